@@ -1,7 +1,8 @@
-"""What of a model logs have exercised: its actions, their guards, and pairs of actions in a row; added up over many logs.
+"""What logs have exercised of a model: its actions, their guards, and pairs of consecutive actions; coverage of many
+logs can be added up.
 
-A guard counts as exercised when an action that it guards was taken: the log would not be explained if it were false there. A pair is two actions of which
-one follows the other in what all slices share, or in one slice.
+A guard counts as exercised when an action that it guards was taken: if it were false there, the log would have no
+explanation. A pair is two actions of which one follows the other, either in what all slices share or in one slice.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ FORMAT = "1"
 
 
 class UnfitCoverageError(Exception):
-    """A file that is no coverage, or coverage of another spec; the message says which."""
+    """A file that is not a coverage file, or coverage of another spec; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogCoverage:
-    """How often logs exercised what of a spec; ``logs`` counts the validations that were added up."""
+    """How often logs exercised each part of a spec; ``logs`` counts the validations that were added up."""
 
     spec: str
     logs: int
@@ -36,17 +37,18 @@ class LogCoverage:
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """An action of the model that no log has shown, and the scenarios of the spec that do."""
+    """An action of the model that no log has shown, and the scenarios of the spec that contain it."""
 
     action: str
     scenarios: tuple[str, ...]
 
 
 def coverage_of(validation: Validation) -> LogCoverage:
-    """What the executions of an answer exercised; nothing, where none was found."""
+    """What the executions of a validation exercised; nothing, where none was found."""
     actions: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
     for run in _executions(validation):
+        # Inferred events are no evidence: no log showed them.
         logged = (step for step in run.steps if step.event is None or not step.event.is_supposed)
         taken = [step.action for step in logged if step.action is not None]
         actions.update(taken)
@@ -65,13 +67,13 @@ def _executions(validation: Validation) -> Iterator[Execution]:
 
 
 def guard_labels(action: k.Action) -> list[str]:
-    """The labels of an action's guards; those of ``bound`` are the model's own limits."""
+    """The labels of an action's guards, without those of ``bound``: they are limits of the model."""
     parts = (part for statement in action.body for part in (statement, *descendants(statement)))
     return list(dict.fromkeys(part.label for part in parts if isinstance(part, k.Guard) and part.kind == "when"))
 
 
 def merged(parts: Iterable[LogCoverage]) -> LogCoverage:
-    """The sum; raises ``UnfitCoverageError`` for coverage of different specs, or of none."""
+    """The sum; raises ``UnfitCoverageError`` if the parts are of different specs, or if there are none."""
     every = list(parts)
     names = sorted({each.spec for each in every})
     if len(names) != 1:
@@ -101,12 +103,12 @@ def _scenarios(kernel: k.Kernel, action: str) -> tuple[str, ...]:
 
 
 def all_guards(kernel: k.Kernel) -> list[tuple[str, str]]:
-    """The guards of all actions that a run can take."""
+    """The guards of all actions that a run can take, as pairs of action and label."""
     return [(name, label) for name in kernel.next for label in guard_labels(kernel.action(name))]
 
 
 def as_text(coverage: LogCoverage) -> str:
-    """The file's text: one JSON object."""
+    """The text of a coverage file: one JSON object."""
     content = {
         "assay_coverage": FORMAT,
         "spec": coverage.spec,
@@ -119,7 +121,7 @@ def as_text(coverage: LogCoverage) -> str:
 
 
 def from_text(text: str) -> LogCoverage:
-    """The coverage of a file; raises ``UnfitCoverageError``."""
+    """The coverage in a file's text; raises ``UnfitCoverageError``."""
     try:
         content = json.loads(text)
         if content["assay_coverage"] != FORMAT:

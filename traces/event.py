@@ -1,6 +1,7 @@
-"""Log lines as typed events with their place, and where they came from.
+"""Log lines as typed events with their position and their author.
 
-What exists once for every line is not frozen, although nothing ever changes it: making a frozen object of six fields takes 2 µs, another one 0.3 µs.
+Classes of which there is one object per line are not frozen, although nothing changes them: creating a frozen object of
+six fields takes 2 µs, an ordinary one 0.3 µs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ Field = int | str | bool | None | tuple["Field", ...] | Mapping["Field", "Field"
 
 
 SUPPOSED = "supposed"
-"""The node of events of which no line tells (docs/design/inferred-events.md)."""
+"""The node of inferred events, which no line reports (docs/design/inferred-events.md)."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -35,8 +36,8 @@ class LogPosition:
 class LogRecord:
     """A log record, continuation lines included.
 
-    ``time`` is milliseconds since the epoch, read as UTC where no zone is given; ``resolution`` is how many of them it stands for (1,000
-    where the layout prints no milliseconds).
+    ``time`` is in milliseconds since the epoch, read as UTC where no zone is given. ``resolution`` is the unit of the
+    time in milliseconds (1,000 where the layout prints no fraction of a second).
     """
 
     place: LogPosition
@@ -48,7 +49,9 @@ class LogRecord:
     resolution: int = 1
 
     def later(self, by: int) -> LogRecord:
-        """The same record as if it had been written so many milliseconds later; one without a time is as it is."""
+        """The same record, as if it had been written ``by`` milliseconds later; a record without a
+        time is unchanged.
+        """
         return self if self.time is None else replace(self, time=self.time + by)
 
     def __reduce__(self) -> tuple[type[LogRecord], tuple[object, ...]]:
@@ -58,7 +61,11 @@ class LogRecord:
 
 @dataclass(frozen=True, slots=True)
 class ProcessRun:
-    """One run of one process: the unit of order. ``node`` is the directory's name (or what the lines say), ``number`` counts its start banners."""
+    """One run of one process: the unit of order.
+
+    ``node`` is the name of the log's directory, or the name that the lines give; ``number`` counts the node's start
+    banners.
+    """
 
     node: str
     number: int
@@ -69,10 +76,10 @@ class ProcessRun:
 
 @dataclass(slots=True)
 class Event:
-    """A record that a line shape recognised. ``shape`` names the shape, ``kind`` the event that trace clauses speak of.
+    """A record that a line pattern matched. ``shape`` names the pattern; ``kind`` names the event, as trace clauses do.
 
-    ``stream`` names the sequence of lines whose order is that of their writing: a file, the parts of a rotated file, or the part of a file
-    that one process wrote. Empty, it is the file.
+    ``stream`` names the sequence of lines whose order is the order of writing: a file, the parts of a rotated file, or
+    the part of a file that one process wrote. If it is empty, it is the file.
     """
 
     kind: str
@@ -84,18 +91,21 @@ class Event:
 
     @property
     def is_supposed(self) -> bool:
-        """Whether no line tells of it."""
+        """Whether the event was inferred, and no line reports it."""
         return self.run.node == SUPPOSED
 
     @property
     def sequence(self) -> str:
-        """The name of the sequence of lines that the record stands in."""
+        """The name of the sequence of lines to which the record belongs."""
         return self.stream or self.record.place.file
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something a person should know about the input: a counted warning with a place, never silent. Where it has a ``since`` (milliseconds since the epoch), it concerns nothing before."""
+    """Something that a person should know about the input: a counted warning with a position, never silent.
+
+    If it has a ``since`` (milliseconds since the epoch), it concerns nothing before that time.
+    """
 
     kind: str
     place: LogPosition | None

@@ -1,4 +1,4 @@
-"""Memory that nothing uses any more."""
+"""Memory and garbage collection around work on large logs."""
 
 from __future__ import annotations
 
@@ -9,25 +9,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 WORTH_IT = 1 << 17
-"""From so many events on it is worth the time."""
+"""The number of events from which on returning memory is worth the time."""
 
 SELDOM = 200_000
-"""How many objects more there are inside ``unsearched`` before the youngest are looked through."""
+"""Inside ``unsearched``, how many objects must be created before the collector examines the youngest generation."""
 
 
 def give_back(events: int) -> None:
-    """Let the system have what the C library keeps for later, after work on so many events of which little is left: with glibc a fifth of all that
-    half a gigabyte of logs takes. Processes that are copied later begin with less, too."""
+    """Return unused memory from the C library to the system, after work on this many events.
+
+    With glibc this is a fifth of what half a gigabyte of logs takes. Processes that are forked later start smaller,
+    too.
+    """
     if events >= WORTH_IT and sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # other C libraries have none
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # `malloc_trim` exists in glibc only
         if trim is not None:
             trim(0)
 
 
 @contextmanager
 def unsearched() -> Iterator[None]:
-    """Inside, what there was before is not looked through for garbage: of a large log that takes longer than most slices. Processes that are copied
-    inside do not change its pages, either. And the rest is looked through less often: hardly anything of a slice refers to itself."""
+    """A context in which the garbage collector ignores all objects that existed before.
+
+    Scanning the objects of a large log takes longer than validating most slices. Forked processes also leave the pages
+    of these objects unwritten, so that they stay shared. The collector runs less often, too: hardly any object of a
+    slice is in a cycle.
+    """
     frozen, often = gc.get_freeze_count() > 0, gc.get_threshold()
     if not frozen:
         gc.freeze()

@@ -1,4 +1,4 @@
-"""Logs read: the paths that a user names become events, grouped by process run and file, and counts of everything else."""
+"""Read logs: paths that a user names become events, grouped by process run and file, and counts of everything else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from assay.traces.table.statement_ids import Memory
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read: further shape files, and the limits on archives and on records."""
+    """How to read logs: further pattern files, and the limits on archives and on records."""
 
     shape_files: tuple[Path | ShapeText, ...] = ()
     expansion: ExpansionLimit = field(default_factory=ExpansionLimit)
@@ -36,7 +36,9 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class UnmappedLines:
-    """Records of a protocol logger that no shape describes: their text with numbers taken out, how many, and the first place."""
+    """Records of a protocol logger that no pattern describes: their text with numbers removed, their count, and the
+    first position.
+    """
 
     logger: str
     text: str
@@ -46,7 +48,9 @@ class UnmappedLines:
 
 @dataclass(frozen=True, slots=True)
 class LogReading:
-    """What the logs hold. ``files`` counts those that are logs; ``other`` counts records that say nothing of the protocol."""
+    """What the logs hold. ``files`` counts the files that are logs; ``other`` counts records that do not concern the
+    protocol.
+    """
 
     streams: tuple[RunStream, ...]
     nodes: tuple[ClusterNode, ...]
@@ -63,37 +67,37 @@ class LogReading:
 
     @property
     def events(self) -> EventTable:
-        """All events, stream by stream; the order between streams means nothing."""
+        """All events, stream by stream; the order between streams has no meaning."""
         return EventTable((stream.events for stream in self.streams), self.memory)
 
     def of_shapes(self, ask: Callable[[Shape], bool]) -> Iterator[Event]:
-        """The events of such shapes."""
+        """The events whose pattern satisfies a condition."""
         shape = self.catalogue.shape
         return self.events.such(lambda traits: bool(traits.shape) and ask(shape(traits.shape)))
 
     def of_role(self, *roles: str) -> Iterator[Event]:
-        """The events whose lines tell this of the process itself; see ``Shape.role``."""
+        """The events whose lines have one of these roles; see ``LinePattern.role``."""
         return self.of_shapes(lambda shape: shape.role in roles)
 
     def of_kinds(self, kinds: Container[str]) -> Iterator[Event]:
-        """The events of such kinds that a line shape made, without those that a file states itself."""
+        """The events of these kinds that a line pattern made, without events that were read from a file of events."""
         return self.of_shapes(lambda shape: shape.kind in kinds)
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """The Kafka versions that the logs state, sorted."""
+        """The Kafka versions that the logs report, sorted."""
         return tuple(sorted({version for node in self.nodes for version in node.versions}))
 
     def explain(self, event: Event) -> str:
-        """What an event means, in an operator's words; of an event that no shape made, what its line says."""
+        """What an event means, in an operator's words; for an event that no pattern made, the message of its line."""
         return self.catalogue.shape(event.shape).explain(event.fields) if event.shape else event.record.message
 
 
 def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions()) -> LogReading:
     """Read the logs behind the paths: files, directories, archives.
 
-    Raises SpecError for a path that does not exist (E601) and for a shape file that cannot be used (E701, E702).
-    Everything else that goes wrong is a notice, and the rest is read.
+    Raises SpecError for a path that does not exist (E601) and for a pattern file that cannot be used (E701, E702).
+    Everything else that goes wrong becomes a notice, and the rest is read.
     """
     places = [Path(path) for path in paths]
     check_paths(places)
@@ -105,9 +109,11 @@ def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions())
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """No search for garbage: a reading makes millions of objects and no cycles, and looking for them takes a fifth of the time.
+    """A context without garbage collection: reading creates millions of objects and no cycles, and the search for
+    cycles takes a fifth of the time.
 
-    What was made goes among the old objects unsearched: frozen, which moves all objects, and released at once.
+    At the end the new objects move into the oldest generation unexamined: ``gc.freeze`` moves all objects out of the
+    generations, and ``gc.unfreeze`` moves them into the oldest.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -122,7 +128,7 @@ def no_collection() -> Iterator[None]:
 
 
 def _read(places: Sequence[Path], options: ReadOptions) -> LogReading:
-    """All of it: files, then whose lines they are, then events."""
+    """Read the files, then attribute their lines, then make events."""
     catalogue = load_catalogue(options.shape_files)
     reader = record_reader(catalogue, options)
     on_the_way: list[Notice] = []
@@ -132,17 +138,20 @@ def _read(places: Sequence[Path], options: ReadOptions) -> LogReading:
 
 
 def record_reader(catalogue: Catalogue, options: ReadOptions) -> RecordReader:
-    """A reader of texts; one for any number of them."""
+    """A reader of texts; one reader serves any number of them."""
     return RecordReader(Recogniser(catalogue), options.scan)
 
 
 def log_reading(
     readings: Sequence[FileReading], notices: list[Notice], catalogue: Catalogue, memory: Memory | None = None
 ) -> LogReading:
-    """What all texts together hold: the parts of a log in sequence, lines once, years found, and each line attributed.
+    """What all texts together hold: rotated parts in sequence, duplicate lines dropped, years completed, and each line
+    attributed.
 
-    ``notices`` are what was noticed up to here, and ``memory`` is what is known of earlier readings of the same logs. The readings are changed.
+    ``notices`` are those of the reading so far. ``memory`` holds what is known from earlier readings of the same logs.
+    The readings are changed in place.
     """
+    # Years come first, because all later steps compare times.
     find_years(readings, notices)
     turn_around(readings, notices)
     drop_copies(readings, notices)
@@ -167,13 +176,13 @@ def log_reading(
 
 
 def read_events(paths: Sequence[Path | str], options: ReadOptions = ReadOptions()) -> list[Event]:
-    """The events of :func:`read_logs` alone."""
+    """The events of :func:`read_logs`, without the rest."""
     return list(read_logs(paths, options).events)
 
 
 @dataclass(frozen=True, slots=True)
 class TextReading:
-    """A text that was read: a reading for the whole and one for each part of it, and what was noticed up to its end beside."""
+    """A text that was read: one reading for each part of it, and the notices up to its end."""
 
     file: str
     readings: tuple[FileReading, ...]
@@ -181,7 +190,9 @@ class TextReading:
 
 
 def read_text(reader: RecordReader, source: TextSource, notices: list[Notice]) -> TextReading:
-    """Read one text to its end. The notices up to there, those of unpacking it too, move from the list to the answer."""
+    """Read one text to its end. The notices so far, including those of unpacking, move from the list
+    into the result.
+    """
     stream, origin = source.content.stream, source.origin
     pasted = may_be_pasted(origin.base, named=source.listed.named)
     readings = reader.read(stream, stream.head, origin, may_be_pasted=pasted)
@@ -191,7 +202,9 @@ def read_text(reader: RecordReader, source: TextSource, notices: list[Notice]) -
 
 
 def without_copies(texts: Iterable[TextReading]) -> tuple[list[FileReading], list[Notice]]:
-    """The readings of each text once, and all notices: one with the content of an earlier text is reported and left out."""
+    """The readings of each text once, and all notices: a text whose content equals that of an earlier one is reported
+    and left out.
+    """
     readings: list[FileReading] = []
     notices: list[Notice] = []
     seen: dict[bytes, str] = {}

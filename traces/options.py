@@ -1,4 +1,4 @@
-"""What a validation is asked to do: limits of its searches, and what is assumed of the logs."""
+"""Options of a validation: the limits of its searches, and what is assumed about the logs."""
 
 from __future__ import annotations
 
@@ -8,16 +8,23 @@ from math import inf
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``nodes`` is the most nodes that one search may visit; ``mismatches`` the most that are reported; ``mutants`` how many are tried.
+    """Options of a validation.
 
-    ``skew`` (milliseconds) goes before the clause's own. Where ``strict``, what the clause reports as known behaviour is not allowed for;
-    otherwise what it reports of one of ``versions``, or all of it if none is known. Where the logs are ``partial``, a number that no line states
-    is that of a write which the missing lines may tell of, and no hidden step is supposed in its place; and a search may visit a part of the nodes only,
-    ``OF_PARTIAL``. Where they lack their beginnings alone, ``begun``, a slice is taken for one of whole logs first. The last of their files begins at ``late``
-    (milliseconds): before that a line may have no explanation because of what the others would have told.
-    Where the clause ``supposes``, what others than brokers wrote may be missing too: its hidden steps stand for that.
-    ``jobs`` is by how many processes slices are answered; 0 as many as there are cores. With ``whole`` all slices are also searched together. Where a
-    cap ends a search a ``solver`` goes on.
+    * ``nodes``: the most nodes that one search may visit.
+    * ``mismatches``: the most mismatches that are reported.
+    * ``mutants``: how many mutated logs are tried, with random ``seed``.
+    * ``skew``: the clock skew in milliseconds; it takes precedence over that of the clause.
+    * ``strict``: behaviour that the clause reports as known is not allowed. Otherwise it is allowed if it is that of
+      one of ``versions``, or if no version is known.
+    * ``partial``: lines are missing. A version number without a line is then an update that a missing line may have
+      reported, and no hidden step is inferred for it. A search may visit only a part of the nodes (``OF_PARTIAL``).
+    * ``begun``: only the beginnings of logs are missing. A slice is then first validated as if logs were whole.
+    * ``late``: when the last of the files begins, in milliseconds. A line before that may lack an explanation because
+      another file began later.
+    * ``supposes``: lines of others than brokers may be missing too, and the hidden steps of the clause stand for them.
+    * ``jobs``: how many processes validate slices; 0 for one per core.
+    * ``whole``: all slices are also searched together.
+    * ``solver``: a SAT solver continues where a limit ends a search.
     """
 
     nodes: int = 200_000

@@ -1,7 +1,7 @@
-"""What was read and what was answered, as bytes that another process of this package turns into the same values.
+"""Readings and answers as bytes, which another process of this package turns into the same values.
 
-Line shapes travel by their names: both processes have loaded the same catalogue. The bytes are a pickle, so that they may be taken from processes of
-one's own job alone.
+Line patterns are pickled by their names, because both processes have loaded the same catalogue. The bytes are a pickle:
+unpickling executes code, so accept them only from processes of the same job.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _of_proxy(proxy: MappingProxyType[object, object]) -> tuple[Callable[..., An
 
 
 def _shape_of(name: str) -> Shape:
-    """The shape of a name; only a reader knows, which puts its own in the place of this."""
+    """The pattern of a name. A pickle refers to this function; the reader substitutes its own lookup."""
     raise LookupError(name)
 
 
@@ -36,11 +36,13 @@ def _of_shape(shape: Shape) -> tuple[Callable[..., Any], tuple[str]]:
 
 
 def _rule_of(number: int) -> TraceRule:
-    """The rule of a number; only a reader knows."""
+    """The rule of a number; the reader substitutes its own lookup."""
     raise LookupError(number)
 
 
 class _Writer(pickle.Pickler):
+    """A pickler that writes patterns as names, and rules as numbers."""
+
     def __init__(self, out: io.BytesIO, rules: Sequence[TraceRule]) -> None:
         super().__init__(out, pickle.HIGHEST_PROTOCOL)
         self._numbers = {id(rule): number for number, rule in enumerate(rules)}
@@ -50,17 +52,20 @@ class _Writer(pickle.Pickler):
 
     def _of_rule(self, rule: TraceRule) -> Any:
         number = self._numbers.get(id(rule))
+        # Rules outside the given sequence are written in full.
         return object.__reduce_ex__(rule, pickle.HIGHEST_PROTOCOL) if number is None else (_rule_of, (number,))
 
 
 class _Reader(pickle.Unpickler):
+    """An unpickler that looks patterns and rules up in its own tables."""
+
     def __init__(self, data: bytes, catalogue: Catalogue | None, rules: Sequence[TraceRule]) -> None:
         super().__init__(io.BytesIO(data))
         self._rules = rules
         self._shapes = {} if catalogue is None else {shape.name: shape for shape in catalogue.shapes}
 
     def find_class(self, module: str, name: str) -> Any:
-        """What a name in the bytes stands for."""
+        """The object of a global name in the bytes."""
         if (module, name) == (__name__, _shape_of.__name__):
             return self._shapes.__getitem__
         if (module, name) == (__name__, _rule_of.__name__):
@@ -69,12 +74,14 @@ class _Reader(pickle.Unpickler):
 
 
 def to_bytes(value: object, rules: Sequence[TraceRule] = ()) -> bytes:
-    """A value as bytes; of these rules it holds the numbers."""
+    """A value as bytes; ``rules`` are written as their numbers."""
     out = io.BytesIO()
     _Writer(out, rules).dump(value)
     return out.getvalue()
 
 
 def from_bytes(data: bytes, catalogue: Catalogue | None = None, rules: Sequence[TraceRule] = ()) -> Any:
-    """The value that the bytes are of. What holds findings needs the catalogue of their shapes, and what names rules by number the rules."""
+    """The value of such bytes. Matches need the catalogue of their patterns, and numbered rules need the same
+    ``rules``.
+    """
     return _Reader(data, catalogue, rules).load()

@@ -1,4 +1,4 @@
-"""The answer about a log: everything that a report, a table or a program may want to say, as plain values."""
+"""The result of a validation: everything that a report, a table or a program may want to show, as plain values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class TraceVerdict(Enum):
 class FailedPart:
     """A condition that is false: a guard of an action, or a part of ``then`` or ``observe``.
 
-    ``log`` and ``model`` are what the log says and what the model has, as pairs of an expression as written and its value as printed.
+    ``log`` and ``model`` are the values that the log and the model have, as pairs of an expression as written and its
+    value as printed.
     """
 
     kind: str
@@ -40,7 +41,9 @@ class FailedPart:
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """An event that cannot be explained, the action closest to explaining it, and what stands in the way."""
+    """An event that cannot be explained, the action that comes closest to explaining it, and the
+    conditions that fail.
+    """
 
     event: Event
     action: str
@@ -48,13 +51,16 @@ class Blame:
 
     @property
     def place(self) -> LogPosition:
-        """Where the event's line is."""
+        """The position of the event's line."""
         return self.event.record.place
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A smallest change of the log after which it can be explained further. ``kind``: change, swap, clock, drop, add, none."""
+    """A smallest change of the log after which more of it can be explained.
+
+    ``kind``: change, swap, clock, drop, add, none.
+    """
 
     kind: str
     text: str
@@ -66,7 +72,7 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class LogViolation:
-    """A place where no execution of the model goes on. ``blame`` is ranked, the likeliest culprit first."""
+    """A line at which no execution of the model continues. ``blame`` is ranked, the likeliest culprit first."""
 
     event: Event
     action: str
@@ -75,7 +81,7 @@ class LogViolation:
 
     @property
     def place(self) -> LogPosition:
-        """The line that is blamed."""
+        """The position of the line that is blamed."""
         return self.event.record.place
 
 
@@ -87,14 +93,19 @@ class BrokenProperty:
     kind: str
     span: Span
     event: Event | None
-    """The event at whose step it became false, or the next one after a hidden step; none in the initial state."""
+    """The event at whose step the property became false, or the next event after a hidden step; None in the initial
+    state.
+    """
     labels: tuple[str, ...]
     explanation: Explanation | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutedStep:
-    """A step of the execution that explains the log; ``event`` is None for a hidden one. A mere observation has no action."""
+    """A step of the execution that explains the log.
+
+    ``event`` is None for a hidden step; a mere observation has no action.
+    """
 
     event: Event | None
     action: str | None
@@ -112,7 +123,9 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class EventCounts:
-    """How many events were read, explained, known and of no use, and unknown to the trace clause; and what was checked of the used."""
+    """How many events were read, explained (``used``), ignored by the clause, and unknown to it; ``fields`` counts the
+    field values that were checked.
+    """
 
     read: int
     used: int
@@ -123,7 +136,10 @@ class EventCounts:
 
 @dataclass(frozen=True, slots=True)
 class KillRate:
-    """Of ``mutants`` copies of the log with one field changed, how many were rejected; ``survivors`` says which were not."""
+    """The mutation score of a log: of ``mutants`` copies with one field changed, how many were rejected.
+
+    ``survivors`` are those that were not.
+    """
 
     mutants: int
     rejected: int
@@ -141,7 +157,7 @@ class EventMeaning:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something that happened by the rules and is worth saying: committed data at risk, or what a version is known to do."""
+    """Something within the rules that is worth reporting: committed data at risk, or known behaviour of a version."""
 
     severity: str
     text: str
@@ -150,7 +166,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class SliceResult:
-    """The answer about one slice of a log, as :class:`Validation` is about the whole; ``used`` counts events."""
+    """The result for one slice of a log, as :class:`Validation` is for the whole; ``used`` counts events."""
 
     name: str
     verdict: TraceVerdict
@@ -162,17 +178,20 @@ class SliceResult:
     execution: Execution | None
     remarks: tuple[Remark, ...]
     lacking: bool = False
-    """Whether lines of it are missing, without which nothing can decide."""
+    """Whether lines of the slice are missing, so that no search can decide it."""
     reordered: bool = False
-    """Whether it is open for this alone: that it fits if what all slices share came in another order than assumed."""
+    """Whether it is undecided for this reason only: it is explained if what all slices share happened in another order
+    than assumed.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class ProductAnswer:
-    """The answer about all slices together: with its ``reason`` where it was not searched or is open, the first mismatch, and the properties that its execution
-    breaks. ``guards`` (action and label) read across slices, and were reckoned with here.
+    """The result of the search over all slices together: the first mismatch, and the properties that its execution
+    breaks.
 
-    ``lines`` is how many were searched together, ``visited`` how many states that took.
+    ``reason`` says why nothing was searched, or why it is undecided. ``guards`` (action and label) read across slices,
+    and only this search checks them. ``lines`` counts the lines that were searched together, ``visited`` the states.
     """
 
     verdict: TraceVerdict
@@ -186,10 +205,11 @@ class ProductAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Spell:
-    """A time in which a measured condition held, in milliseconds since the epoch by the lines' times.
+    """An interval in which a measured condition held, in milliseconds since the epoch by the lines' times.
 
-    It lasted at least and at most so many milliseconds, whatever the lines leave open; ``at_most`` is None where no line tells when it began.
-    ``begun`` and ``ended`` are the events of the steps that began and ended it, if lines tell of them; ``lasting`` says that the log ends first.
+    It lasted between ``at_least`` and ``at_most`` milliseconds, whatever the lines leave open; ``at_most`` is None
+    where no line reports when it began. ``begun`` and ``ended`` are the events of the steps that began and ended it, if
+    lines report them. ``lasting``: the log ends before the interval does.
     """
 
     begin: float
@@ -203,9 +223,9 @@ class Spell:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """For how long a condition held that the clause measures: in a slice, or (None) in what all share.
+    """For how long a condition held that the clause measures: in a slice, or (None) in what all slices share.
 
-    ``unstated`` are the fields that neither a line nor a setting states, without which nothing can be said.
+    ``unstated`` are fields that neither a line nor a setting gives; without them nothing can be measured.
     """
 
     measure: str
@@ -216,20 +236,23 @@ class Impact:
 
     @property
     def at_least(self) -> float:
-        """Milliseconds."""
+        """The least total duration, in milliseconds."""
         return sum(each.at_least for each in self.spells)
 
     @property
     def at_most(self) -> float | None:
-        """Milliseconds; None where no line tells when one of the times began."""
+        """The greatest total duration, in milliseconds; None where no line reports when one of the intervals began."""
         known = [each.at_most for each in self.spells if each.at_most is not None]
         return sum(known) if len(known) == len(self.spells) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """The answer. ``reason`` says why it is inconclusive or vacuous; ``reordering`` is the most, in milliseconds, by which
-    the execution departs from the order of the lines' times."""
+    """The result of a validation.
+
+    ``reason`` says why it is inconclusive or vacuous. ``reordering`` is the most, in milliseconds, by which the
+    execution departs from the order of the lines' times.
+    """
 
     verdict: TraceVerdict
     reason: str | None
@@ -253,6 +276,6 @@ class Validation:
     """Guards, as action and label, that were left out because they read across slices."""
     impact: tuple[Impact, ...] = ()
     remarks: tuple[Remark, ...] = ()
-    """What is worth saying of what all slices share; a slice has its own."""
+    """Remarks about what all slices share; a slice has its own."""
     whole: ProductAnswer | None = None
-    """Where that was asked, and there are slices."""
+    """The result of the search over all slices together, if it was made."""

@@ -1,7 +1,8 @@
-"""Which part of the logs an answer is about: a span of time, some topics, and findings that are already known.
+"""The part of the logs that an answer concerns: an interval of time, some topics, and findings that are already
+accepted.
 
-Lines before the span are read and used, because what happened in it depends on them; only what is found there is left out of the answer. Lines
-after the span are left out altogether: they cannot change what was possible before them.
+Lines before the interval are read and used, because what happened in it depends on them; only findings about them are
+left out of the answer. Lines after it are left out altogether: they cannot change what was possible before them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def moment(text: str) -> int | None:
-    """A time as logs write it, with a date, in milliseconds since the epoch; none if it is not one."""
+    """A time as logs write it, with a date, in milliseconds since the epoch; None if it is not one."""
     clock = Clock()
     stamp = text.strip() + (" 00:00:00" if re.fullmatch(r"\d{4}-\d\d-\d\d", text.strip()) else "")
     found = clock.read(stamp.encode("ascii", "replace"))
@@ -42,7 +43,7 @@ def until(events: Sequence[Event], end: int) -> tuple[Sequence[Event], list[Noti
 
 
 def of_topics(events: Iterable[Event], topics: Sequence[str]) -> tuple[list[Event], list[Notice]]:
-    """The events of some topics, and those of no topic; and a notice that counts the others."""
+    """The events of some topics, and those that concern no topic; and a notice that counts the others."""
     kept: list[Event] = []
     left: list[Event] = []
     for event in events:
@@ -55,7 +56,7 @@ def _left_out(first: Event, count: int, why: str) -> list[Notice]:
 
 
 def since(validation: Validation, begin: int) -> Validation:
-    """The answer about what happened from a time on. What is found before it is counted, and decides nothing."""
+    """The answer about what happened from a time on. Findings before it are counted, and do not affect the verdict."""
     early = [each for each in validation.violations if _before(each.event, begin)]
     properties = [each for each in validation.properties if each.event is None or _before(each.event, begin)]
     if not (early or properties):
@@ -71,19 +72,22 @@ def _before(event: Event, begin: int) -> bool:
 
 
 def finding_id(violation: LogViolation) -> str:
-    """A name for a mismatch that is the same whenever the like happens: of its event, its action and what fails, whatever the numbers."""
+    """An id of a mismatch that is the same for each recurrence.
+
+    It covers the event, the action and the failed conditions, without numbers.
+    """
     message = _NUMBER.sub("#", violation.event.record.message.partition("\n")[0])
     kind, action, *parts = _broken(violation)
     return _name(kind, action, message, *parts)
 
 
 def cause_id(violation: LogViolation) -> str:
-    """A name for what several mismatches have in common: the kind of event, the action, and the rules that stand in the way."""
+    """An id of what several mismatches have in common: the kind of event, the action, and the failed conditions."""
     return _name(*_broken(violation))
 
 
 def by_cause(violations: Iterable[LogViolation]) -> list[list[LogViolation]]:
-    """The mismatches in groups of one cause, each group at the place of its first."""
+    """The mismatches grouped by cause, in the order of the first mismatch of each group."""
     found: dict[str, list[LogViolation]] = {}
     for each in violations:
         found.setdefault(cause_id(each), []).append(each)
@@ -91,6 +95,7 @@ def by_cause(violations: Iterable[LogViolation]) -> list[list[LogViolation]]:
 
 
 def _broken(violation: LogViolation) -> list[str]:
+    """The kind of event, the action, and the failed conditions of the likeliest culprit."""
     first = violation.blame[0] if violation.blame else None
     parts = [(part.kind, part.label.rpartition("/")[2], part.text) for part in first.parts] if first is not None else []
     return [violation.event.kind, first.action if first is not None else violation.action, *map(str, parts)]
@@ -101,13 +106,15 @@ def _name(*what: str) -> str:
 
 
 def known_ids(text: str) -> list[str]:
-    """The names of findings in a file: the first word of each line; ``#`` begins a comment."""
+    """The ids of findings in a file: the first word of each line; ``#`` begins a comment."""
     lines = (line.partition("#")[0].split() for line in text.splitlines())
     return [words[0] for words in lines if words]
 
 
 def without_known(validation: Validation, known: Sequence[str]) -> Validation:
-    """The answer without the findings that are accepted, which are counted by name; and with a notice for each name that did not occur."""
+    """The answer without the findings that are accepted, which are counted by id; and a notice for each id that did not
+    occur.
+    """
     accepted = [each for each in validation.violations if finding_id(each) in known]
     ids = [finding_id(each) for each in accepted]
     answer = validation
@@ -121,7 +128,7 @@ def without_known(validation: Validation, known: Sequence[str]) -> Validation:
 
 
 def _without(validation: Validation, violations: Sequence[LogViolation], notice: Notice) -> Validation:
-    """The answer without some of its violations: consistent if none is left and the search came to its end."""
+    """The answer without some of its violations: consistent if none is left and the search was complete."""
     left = tuple(each for each in validation.violations if each not in violations)
     answer = replace(validation, violations=left, notices=(*validation.notices, notice))
     if left or validation.verdict is not TraceVerdict.INCONSISTENT:

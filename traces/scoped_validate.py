@@ -1,6 +1,7 @@
-"""What is asked of logs and what is answered: validation of the part that was asked for, with what was noticed of the input.
+"""Validation of the part of the logs that a user asks for, with what was noticed about the input.
 
-Like validation itself it has three parts: of all that slices share, of each slice, and of the whole. The first and the last are here.
+Like validation itself it has three parts: what all slices share, each slice, and the conclusion. The first and the last
+are here.
 """
 
 from __future__ import annotations
@@ -56,14 +57,16 @@ from assay.traces.validate import (
 
 LONGEST_EXAMPLE = 100
 OF_BROKERS = frozenset({BEFORE, UNREAD_BROKER, UNREAD_LOG, UNTOLD_BROKER})
-"""What may be missing that the hidden steps of a clause that supposes do not stand for."""
+"""Missing logs for which the hidden steps of a clause with ``supposes`` do not compensate."""
 UNMEASURED = Notice("impact", None, "for how long what held is not measured, because logs are missing")
 WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL", ""})
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerScope:
-    """What the answer is about: a span of time (milliseconds since the epoch), topics, and the ids of findings that are accepted."""
+    """What the answer concerns: an interval of time (milliseconds since the epoch), topics, and the ids of accepted
+    findings.
+    """
 
     since: int | None = None
     until: int | None = None
@@ -71,13 +74,15 @@ class AnswerScope:
     known: Sequence[str] | None = None
 
     def renamed(self, name: Callable[[str], str]) -> AnswerScope:
-        """The same of logs whose topics have other names."""
+        """The same scope for logs whose topics have other names."""
         return replace(self, topics=tuple(map(name, self.topics)))
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What there is to say of a log beside the answer: notices, lines that no shape describes, what is missing, and processes of one id."""
+    """What accompanies the answer: notices, lines that no pattern describes, what is missing, and processes with a
+    duplicate id.
+    """
 
     notices: tuple[Notice, ...]
     unmapped: tuple[UnmappedLines, ...]
@@ -94,7 +99,10 @@ def validated(
     *,
     supported: bool = True,
 ) -> Validation:
-    """The answer about a log, with what was noticed while it was read. Of logs that no model supports, nothing is validated."""
+    """The answer about a log, with what was noticed while it was read.
+
+    Logs that no model supports are not validated.
+    """
     begun = perf_counter()
     reading = with_clocks(reading, options)
     shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
@@ -108,12 +116,12 @@ def validated(
 
 
 def with_clocks(reading: LogReading, options: Options) -> LogReading:
-    """The logs with their times put right, unless it was said how far clocks may differ."""
+    """The logs with corrected times, unless the user has set the clock skew."""
     return in_step(reading) if options.skew is None else reading
 
 
 def basis_of(shared: SharedAnswer, reading: LogReading, beside: Beside) -> Basis | None:
-    """What measuring takes of the whole log; None where nothing is to be measured, or where logs are missing."""
+    """What outages are measured with; None where nothing is to be measured, or where logs are missing."""
     if beside.missing:
         return None
     return basis(shared.kernel, shared.clause, shared.execution, reading.streams, configured(reading))
@@ -128,7 +136,7 @@ def ask_shared(
     *,
     supported: bool = True,
 ) -> tuple[SharedAnswer, Mapping[str, Selection], Beside]:
-    """The answer about what all slices share, the events of each slice, and what there is to say beside."""
+    """The answer about what all slices share, the events of each slice, and what accompanies the answer."""
     untold = untold_members(reading) if options.supposes else {}
     read = {member for node in reading.nodes for member in node.brokers}
     missing = (*gaps(reading), *(_untold(member, each.said, read) for member, each in untold.items()))
@@ -148,7 +156,7 @@ def ask_shared(
 
 
 class _Asked(NamedTuple):
-    """An answer about what slices share, the events of each slice, and what was noticed of those that were asked about."""
+    """An answer about what slices share, the events of each slice, and notices about the events."""
 
     shared: SharedAnswer
     slices: Mapping[str, Selection]
@@ -158,6 +166,9 @@ class _Asked(NamedTuple):
 def _ask(
     loaded: Loaded, reading: LogReading, options: Options, clause: str | None, scope: AnswerScope, *, supported: bool
 ) -> _Asked:
+    """Validate what slices share, for the events in scope and those that have to be inferred because
+    logs are missing.
+    """
     events, left = _in_scope(reading.events if supported else [], scope)
     more: list[Event] = []
     if options.partial and supported:
@@ -178,7 +189,11 @@ def _ask(
 
 
 def _from_later(reading: LogReading, ask: Callable[[LogReading], _Asked]) -> _Asked:
-    """The answer about all of the logs, or about what follows a later beginning of a file if that alone has an explanation (docs/design/late-start.md)."""
+    """The answer about all of the logs; or, if only that has an explanation, about what follows the beginning of a
+    later file.
+
+    Why: docs/design/late-start.md.
+    """
     found, begun = ask(reading), beginnings(reading)
     stuck = found.shared.stuck
     for tried in range(TRIED):
@@ -195,7 +210,7 @@ def _from_later(reading: LogReading, ask: Callable[[LogReading], _Asked]) -> _As
 
 
 def _untold(member: int, said: Said, read: Container[int]) -> Notice:
-    """That a broker is there of which nothing was read, or no line by then that it registered."""
+    """A notice about a broker of which nothing was read, or whose registration no line had reported by then."""
     place = said.event.record.place
     if member not in read:
         return Notice(UNREAD_BROKER, place, f"broker {member} holds replicas, and none of its logs was read")
@@ -203,7 +218,7 @@ def _untold(member: int, said: Said, read: Container[int]) -> Notice:
 
 
 def _known(options: Options, reading: LogReading, missing: Sequence[Notice]) -> Options:
-    """How the logs are to be searched, of which this is missing."""
+    """The options for logs that lack this."""
     lost = (*missing, *not_read(reading.notices))
     partial = any(notice.kind in OF_BROKERS for notice in lost) if options.supposes else bool(lost)
     begun = partial and all(notice.kind in (BEFORE, UNTOLD_BROKER) for notice in lost)
@@ -212,7 +227,7 @@ def _known(options: Options, reading: LogReading, missing: Sequence[Notice]) -> 
 
 
 def _supposed(loaded: Loaded, reading: LogReading, clause: str | None, scope: AnswerScope) -> list[Event]:
-    """The events that have to be supposed, of logs that are known to lack some."""
+    """The events that have to be inferred for logs that are known to be incomplete."""
     kinds = rules_by_kind(trace_plan(loaded.kernel, clause))
     every = supposed_events(reading, kinds)
     return [each for each in every if scope.until is None or (each.record.time or 0) <= scope.until]
@@ -227,7 +242,7 @@ def answer(
     meter: Meter | None,
     whole: ProductAnswer | None = None,
 ) -> Validation:
-    """The answer about the log, of those about its parts, and about all slices together."""
+    """The answer about the log, from those about its parts and about all slices together."""
     concluded = conclusion(shared, slices, seconds, whole)
     found = replace(concluded, notices=beside.notices, remarks=(*beside.twins, *_remarks(shared)))
     found = with_gaps(_with_unread(found, beside.unmapped), list(beside.missing))
@@ -239,7 +254,7 @@ def answer(
 
 
 def _remarks(shared: SharedAnswer) -> Iterator[Remark]:
-    """The occurrences, in what all slices share, of actions that the clause reports."""
+    """Occurrences, in what all slices share, of actions that the clause reports."""
     if shared.joint is None or shared.execution is None:
         return
     told = {each.action: each for each in shared.joint.plan.reported}
@@ -249,7 +264,7 @@ def _remarks(shared: SharedAnswer) -> Iterator[Remark]:
 
 
 def _in_scope(events: Sequence[Event], scope: AnswerScope) -> tuple[Sequence[Event], list[Notice]]:
-    """The events that are validated, and notices that count the others."""
+    """The events to validate, and notices that count the others."""
     left: list[Notice] = []
     if scope.until is not None:
         events, late = window.until(events, scope.until)
@@ -261,7 +276,7 @@ def _in_scope(events: Sequence[Event], scope: AnswerScope) -> tuple[Sequence[Eve
 
 
 def _with_unread(validation: Validation, unmapped: Sequence[UnmappedLines]) -> Validation:
-    """The answer that also counts, by logger, the protocol lines that no shape describes: no event came of them."""
+    """The answer, with the protocol lines that no pattern describes counted by logger; no events came of them."""
     first: dict[str, UnmappedLines] = {}
     for lines in unmapped:
         first.setdefault(lines.logger, lines)

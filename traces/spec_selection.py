@@ -1,4 +1,6 @@
-"""Which of the bundled specs logs are validated against: what their lines are decides, as ``traces/patterns/rules/spec_selection.toml`` says."""
+"""Select the bundled spec for logs by the kinds of their events: ``traces/patterns/rules/spec_selection.toml`` holds
+the rules.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,10 @@ KIND = "model"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A spec and a trace clause of it (the only one, if none is named), with the reason.
+    """A spec and a trace clause of it (None for the only one), with the reason.
 
-    ``assumed`` says what had to be assumed because logs are missing; ``unsupported``, why the spec cannot be applied at all. A clause that ``supposes`` is
-    for logs of which parts are missing: its hidden steps are what these would tell.
+    ``assumed`` says what is assumed because logs are missing; ``unsupported`` why the spec cannot be applied at all. A
+    clause that ``supposes`` is for logs of which parts are missing: its hidden steps stand for what these would report.
     """
 
     spec: str
@@ -43,19 +45,22 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
+    """A row of the table: the kinds of events that must be there, and those that must not."""
+
     kinds: tuple[frozenset[str], ...]
     without: frozenset[str]
     choice: Choice
 
     def fits(self, present: frozenset[str]) -> bool:
-        """Whether it is for logs with events of just these kinds."""
+        """Whether the row applies to logs with exactly these kinds of events."""
         return self.without.isdisjoint(present) and all(not group.isdisjoint(present) for group in self.kinds)
 
 
 def choose(kinds: Mapping[str, int], named: k.Kernel | None = None) -> Choice:
-    """The model for logs with events of these kinds; of a spec that a user has named, the clause alone is chosen.
+    """The spec for logs with events of these kinds. If a user has named a spec, only its clause is selected.
 
-    However it was named, a bundled spec is known by its module. Where no clause of it is for such lines, the first is taken: nothing fits it.
+    A bundled spec is recognised by its module name, however the user named it. If none of its clauses is meant for such
+    lines, the first is selected: nothing fits it.
     """
     present = frozenset(kind for kind, count in kinds.items() if count)
     fitting = [each.choice for each in _models() if each.fits(present)]
@@ -70,12 +75,14 @@ def choose(kinds: Mapping[str, int], named: k.Kernel | None = None) -> Choice:
 
 
 def specs() -> tuple[str, ...]:
-    """The specs that may be chosen where nobody names one."""
+    """The specs that may be selected if a user names none."""
     return tuple(dict.fromkeys(each.choice.spec for each in _models()))
 
 
 def chosen(validation: Validation, choice: Choice, events: int) -> Validation:
-    """The answer that says which model was chosen and why, and what that leaves open; ``events`` is how many the logs hold."""
+    """The answer with the selected spec, the reason, and what that leaves undecided; ``events`` counts those of the
+    logs.
+    """
     if choice.unsupported is not None:
         unmapped = validation.counts.unmapped
         counts = replace(validation.counts, read=events + unmapped, ignored=events)
@@ -85,7 +92,7 @@ def chosen(validation: Validation, choice: Choice, events: int) -> Validation:
     open_ = validation.verdict is TraceVerdict.INCONCLUSIVE and not validation.violations
     if choice.assumed is None or not (open_ or validation.verdict is TraceVerdict.CONSISTENT):
         return replace(validation, notices=notices)
-    own = validation.reason or ""  # which logs are missing, if that is all it says, is what is assumed
+    own = validation.reason or ""  # a reason that only lists missing logs repeats what is assumed
     reason = "; ".join(filter(None, (choice.assumed, "" if own.startswith(EXPLAINED) else own)))
     return replace(validation, notices=notices, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
 
@@ -98,7 +105,7 @@ def validated_by_choice(
     clause: str | None = None,
     scope: AnswerScope | None = None,
 ) -> tuple[Loaded, Validation]:
-    """The spec that a user has named, or else the one that the lines call for, and the answer of it; raises what ``load`` raises."""
+    """The spec that a user has named, or else the selected one, and its answer; raises what ``load`` raises."""
     choice = choose(reading.kinds, None if named is None else named.kernel)
     loaded = load(choice.spec) if named is None else named
     supported = choice.unsupported is None
@@ -109,6 +116,7 @@ def validated_by_choice(
 
 @cache
 def _models() -> tuple[_Model, ...]:
+    """The rows of the table, in the order of preference."""
     content = tomllib.loads((files("assay.traces.patterns.rules") / "spec_selection.toml").read_text(encoding="utf-8"))
     return tuple(
         _Model(

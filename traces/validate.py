@@ -1,7 +1,8 @@
-"""A log against a model: bind, order, search, explain every mismatch, and say how much was checked.
+"""Validate a log against a model: bind, order, search, explain every mismatch, and count what was checked.
 
-The work is three pure functions: what all slices share, the answer about each slice (``slice_validator.Joiner.of_slice``), and the conclusion. Each takes
-values that can be sent to another process, so that slices can be answered wherever their events are.
+The work is three pure functions: what all slices share, the answer about each slice (``slice_validator``), and the
+conclusion. Each takes values that can be sent to another process, so that slices can be validated wherever their events
+are.
 """
 
 from __future__ import annotations
@@ -56,18 +57,20 @@ from assay.traces.table.statement_keys import EVERY_SLICE
 
 NOTHING_USED = "no event of the log is used by the trace clause: nothing was checked"
 FEW_LINES = 2_000
-"""All slices of a log of so many events are searched together without being asked, where that may decide."""
+"""In a log of at most this many events, all slices are searched together without being asked, where that may decide."""
 
 NO_CHAIN = "not checked: no execution was found for what all slices share"
 
 
 @dataclass(frozen=True, slots=True)
 class SharedAnswer:
-    """The answer about what all slices share, and what it takes to go on with them: ``joint``, if an execution was found.
+    """The answer about what all slices share, and the context for validating slices: ``joint``, if an execution was
+    found.
 
-    ``read`` counts all events; ``checked`` says whether any was used, ``explained`` whether an execution was found. ``tally`` counts also
-    the events of slices that cannot be joined. ``supposed`` is on how many events the answer rests of which no line tells; ``stuck`` is when
-    the first line was written that has no explanation, or up to which the search came. Where ``late``, earlier events were left out.
+    ``read`` counts all events; ``checked`` is whether any was used, ``explained`` whether an execution was found.
+    ``tally`` also counts the events of slices that could not be validated. ``supposed`` is the number of inferred
+    events on which the answer rests. ``stuck`` is the time of the first line without an explanation, or the time that
+    the search reached. ``late``: earlier events were left out.
     """
 
     kernel: k.Kernel
@@ -94,10 +97,11 @@ class SharedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SharedValidation:
-    """What all slices share, searched for an execution: the model and the clause, how events were bound, and what was found.
+    """What all slices share, searched for an execution: the model and the clause, how events were bound, and what was
+    found.
 
-    ``tally`` counts those fields of shared lines that the model was asked about. ``joint`` is None where the clause has no slices, or
-    nothing was found for them to be joined on.
+    ``tally`` counts the fields of shared lines that were compared with the model. ``joint`` is None where the clause
+    has no slices, or where no shared execution was found.
     """
 
     kernel: k.Kernel
@@ -111,7 +115,7 @@ class SharedValidation:
     writer: ConditionPrinter
 
     def retrial(self, options: Options) -> Retrial | None:
-        """The log to be asked about again with changes; None if no execution explains all that slices share."""
+        """The log, prepared for validation with changes; None if no execution explains what all slices share."""
         if self.findings.path is None:
             return None
         return Retrial(self.search, self.joint, self.parts, self.writer, options)
@@ -127,10 +131,11 @@ def validate(
 ) -> Validation:
     """Whether some execution of the model explains the events; raises SpecError if the clause cannot be used.
 
-    The sets and size parameters of the spec are made as large as the events need. ``explain`` says what an event means, or None where
-    that needs no words. Events of one stream must be in the order of their file.
-    Where the clause does not say within what time a line follows what it reports, "no execution" is said of the executions that depart from
-    the order of the lines' times by at most ten seconds.
+    The sets and size parameters of the spec are made as large as the events need. ``explain`` returns what an event
+    means, or None where that needs no words. Events of one stream must be in the order of their file.
+
+    Where the clause does not limit the delay of a line, "no execution" is a claim only about executions that depart
+    from the order of the lines' times by at most ten seconds.
     """
     begun = perf_counter()
     shared, slices = validate_shared(loaded, events, clause=clause, options=options, explain=explain)
@@ -148,9 +153,10 @@ def validate_shared(
     explain: Callable[[Event], str | None] | None = None,
     levels: Container[str] | None = None,
 ) -> tuple[SharedAnswer, Mapping[str, Selection]]:
-    """The answer about what all slices share, and the events of each slice; the arguments are those of :func:`validate`.
+    """The answer about what all slices share, and the events of each slice; the arguments are those of
+    :func:`validate`.
 
-    Where ``levels`` are given, only what events of these levels mean is asked.
+    If ``levels`` are given, only events of these log levels are explained in words.
     """
     with unsearched():
         followed = (
@@ -186,15 +192,17 @@ def validate_shared(
     if asked is not None and not _violated(answer_slices(answer, found.parts.slices, options.jobs)):
         answer = replace(answer, kill_rate=kill_rate(asked, options))
     slices = found.parts.slices
+    # Freed before the collection below: the search holds most of the memory of a log.
     del found, asked, findings, model
     if answer.visited:
-        gc.collect(2 if gc.isenabled() else 0)  # what the search remembers refers to itself
+        # The caches of a search are cyclic, and reference counts alone do not free them.
+        gc.collect(2 if gc.isenabled() else 0)
     give_back(len(events))
     return answer, slices
 
 
 def _of_followed(found: compiled_replay.Followed, read: int, explanations: tuple[EventMeaning, ...]) -> SharedAnswer:
-    """The answer about a log whose lines could be followed to their end."""
+    """The answer about a log whose lines could be replayed to their end."""
     return SharedAnswer(
         kernel=found.kernel,
         clause=found.clause,
@@ -220,7 +228,7 @@ SUPPOSED_BEFORE = "logs are missing, and what came before them was supposed"
 
 
 def without(shared: SharedAnswer, count: int) -> SharedAnswer:
-    """The answer that does not count so many supposed events, on which it rests."""
+    """The answer without counting the inferred events on which it rests."""
     if not count:
         return shared
     tally = replace(shared.tally, used=shared.tally.used - count)
@@ -255,7 +263,11 @@ def check(
 
 
 def _needs(parts: SlicedEvents, plan: k.TracePlan) -> Iterable[Needs]:
-    """What all events need. Those that a file states itself hardly ever state the same: what they state is gone through in columns, not one by one."""
+    """What all events need of the model.
+
+    Events that were read from a file of events hardly ever repeat; their statements are examined in columns, not one by
+    one.
+    """
     table = parts.shared.table
     if len(table) < compiled_replay.WORTH_IT or any(isinstance(part, LogEvents) for part in table.parts):
         needing = Needing(plan)
@@ -270,7 +282,9 @@ def answer_slices(
     jobs: int = 1,
     finish: Finish | None = None,
 ) -> list[SliceAnswer]:
-    """The answers about all slices, each finished with its events, by so many processes; none where nothing was found for them to be joined on."""
+    """The answers about all slices, each passed through ``finish`` with its events, by ``jobs`` processes; none without
+    a shared execution.
+    """
     if shared.joint is None:
         return []
     with unsearched():
@@ -295,9 +309,10 @@ def answer_whole(
     clause: str | None,
     options: Options,
 ) -> ProductAnswer | None:
-    """The answer about all slices together, if it is asked for, or if it decides what the execution found for what they share leaves open in a small log.
+    """The answer about all slices together, if it is asked for, or if it decides what the shared execution leaves open
+    in a small log.
 
-    None if it is not, if there are no slices, or nothing was found for them to be joined on and no line is why.
+    None if it is not needed, if there are no slices, or if there is no shared execution and no line is the cause.
     """
     may_decide = shared.read <= FEW_LINES and any(each.result.reordered for each in answers)
     if not (options.whole or may_decide):
@@ -322,7 +337,9 @@ def answer_whole(
 def conclusion(
     shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: float, whole: ProductAnswer | None = None
 ) -> Validation:
-    """The answer about a whole log, of the answers about what is shared and about each slice, in the order of the slices; and about all together."""
+    """The answer about a whole log, from the answers about what is shared, about each slice (in the order of the
+    slices), and about all together.
+    """
     tally = sum_of([shared.tally, *(each.tally for each in answers)])
     results = tuple(_decided(each.result, whole) for each in answers)
     checked = shared.checked or any(each.tally.used for each in answers)
@@ -352,12 +369,12 @@ def conclusion(
 
 
 def _is_searched(whole: ProductAnswer | None) -> bool:
-    """Whether all slices were searched together to an end."""
+    """Whether the search over all slices together was conclusive."""
     return whole is not None and whole.lines > 0 and whole.verdict is not TraceVerdict.INCONCLUSIVE
 
 
 def _decided(result: SliceResult, whole: ProductAnswer | None) -> SliceResult:
-    """The answer about a slice, which an execution of the whole decides where the slice alone leaves it open."""
+    """The answer about a slice; an execution of all slices together decides it where the slice alone is undecided."""
     if whole is None or whole.verdict is not TraceVerdict.CONSISTENT or result.verdict is not TraceVerdict.INCONCLUSIVE:
         return result
     return replace(result, verdict=TraceVerdict.CONSISTENT, reason=None)
@@ -366,19 +383,20 @@ def _decided(result: SliceResult, whole: ProductAnswer | None) -> SliceResult:
 def _all_broken(
     shared: SharedAnswer, results: Sequence[SliceResult], whole: ProductAnswer | None
 ) -> tuple[BrokenProperty, ...]:
-    """The properties that are broken: of slices, and of all of them together those that are broken in none."""
+    """The properties that are broken: those of slices, and of the product those that no slice breaks."""
     found = (*shared.properties, *(broken for result in results for broken in result.properties))
     names = {broken.name for broken in found}
     return (*found, *(broken for broken in (whole.properties if whole is not None else ()) if broken.name not in names))
 
 
 def _violated(answers: Sequence[SliceAnswer]) -> list[LogViolation]:
+    """The violations of slices, with those events that contradict their own rule."""
     misfits = [violation_of(misfit) for each in answers for misfit in each.tally.misfits]
     return [*misfits, *(violation for each in answers for violation in each.result.violations)]
 
 
 def _unjoined(slices: Mapping[str, Sequence[Event]]) -> BindingTally:
-    """The events of slices where nothing was found for them to be joined on."""
+    """The events of slices, counted as ignored, where no shared execution was found."""
     counts: dict[str, Unread] = {}
     for event in (event for events in slices.values() for event in events):
         first = counts.get(event.kind)
@@ -388,6 +406,7 @@ def _unjoined(slices: Mapping[str, Sequence[Event]]) -> BindingTally:
 
 
 def _hidden(shared: SharedAnswer, results: Sequence[SliceResult]) -> Mapping[str, int]:
+    """How often each hidden step occurs."""
     counts = Counter(shared.hidden)
     for result in results:
         counts.update(result.hidden)
@@ -402,6 +421,7 @@ def _verdict(
     *,
     checked: bool,
 ) -> TraceVerdict:
+    """The verdict, by precedence: a violation, nothing checked, something undecided, consistent."""
     if violations:
         return TraceVerdict.INCONSISTENT
     if not checked:
@@ -424,12 +444,13 @@ def _reason(
     *,
     checked: bool,
 ) -> str | None:
+    """Why the verdict is what it is; None where it speaks for itself."""
     if not checked and not violations:
         return NOTHING_USED
     undecided = [result for result in results if result.verdict is TraceVerdict.INCONCLUSIVE]
     if shared.reason is not None:
         return shared.reason
-    if violations:  # why other slices are open is not why this is wrong
+    if violations:  # why other slices are undecided does not explain the violation
         return None
     if not undecided:
         return whole.reason if whole is not None and whole.verdict is TraceVerdict.INCONCLUSIVE else None
@@ -440,6 +461,7 @@ def _reason(
 
 
 def _counts(tally: BindingTally, read: int) -> EventCounts:
+    """The counts of events, in total over what is shared and all slices."""
     ignored = sum(unread.count for unread in tally.ignored)
     unmapped = sum(unread.count for unread in tally.unmapped)
     return EventCounts(max(read, tally.used + ignored + unmapped), tally.used, ignored, unmapped, tally.fields)
@@ -448,6 +470,7 @@ def _counts(tally: BindingTally, read: int) -> EventCounts:
 def _explanations(
     events: Sequence[Event], explain: Callable[[Event], str | None] | None, levels: Container[str] | None
 ) -> tuple[EventMeaning, ...]:
+    """What events mean, in words, for those of the given log levels."""
     if explain is None:
         return ()
     told = events if levels is None else EventTable.of(events).such(lambda traits: traits.level in levels)

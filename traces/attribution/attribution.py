@@ -1,4 +1,4 @@
-"""From records to events: the process run that wrote each, its broker and its session, as far as they are known."""
+"""From records to events: attribute each record to a process run, a broker and a session, as far as they are known."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from assay.traces.input.file_contents import FileReading
 
 @dataclass(frozen=True, slots=True)
 class RunStream:
-    """The events of one process run in one log (a file, or the parts of a rotated one), in the order of their writing. ``file`` is the first part."""
+    """The events of one process run in one log (a file, or the parts of a rotated file), in the order of writing.
+
+    ``file`` is the first part.
+    """
 
     run: ProcessRun
     file: str
@@ -24,7 +27,7 @@ class RunStream:
 
 
 def attribute(readings: Sequence[FileReading], notices: list[Notice]) -> tuple[list[RunStream], list[ClusterNode]]:
-    """Nodes, runs, brokers and sessions for all records, and the events that come of them."""
+    """The nodes, and the events of all records with their runs, brokers and sessions."""
     grouped = [_RunRecords(node) for node in group_by_node(readings, notices)]
     owners = {session: (run, node.broker(run)) for node in grouped for session, run in node.owners.items()}
     streams = [stream for node in grouped for stream in node.streams(owners)]
@@ -35,7 +38,7 @@ def attribute(readings: Sequence[FileReading], notices: list[Notice]) -> tuple[l
 
 
 def _json_streams(readings: Sequence[FileReading]) -> list[RunStream]:
-    """The events of files that state events themselves, a stream for each process run in each file."""
+    """The events of files of events (``docs/events.md``), one stream for each process run in each file."""
     names = node_names(dict.fromkeys(reading.origin.folder for reading in readings if reading.events))
     found: dict[tuple[ProcessRun, str], list[Event]] = {}
     for reading in readings:
@@ -47,7 +50,7 @@ def _json_streams(readings: Sequence[FileReading]) -> list[RunStream]:
 
 
 def _runs_by_node(streams: Iterable[RunStream]) -> dict[str, set[int]]:
-    """The numbers of the runs of each node."""
+    """The run numbers of each node."""
     found: dict[str, set[int]] = {}
     for stream in streams:
         found.setdefault(stream.run.node, set()).add(stream.run.number)
@@ -55,7 +58,7 @@ def _runs_by_node(streams: Iterable[RunStream]) -> dict[str, set[int]]:
 
 
 class _RunRecords:
-    """The records of one node by run and stream, with what the runs say of themselves."""
+    """The records of one node by run and log, with what the runs report about themselves."""
 
     def __init__(self, files: NodeFiles) -> None:
         self._files = files
@@ -68,7 +71,7 @@ class _RunRecords:
         self._brokers = {run: self._broker_of(run) for run in self._records}
 
     def broker(self, run: ProcessRun) -> int | None:
-        """The broker id of a run, if its lines state exactly one, or else the node's if that is known."""
+        """The broker id of a run if its lines name exactly one, otherwise that of the node if it is known."""
         return self._brokers[run]
 
     def node(self) -> ClusterNode:
@@ -85,7 +88,7 @@ class _RunRecords:
         return ClusterNode(self._files.name, brokers, tuple(sorted(versions)), self._runs.count)
 
     def streams(self, owners: Owners) -> Iterator[RunStream]:
-        """The events of the node, a stream for each run and log."""
+        """The events of the node, one stream for each run and log."""
         for run, sections in sorted(self._records.items(), key=lambda item: item[0].number):
             author = Author(run, self._brokers[run], owners, unknown=self._files.unknown)
             for section in sections:

@@ -1,9 +1,9 @@
-"""Servers that log into the directory of a broker, as ZooKeeper does when it is started with Kafka's own scripts (``patterns/rules/colocated_zookeeper.toml``).
+"""Co-located servers: others that log into the directory of a broker, as ZooKeeper does when it is started with Kafka's
+own scripts.
 
-Their records are those of another node: that such a server starts is no beginning of the broker.
-
-NOTE(shared logs): Each process keeps its log open while another one rotates it, and rotates it again later, over what the other has put by. What was written in
-between is lost, and nothing in the files says so. So a log that several processes wrote and that was rotated is one of which lines may be missing.
+Their records belong to a node of their own, because the start of such a server is not a start of the broker.
+``patterns/rules/colocated_zookeeper.toml`` lists their loggers. Why a rotated log of several processes may lack lines:
+``docs/design/shared-logs.md``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KIND = "shared log"
 
 @cache
 def _loggers() -> Mapping[str, tuple[str, ...]]:
-    """How the loggers of each server begin, by its name."""
+    """The prefixes of the loggers of each server, by the name of the server."""
     content = tomllib.loads(
         (files("assay.traces.patterns.rules") / "colocated_zookeeper.toml").read_text(encoding="utf-8")
     )
@@ -36,7 +36,10 @@ def _loggers() -> Mapping[str, tuple[str, ...]]:
 
 
 def apart(logs: Mapping[str, Rows]) -> tuple[dict[str, Rows], dict[str, dict[str, Rows]]]:
-    """The logs of a directory without what other servers wrote, and what each of these did, by its name; all stay together where no broker says that it writes."""
+    """Separate the logs of a directory into those of the broker and, by server name, those of other servers.
+
+    Nothing is separated where no line names a broker as its writer.
+    """
     if not any(matches.writers for matches in logs.values()):
         return dict(logs), {}
     own, others = dict(logs), dict[str, dict[str, Rows]]()
@@ -56,12 +59,15 @@ def _written_by(matches: Rows, loggers: tuple[str, ...]) -> npt.NDArray[np.bool_
 
 @cache
 def _logged_by(loggers: tuple[str, ...]) -> tuple[Callable[[MatchedRecord], bool], Callable[[Mould], bool]]:
-    """Whether a logger begins so: the very same functions each time, by which moulds know their answers again."""
+    """Whether a logger has one of these prefixes.
+
+    It is cached because layouts remember results by the identity of the function.
+    """
     return lambda match: match.record.logger.startswith(loggers), lambda mould: mould.logger.startswith(loggers)
 
 
 def shared(parts: Sequence[FileReading]) -> Iterator[Notice]:
-    """What is to be said of a log that several processes wrote: where it was rotated, lines may be missing."""
+    """A notice about a log that several processes wrote: if it was rotated, lines may be missing."""
     if len(parts) == 1 and series_name(parts[0].origin.base) == parts[0].origin.base:
         return
     text = "several processes wrote this log, and each rotated it: what one puts by replaces what another has, so that lines may be missing"

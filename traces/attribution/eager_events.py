@@ -1,4 +1,6 @@
-"""Events that are all there, as those that a file states itself: asked as the events of logs are, what they have in common worked out once."""
+"""Events that exist as objects, such as those of files of events, with the interface of ``LogEvents``: what they have
+in common is worked out once.
+"""
 
 from __future__ import annotations
 
@@ -24,38 +26,38 @@ class StatedEvents(tuple[Event, ...]):
         return (self[at] for at in positions.tolist())
 
     def only(self, positions: Numbers) -> tuple[StatedEvents, Numbers]:
-        """Some of the events, with the positions that they have here."""
+        """Some of the events, with their positions in this log."""
         return StatedEvents(self.at(positions)), positions
 
     def later(self, by: int) -> StatedEvents:
-        """The same events as if they had been written so many milliseconds later."""
+        """The same events, as if they had been written ``by`` milliseconds later."""
         return StatedEvents(replace(event, record=event.record.later(by)) for event in self)
 
     @cached_property
     def times(self) -> Numbers:
-        """The times of the events; ``NEVER`` where they state none."""
+        """The times of the events, in milliseconds since the epoch; ``NEVER`` for those without one."""
         stated = (event.record.time for event in self)
         return np.fromiter((NEVER if time is None else time for time in stated), np.int64, len(self))
 
     @cached_property
     def resolutions(self) -> Numbers:
-        """For how many milliseconds the time of each event stands."""
+        """The resolution of the time of each event, in milliseconds."""
         return np.fromiter((event.record.resolution for event in self), np.int64, len(self))
 
     def told(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
-        """What is said of each event by its traits."""
+        """The result of a condition on the traits of each event."""
         every, which = self._traits
         said: npt.NDArray[np.bool_] = np.array([ask(each) for each in every], np.bool_)[which]
         return said
 
     def traits(self) -> Counter[Traits]:
-        """The traits of the events, and how many have them."""
+        """How many events have which traits."""
         every, which = self._traits
         return Counter(dict(zip(every, np.bincount(which, minlength=len(every)).tolist(), strict=True)))
 
     @cached_property
     def _traits(self) -> tuple[list[Traits], Numbers]:
-        """The traits that events have, and which of these each has."""
+        """The distinct traits, and for each event the index of its own."""
         known: dict[Traits, int] = {}
         which = np.fromiter((known.setdefault(traits_of(event), len(known)) for event in self), np.int64, len(self))
         return list(known), which

@@ -1,4 +1,4 @@
-"""The process run that wrote a log, as the author of its events."""
+"""The process run that wrote a log, as the author of its events: it adds node, broker and session to their fields."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from assay.traces.patterns.template_fields import Form, LineFields
 from assay.traces.store.matched_record import MatchedRecord
 
 Owners = Mapping[str, tuple[ProcessRun, int | None]]
-"""The process run that owned a session, and its broker id if that is known."""
+"""The process run that owned each session, and its broker id if that is known."""
 
 
 class Author:
-    """One process run as the author of its lines; ``broker`` is none where that is not known, as the run is with ``unknown``."""
+    """One process run as the author of its lines.
+
+    ``broker`` is None if it is not known; with ``unknown``, the run is not known either.
+    """
 
     def __init__(self, run: ProcessRun, broker: int | None, owners: Owners, *, unknown: bool) -> None:
         self.run, self._broker, self._owners = run, broker, owners
@@ -21,15 +24,15 @@ class Author:
         self._added: dict[tuple[str | None, bool], dict[str, Field]] = {}
 
     def is_like(self, other: Author) -> bool:
-        """Whether both say the same of lines that name no session, and were written in none."""
+        """Whether both add the same fields to lines that name no session, and were written in none."""
         return (self.run, self._broker, self._place) == (other.run, other._broker, other._place)
 
     def owner(self, session: str | None) -> tuple[ProcessRun, int | None] | None:
-        """Who owned a session, if that is known."""
+        """The owner of a session, if it is known."""
         return None if session is None else self._owners.get(session)
 
     def events_of(self, match: MatchedRecord, session: str | None, stream: str) -> list[Event]:
-        """The events of a record one by one, with the node, the broker and the session added where they are known."""
+        """The events of a record, with the node, the broker and the session added where they are known."""
         record, run = match.record, self.run
         return [
             Event(each.shape.kind, each.shape.name, self._with_more(each.fields, session), record, run, stream)
@@ -37,15 +40,16 @@ class Author:
         ]
 
     def event_of(self, form: Form, record: LogRecord, session: str | None, stream: str) -> Event:
-        """One of the events of a record that states each thing once."""
+        """One event of a record whose events are all distinct."""
         shape = form.shape
         return Event(shape.kind, shape.name, self._fields(form, record.message, session), record, self.run, stream)
 
     def added(self, form: Form, session: str | None) -> Mapping[str, Field] | None:
-        """What is added to the fields that messages of a form state; None if that depends on a session that they name."""
+        """The fields that are added to those of a message; None if they depend on a session that the message names."""
         names = form.fields
         if "session" in names or "owner_session" in names:
             return None
+        # The result depends on nothing else, so that all events of a session share one dictionary.
         key = session, "broker" in names
         added = self._added.get(key)
         if added is None:
@@ -54,18 +58,20 @@ class Author:
         return added
 
     def _fields(self, form: Form, message: str, session: str | None) -> Mapping[str, Field]:
-        """The fields that a message states, and what is added; that is the same for many, unless they name a session."""
+        """The fields of a message and the added ones."""
         added = self.added(form, session)
         return self._with_more(form.read(message), session) if added is None else LineFields(form, message, added)
 
     def _with_more(self, stated: Mapping[str, Field], session: str | None) -> dict[str, Field]:
-        """All fields of a line; it may name a session, and then more is known of that."""
+        """All fields of a line. If the line names a session, the owner of that session is added."""
         fields = {**stated, **self._more(session if "session" not in stated else None, says_broker="broker" in stated)}
         self._add_owner(fields)
         return fields
 
     def _more(self, session: str | None, *, says_broker: bool) -> dict[str, Field]:
-        """What is added to the fields of a line: a session if one is given, and the broker if it does not say that itself."""
+        """The fields that are added to a line: the session, if one is given, and the broker, if the line does not name
+        it.
+        """
         more = dict(self._place)
         if self._broker is not None and not says_broker:
             more["broker"] = self._broker
@@ -74,7 +80,9 @@ class Author:
         return more
 
     def _add_owner(self, fields: dict[str, Field]) -> None:
-        """Name the process behind a session that another process's line names (ZooKeeper's, or a refused broker's)."""
+        """Name the process behind a session that another process's line names (ZooKeeper's, or that of a broker which
+        was refused a node).
+        """
         session = fields.get("owner_session", fields.get("session"))
         if not isinstance(session, str) or session not in self._owners:
             return
@@ -89,7 +97,7 @@ class Author:
 
 
 def _holder(owner: ProcessRun, broker: int | None, run: ProcessRun) -> str:
-    """Who holds a node that this run was refused, in an operator's words."""
+    """Who holds a ZooKeeper node that this run was refused, in an operator's words."""
     if owner == run:
         return "an earlier session of this very process"
     if owner.node == run.node:

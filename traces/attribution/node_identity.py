@@ -1,8 +1,8 @@
-"""Who wrote a line: the node, the process run, the broker id, and the ZooKeeper session.
+"""Who wrote a line: the node, the process run, and the broker id.
 
 The unit of order is the process run, not the broker id: two processes may run with one id, and one directory holds the
-runs of one process after another. A node is a directory, or what its lines say where one directory holds several brokers.
-What cannot be told stays unknown; nothing is guessed from the line before.
+runs of one process after another. A node is a directory, or what the lines name where one directory holds several
+brokers. What cannot be determined stays unknown; nothing is guessed from the line before.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ from assay.traces.store.packed_records import NEVER, Rows, joined
 from assay.traces.store.record_block import Numbers
 
 JOINED = 5_000
-"""By how many milliseconds times go back where another file begins; lines that several write by turns are not so far apart."""
+"""If times go back by more than this (milliseconds), another file begins; lines that several processes write in turns
+are closer together.
+"""
 
 
 ENDED = 5_000
-"""So many milliseconds after its last line a process writes nothing any more."""
+"""This long (milliseconds) after it has logged its end, a process writes nothing more."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterNode:
-    """One node: its name, the broker ids it ran with, the Kafka versions it ran, and how many runs its logs hold."""
+    """One node: its name, the broker ids that it ran with, its Kafka versions, and how many runs its logs hold."""
 
     name: str
     brokers: tuple[int, ...]
@@ -52,19 +54,21 @@ class Section(NamedTuple):
 
 @dataclass(slots=True)
 class NodeFiles:
-    """The matches of one node by log, in the order of their writing; ``unknown`` if it cannot be told which node wrote them."""
+    """The records of one node by log, in the order of writing; ``unknown`` if it cannot be determined which node wrote
+    them.
+    """
 
     name: str
     unknown: bool = False
     logs: dict[str, Rows] = field(default_factory=dict)
 
     def brokers(self) -> set[int]:
-        """The broker ids that the node's own lines state."""
+        """The broker ids that the node's own lines name."""
         return set().union(*(matches.writers for matches in self.logs.values()))
 
 
 def node_names(folders: Iterable[str]) -> dict[str, str]:
-    """A name for every folder: as many of its last parts as it takes to tell it from the others."""
+    """A name for every folder: as many of its last parts as distinguish it from the others."""
     parts = {folder: tuple(part for part in folder.split("/") if part not in {"", "."}) for folder in folders}
     names: dict[str, str] = {}
     for folder, own in parts.items():
@@ -75,7 +79,7 @@ def node_names(folders: Iterable[str]) -> dict[str, str]:
 
 
 def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> list[NodeFiles]:
-    """The logs of each node. A folder with the lines of several brokers is divided by what the lines say."""
+    """The logs of each node. A folder with the lines of several brokers is divided by the ids that the lines name."""
     logs = [reading for reading in readings if reading.is_log]
     names = node_names(dict.fromkeys(reading.origin.folder for reading in logs))
     nodes: dict[str, NodeFiles] = {}
@@ -107,7 +111,7 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
 
 
 def _divide(stream: str, matches: Rows, name: str, nodes: dict[str, NodeFiles], notices: list[Notice]) -> None:
-    """Deal the records of a log that several brokers wrote to the nodes that they name."""
+    """Distribute the records of a log that several brokers wrote to the nodes that they name."""
     pieces = _joined_files(matches)
     if pieces:
         for number, piece in enumerate(pieces, 1):
@@ -130,9 +134,10 @@ def _divide(stream: str, matches: Rows, name: str, nodes: dict[str, NodeFiles], 
 
 
 def _joined_files(matches: Rows) -> list[Rows]:
-    """The files that were put one behind another in one, if it is that; empty where brokers wrote by turns.
+    """The files of which this one is a concatenation; empty where brokers wrote in turns.
 
-    Each file begins long before the one before it ends, and each is of one broker at most: lines of several that come by turns are neither.
+    In a concatenation each file begins long before the previous one ends, and names at most one broker. Lines that
+    several brokers write in turns satisfy neither.
     """
     times = matches.times
     if NEVER in times:
@@ -144,7 +149,7 @@ def _joined_files(matches: Rows) -> list[Rows]:
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """The beginning of a process run, or its first line."""
+    """The beginning of a process run, or the first line of a run without one."""
 
     time: int
     stream: str
@@ -152,7 +157,9 @@ class _Start:
 
 
 class RunSplitter:
-    """Divides a node's records into process runs: by place in the log that holds the start banners, by time in the others."""
+    """Divides a node's records into process runs: by position in the log that holds the start banners, by time in the
+    others.
+    """
 
     def __init__(self, node: NodeFiles) -> None:
         told = [start for stream, matches in node.logs.items() for start in _starts(stream, matches)]
@@ -175,7 +182,7 @@ class RunSplitter:
         return max(1, len(self._starts) + self._earlier)
 
     def divided(self) -> dict[ProcessRun, list[Section]]:
-        """The records of each run, log by log in the order of their writing."""
+        """The records of each run, log by log in the order of writing."""
         found: dict[int, list[Section]] = {}
         for stream, matches in self._node.logs.items():
             numbers = np.maximum(1, self._before[stream] + self._earlier)
@@ -185,13 +192,14 @@ class RunSplitter:
         return {ProcessRun(self._node.name, number): sections for number, sections in found.items()}
 
     def _starts_before(self, stream: str, matches: Rows) -> Numbers:
-        """How many starts lie at or before each record of a log."""
+        """How many runs have started at or before each record of a log."""
         if not self._starts:
             return np.zeros(len(matches), np.int64)
         by_time = np.searchsorted(self._times, matches.times, side="right").astype(np.int64)
         local = self._local.get(stream)
         if local is None:
             return by_time
+        # An inferred start may lie out of order among the banners of a log; the running maximum keeps positions sorted.
         positions, numbers = np.maximum.accumulate(np.array(local, np.int64)).T
         at = np.searchsorted(positions, np.arange(len(matches)), side="right")
         found: Numbers = np.where(at > 0, numbers[at - 1], np.minimum(by_time, numbers[0] - 1))
@@ -199,14 +207,15 @@ class RunSplitter:
 
 
 def _alike(numbers: Numbers) -> list[Numbers]:
-    """The positions of each number, in order; the number that comes first is the first."""
+    """The positions of each number, in order; the groups are in the order of their first positions."""
     order = np.argsort(numbers, kind="stable")
     found = np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1) if len(order) else []
     return sorted(found, key=lambda positions: int(positions[0]))
 
 
 def _untold_starts(node: NodeFiles, own: Mapping[str, Numbers], begins: Sequence[int]) -> set[_Start]:
-    """The first lines after a process has said that it is at its end, if they come before one says that it begins: they are of a run whose beginning was not read.
+    """The first lines after the logged end of a process and before the next start: they belong to a run whose start was
+    not read.
 
     ``own`` are the positions of the lines that the broker certainly wrote, log by log.
     """
@@ -226,9 +235,10 @@ def _untold_starts(node: NodeFiles, own: Mapping[str, Numbers], begins: Sequence
 
 
 def _own_lines(matches: Rows) -> Numbers:
-    """The positions of the lines that a broker certainly wrote while it ran: those that name it, or a session that begins.
+    """The positions of the lines that a broker certainly wrote while it ran: those that name it, or a session that
+    begins.
 
-    Up to 0.11 a process tells its configuration before it says that it starts.
+    Up to Kafka 0.11 a process logs its configuration before its start banner, so that a configuration is no evidence.
     """
     own = matches.signed
     own[matches.telling("session start")] = True
@@ -237,13 +247,13 @@ def _own_lines(matches: Rows) -> Numbers:
 
 
 def _ends(node: NodeFiles) -> set[int]:
-    """When processes of a node said that they are at their end."""
+    """The times at which processes of a node logged their end."""
     told = (matches[at] for matches in node.logs.values() for at in matches.telling("process end"))
     return {match.record.time for match in told if match.record.time is not None}
 
 
 def _place(start: _Start, stream: str, matches: Rows) -> int:
-    """Where the run that begins so begins in a log."""
+    """The position in a log at which a run begins."""
     if stream == start.stream:
         return start.position
     later = np.flatnonzero(matches.times >= start.time)
@@ -251,9 +261,10 @@ def _place(start: _Start, stream: str, matches: Rows) -> int:
 
 
 def _starts(stream: str, matches: Rows) -> list[_Start]:
-    """The beginnings of runs in one log: a start banner, or the prelude that leads up to it.
+    """The beginnings of runs in one log: a start banner, or the prelude before it.
 
-    Lines of a prelude may come more than once before the process is running. Then another one is of another process, whereas the banner may come late.
+    Lines of a prelude may come more than once before the process is running. After that, a prelude is that of another
+    process, whereas the banner may come late.
     """
     found: list[_Start] = []
     in_prelude = announced = False

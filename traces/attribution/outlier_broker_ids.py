@@ -1,9 +1,7 @@
-"""Which brokers wrote a file, of those that its lines name as their writers.
+"""Outlier broker ids: a few lines of a file that name another broker as their writer than all the others do.
 
-NOTE(strays): Where two brokers write one file, each of them says so again and again, or says once what only a process says of itself: that it starts, how it is
-configured, that it registers. A line or two with another id among hundreds with one are neither. They are damaged, or were changed, and what the
-file is does not hang on them: they stay lines of the process that wrote the others, under the id that they state, so that the model has to explain that, and a
-notice says where they are. What states another id more often than that is taken for another broker's, and nothing is guessed.
+They are damaged lines, not those of a second broker; why, and how the limits were chosen:
+``docs/design/outlier-broker-ids.md``.
 """
 
 from __future__ import annotations
@@ -14,16 +12,16 @@ from assay.traces.event import Notice
 from assay.traces.store.packed_records import Rows
 
 MOST = 3
-"""How many lines with another id are strays at most."""
+"""At most this many lines with another id are outliers."""
 
 AMONG = 50
-"""How many lines with one id there are for each such line at least."""
+"""For each outlier there are at least this many lines with the main id."""
 
 KIND = "another id"
 
 
 def without_strays(matches: Rows, notices: list[Notice]) -> Rows:
-    """The records of a file where no stray line says who wrote them; each is noted."""
+    """The records of a file without the writers that outliers name; a notice reports each outlier."""
     if len(matches.writers) < 2:
         return matches
     counts = matches.writer_counts()
@@ -40,6 +38,6 @@ def without_strays(matches: Rows, notices: list[Notice]) -> Rows:
 
 
 def _stated_of_themselves(matches: Rows) -> Iterator[int]:
-    """The brokers of whose own process a line tells."""
+    """The brokers that are named by lines in which a process reports its own start, configuration or registration."""
     for at in matches.telling():
         yield from matches[at].writers

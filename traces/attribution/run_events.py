@@ -1,4 +1,4 @@
-"""The events of a log that one process run wrote: each is made when it is asked for."""
+"""The events of a log that one process run wrote; each is made when it is read."""
 
 from __future__ import annotations
 
@@ -53,14 +53,16 @@ def _thread_of_mould(mould: Mould) -> str | None:
 
 
 def _numbers_of_forms(counts: Numbers, repeated: Repeated) -> Numbers:
-    """For each event the number of its form, where records with so many forms state some of them twice."""
+    """For each event the index of its field layout in its record; redundant events have been removed."""
     first = np.cumsum(counts) - counts
     every = np.arange(int(counts.sum())) - np.repeat(first, counts)
     return np.delete(every, first[repeated.records] + repeated.forms)
 
 
 class Traits(NamedTuple):
-    """What the events of many lines have in common: the line's logger and level, the kind of event, and the name of the shape, empty for an event of JSON."""
+    """What the events of many lines have in common: logger and level of the line, kind of event, and name of the
+    pattern (empty for an event of JSON).
+    """
 
     logger: str
     level: str
@@ -69,12 +71,12 @@ class Traits(NamedTuple):
 
 
 def traits_of(event: Event) -> Traits:
-    """Those of an event."""
+    """The traits of an event."""
     return Traits(event.record.logger, event.record.level, event.kind, event.shape)
 
 
 def _names_session(form: Form) -> bool:
-    """Whether what is added to a message depends on a session that it names (``Author.added``)."""
+    """Whether the fields added to a message depend on a session that it names (``Author.added``)."""
     return not form.fields.keys().isdisjoint({"session", "owner_session"})
 
 
@@ -83,7 +85,11 @@ def _traits_of_form(mould: Mould, form: Form) -> Traits:
 
 
 class Packed(NamedTuple):
-    """Events of packed records of one source: where each is among all, the number of its form among those of all moulds, where its digits begin, and the session's number."""
+    """Events of packed records of one source, in columns.
+
+    ``at`` are their positions in the log, ``codes`` their field layouts among those of all ``moulds``, ``begins`` where
+    the digits of their records begin, and ``sessions`` the numbers of their sessions.
+    """
 
     at: Numbers
     moulds: Moulds
@@ -94,7 +100,7 @@ class Packed(NamedTuple):
 
 
 class Events(Sequence[Event]):
-    """Events that are made when they are asked for."""
+    """A sequence of events that are made when they are read."""
 
     @abstractmethod
     def at(self, positions: npt.NDArray[np.signedinteger[Any]]) -> Iterator[Event]:
@@ -113,7 +119,7 @@ class Events(Sequence[Event]):
 
 
 class LogEvents(Events):
-    """The events of one log that one process run wrote, in the order of their writing."""
+    """The events of one log that one process run wrote, in the order of writing."""
 
     def __init__(self, rows: Rows, sessions: Sessions, author: Author, stream: str) -> None:
         rows.settle()
@@ -124,6 +130,8 @@ class LogEvents(Events):
         counts = rows.told(_findings_of_match, _forms_of_mould, np.int64)
         for at in np.flatnonzero(self._doubtful & rows.packed).tolist():
             counts[at] = len(rows[at].findings)
+        # None stands for the usual case, in which the events of a record are numbered from 0 on: an index takes memory
+        # for each event.
         self._numbers = _numbers_of_forms(counts, repeated) if len(repeated.records) else None
         np.subtract.at(counts, repeated.records, 1)
         self._first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
@@ -137,7 +145,7 @@ class LogEvents(Events):
             yield from self._made(row, match)
 
     def at(self, positions: npt.NDArray[np.signedinteger[Any]]) -> Iterator[Event]:
-        """The events at some positions."""
+        """The events at some positions, in that order."""
         rows = np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1
         which = self._forms_at(positions, rows).tolist()
         for row, match, number in zip(rows.tolist(), self._rows.take(rows), which, strict=True):
@@ -156,11 +164,11 @@ class LogEvents(Events):
         return [self.author.event_of(form, match.record, session, stream) for form in forms]
 
     def _forms_at(self, positions: npt.NDArray[np.signedinteger[Any]], rows: Numbers) -> Numbers:
-        """The number of the form, in its record, of which each of some events is; the records are given too."""
+        """For each of some events the index of its field layout in its record; ``rows`` are the records."""
         return positions - self._first[rows] if self._numbers is None else self._numbers[positions]
 
     def _forms(self, row: int, match: MatchedRecord) -> Sequence[Form] | None:
-        """The forms of a record of which each is an event; None of one that may state one thing twice."""
+        """The field layouts of a record if each of them is an event; None if the record may hold redundant events."""
         found = match.found
         return found.forms if isinstance(found, Likeness) and not self._doubtful[row] else None
 
@@ -168,7 +176,7 @@ class LogEvents(Events):
         return "" if self._stream == match.record.place.file else self._stream
 
     def only(self, positions: Numbers) -> tuple[LogEvents, Numbers]:
-        """The events of those records of which some events are, with the positions that they have here, in their order."""
+        """The events of those records to which the given events belong, in order, with their positions in this log."""
         rows = distinct(np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1)
         counts = np.diff(self._first)[rows]
         first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
@@ -182,18 +190,20 @@ class LogEvents(Events):
         return found, own
 
     def later(self, by: int) -> LogEvents:
-        """The same events as if their lines had been written so many milliseconds later."""
+        """The same events, as if their lines had been written ``by`` milliseconds later."""
         found = copy(self)
         found._rows = self._rows.later(by)
         return found
 
     @property
     def key(self) -> tuple[ProcessRun, str]:
-        """What tells the log from others: who wrote it, and its first file."""
+        """What identifies the log: who wrote it, and its first file."""
         return self.author.run, self._stream
 
     def continues(self, before: LogEvents) -> bool:
-        """Whether the first of the events are those of another log, in the same places, and say the same of their author."""
+        """Whether the first of these events are those of ``before``, at the same positions and with the same
+        attribution.
+        """
         count = len(before._rows)
         alike = (
             self.author.is_like(before.author)
@@ -206,7 +216,7 @@ class LogEvents(Events):
         return all(map(eq, self.at(naming), before.at(naming)))
 
     def _session_of(self, count: int) -> list[tuple[int, str | None, object]]:
-        """Where in the first records the session is another one, and who owned it."""
+        """Where among the first ``count`` records the session changes, and who owned it."""
         numbers = self.sessions.numbers[:count]
         begins = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist()] if count else []
         named = ((at, self.sessions.names[int(numbers[at])]) for at in begins)
@@ -214,7 +224,9 @@ class LogEvents(Events):
         return [each for each, last in zip(found, [None, *found], strict=False) if last is None or each[1:] != last[1:]]
 
     def told_by_form(self, ask: Callable[[Form], bool]) -> Numbers:
-        """The positions of the events of such forms, and of all that are of none."""
+        """The positions of the events whose field layout satisfies a condition, and of all events without a field
+        layout.
+        """
         loose = np.ones(len(self), np.bool_)
         for packed in self.packed():
             _, forms = packed.moulds.forms
@@ -224,29 +236,29 @@ class LogEvents(Events):
 
     @property
     def rows(self) -> Numbers:
-        """The number of the record of each event."""
+        """The record of each event."""
         every = np.arange(len(self._rows))
         return every if self._plain else np.repeat(every, np.diff(self._first))
 
     @property
     def times(self) -> Numbers:
-        """The times of the events; ``NEVER`` where they state none."""
+        """The times of the events, in milliseconds since the epoch; ``NEVER`` for those without one."""
         return self._rows.times[self.rows]
 
     def told(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
-        """What is said of each event by its traits."""
+        """The result of a condition on the traits of each event."""
         every, which = self._traits
         said: npt.NDArray[np.bool_] = np.array([ask(each) for each in every], np.bool_)[which]
         return said
 
     def traits(self) -> Counter[Traits]:
-        """The traits of the events, and how many have them."""
+        """How many events have which traits."""
         every, which = self._traits
         return Counter(dict(zip(every, np.bincount(which, minlength=len(every)).tolist(), strict=True)))
 
     @cached_property
     def _traits(self) -> tuple[list[Traits], npt.NDArray[np.unsignedinteger[Any]]]:
-        """The traits that events have, and which of these each has."""
+        """The distinct traits, and for each event the index of its own."""
         known: dict[Traits, int] = {}
         found = np.full(len(self), _UNTOLD, np.int32)
         for packed in self.packed():
@@ -262,7 +274,7 @@ class LogEvents(Events):
 
     @cached_property
     def threads(self) -> Numbers:
-        """A number for the thread that wrote the line of each event: the same for lines of one thread, and for lines that name none."""
+        """A number for the thread that wrote the line of each event; lines that name no thread share one number."""
         names = self._rows.told(_thread_of_match, _thread_of_mould, np.object_)
         known: dict[str | None, int] = {}
         of_row = np.fromiter((known.setdefault(name, len(known)) for name in names.tolist()), np.int64, len(names))
@@ -270,11 +282,13 @@ class LogEvents(Events):
 
     @property
     def resolutions(self) -> Numbers:
-        """For how many milliseconds the time of each event stands."""
+        """The resolution of the time of each event, in milliseconds."""
         return self._rows.told(_resolution_of_match, _resolution_of_mould, np.int64)[self.rows]
 
     def packed(self) -> Iterator[Packed]:
-        """The events of packed records, in no order; those of records that state one thing several times are not among them."""
+        """The events of packed records, in no particular order, without those of records that may hold redundant
+        events.
+        """
         rows = self.rows
         forms = self._forms_at(np.arange(len(rows)), rows)
         moulds, begins = (self._rows.column(name) for name in ("moulds", "begins"))

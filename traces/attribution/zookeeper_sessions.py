@@ -1,8 +1,8 @@
 """Which process owned a ZooKeeper session, and in which session a process was when it wrote a line.
 
-The ids join: the broker's client, the broker's registration and the ZooKeeper server print the same number (the reader
-has made one spelling of them). Between the end of a session and the beginning of the next, and where two files of a
-process would have to be ordered by time stamps that are equal, the session is left out.
+The ids join: the broker's client, the broker's registration and the ZooKeeper server print the same number, which the
+reader has brought to one spelling. The session is left out between the end of one and the beginning of the next. It is
+also left out where two files of a process could only be ordered by equal timestamps.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OF_SESSIONS = ("session start", "session end")
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """The session in which each record of a log was written: its number among these names."""
+    """The session in which each record of a log was written, as an index into ``names``."""
 
     names: list[str | None]
     numbers: Numbers
@@ -33,7 +33,7 @@ class Sessions:
 
 
 class SessionTimeline:
-    """The sessions of one process run, as its own lines tell them."""
+    """The sessions of one process run, as its own lines report them."""
 
     def __init__(self) -> None:
         self._times = np.empty(0, np.int64)
@@ -61,7 +61,7 @@ class SessionTimeline:
         return owned
 
     def of(self, section: Section) -> Sessions:
-        """The session of the process when it wrote each record; none where that cannot be told."""
+        """The session of the process when it wrote each record; None where that cannot be determined."""
         found, changed = self._by_place(section), False
         if self._joined:
             for at in section.matches.telling(JOINED):
@@ -74,7 +74,7 @@ class SessionTimeline:
         return found
 
     def _by_place(self, section: Section) -> Sessions:
-        """The same by what was said last: in the same log, or at an earlier time where another log says it."""
+        """The session by the latest report: by position in a log that reports sessions, by time in the others."""
         own = self._places.get(section.stream)
         if own is not None:
             positions, states = own
@@ -83,10 +83,13 @@ class SessionTimeline:
             return Sessions(list(self._states), np.broadcast_to(np.zeros(1, np.int64), len(section.matches)))
         times = section.matches.times
         before, upto = (np.searchsorted(self._times, times, side=side) for side in ("left", "right"))
+        # A report with the very same timestamp, in another log, may have come before or after the record: no session.
         return Sessions(list(self._states), np.where(before == upto, before, 0))
 
     def _states_in(self, match: MatchedRecord) -> list[tuple[str | None, str | None]]:
-        """What a record says of sessions: the one it names as the process's own, and the one that holds from now on."""
+        """The session changes that a record reports: the session that it names as the process's own, and the one that
+        holds from then on.
+        """
         found: list[tuple[str | None, str | None]] = []
         for finding in match.findings:
             role = finding.shape.role
@@ -104,5 +107,5 @@ class SessionTimeline:
 
 
 def _join_key(finding: PatternMatch) -> tuple[object, ...]:
-    """The values that lines of one session have in common; empty where a shape names none."""
+    """The values that lines of one session have in common; empty for a pattern without ``joins``."""
     return tuple(finding.fields.get(name) for name in finding.shape.joins)

@@ -1,7 +1,8 @@
 """Compressed files and archives as streams of bytes, recognised by their first bytes and not by their names.
 
-Everything is streamed, and memory stays small; only a zip archive, whose list of files is at its end, is kept while it is read. The bytes that come out of one file are
-limited in proportion to its size, so an archive bomb ends as a notice.
+Everything is streamed, and memory stays small. Only a zip archive is kept while it is read, because its directory is at
+its end. The bytes that come out of one file are limited in proportion to its size, so that an archive bomb ends as a
+notice.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ _ZIP_IN_MEMORY = 1 << 26
 
 @dataclass(slots=True)
 class Budget:
-    """How many bytes may still come out of one file, and whether it was exceeded."""
+    """How many bytes may still come out of one file, and whether the limit was exceeded."""
 
     left: int
     spent: bool = False
 
 
 class Peeked:
-    """A stream whose first bytes can be looked at before they are read."""
+    """A stream whose first bytes can be examined before they are read."""
 
     def __init__(self, stream: ByteStream, size: int = 1 << 16) -> None:
         self._stream = stream
@@ -72,6 +73,7 @@ class Limited:
             out = self._stream.read(min(size, self._budget.left))
             self._budget.left -= len(out)
             return out
+        # One more byte is read to distinguish a file that ends exactly at the limit from one that goes beyond it.
         if not self._budget.spent and self._stream.read(1):
             self._budget.spent = True
             text = "the file expands to far more than its size; the rest of it was not read (an archive bomb?)"
@@ -81,7 +83,7 @@ class Limited:
 
 @dataclass(frozen=True, slots=True)
 class Wrapping:
-    """The way to a file: a path, and the names of the members in the archives that lie in one another there."""
+    """The address of a file: a path, and the names of the members in nested archives there."""
 
     path: str
     members: tuple[str, ...] = ()
@@ -97,14 +99,14 @@ class Wrapping:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The bytes of one file, out of whatever it was wrapped in."""
+    """The bytes of one file, unpacked."""
 
     where: Wrapping
     stream: Peeked
 
 
 def is_packed(head: bytes) -> bool:
-    """Whether a file that begins so is compressed or an archive."""
+    """Whether a file with these first bytes is compressed or an archive."""
     magics = (*_UNSUPPORTED, *ENGINES, _ZIP)
     return head.startswith(magics) or _is_tar(head)
 
@@ -116,7 +118,10 @@ def _is_tar(head: bytes) -> bool:
 def expand(
     stream: ByteStream, where: Wrapping, budget: Budget, notices: list[Notice], depth: int = 0
 ) -> Iterator[Content]:
-    """The files in a stream: itself, or what it holds if it is compressed or an archive. Each is read before the next."""
+    """The files in a stream: the stream itself, or the contents if it is compressed or an archive.
+
+    Each is read before the next.
+    """
     peeked = Peeked(stream)
     head = peeked.head
     for magic, name in _UNSUPPORTED.items():
@@ -138,7 +143,7 @@ def expand(
 
 
 def _zipped(stream: Peeked, where: Wrapping, budget: Budget, notices: list[Notice], depth: int) -> Iterator[Content]:
-    """The files of a zip archive, in its order. Its list of files is at its end: the archive is kept while it is read, a large one on disk."""
+    """The files of a zip archive, in its order. The archive is kept while it is read, a large one on disk."""
     with SpooledTemporaryFile(max_size=_ZIP_IN_MEMORY) as kept:
         while block := stream.read(_BLOCK):
             kept.write(block)
@@ -165,7 +170,7 @@ def _unzipped(
             limited = Limited(_Checked(content, inside.place, notices), budget, where.place, notices)
             yield from expand(limited, inside, budget, notices, depth + 1)
     except (RuntimeError, NotImplementedError) as error:
-        # a password, or a method of compression that zipfile does not know
+        # An encrypted member, or a compression method that zipfile does not know.
         notices.append(Notice("unsupported compression", inside.place, f"not read: {error}"))
 
 
@@ -189,7 +194,7 @@ class _Checked:
 
 
 class _Padded:
-    """An archive's bytes, with some zeros behind their end: tarfile throws away the piece in which the end comes early."""
+    """The bytes of an archive, followed by zeros: ``tarfile`` discards the block in which the archive ends early."""
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
@@ -214,7 +219,7 @@ class _Padded:
 
 
 class _Member:
-    """The bytes of one file of an archive, without the padding; ``cut`` tells that the archive ended inside."""
+    """The bytes of one file of an archive, without the padding; ``cut`` is whether the archive ended inside it."""
 
     def __init__(self, content: IO[bytes], begin: int, archive: _Padded) -> None:
         self._content, self._position, self._archive = content, begin, archive

@@ -1,4 +1,4 @@
-"""Compressed streams, opened piece by piece: gzip, xz, bzip2 and zstd, recognised by their first bytes."""
+"""Compressed streams, decompressed block by block: gzip, xz, bzip2 and zstd, recognised by their first bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BLOCK = 1 << 18
 
 
 class Engine(Protocol):
-    """A decompressor of one stream that never hands out more than it is asked for."""
+    """A decompressor of one stream that never returns more bytes than it is asked for."""
 
     @property
     def eof(self) -> bool:
@@ -27,7 +27,7 @@ class Engine(Protocol):
 
     @property
     def unused_data(self) -> bytes:
-        """What was handed in behind the end of the compressed stream."""
+        """The bytes behind the end of the compressed stream."""
         ...
 
     def decompress(self, data: bytes, limit: int, /) -> bytes:
@@ -36,12 +36,15 @@ class Engine(Protocol):
 
     @property
     def needs_input(self) -> bool:
-        """Whether everything handed in was used up."""
+        """Whether all input was used up."""
         ...
 
 
 class _Gzip:
-    """zlib's decompressor with the manners of the other two. Of a block that is damaged, or whose checksum is wrong, it hands out what comes before."""
+    """zlib's decompressor with the interface of the other two.
+
+    It returns what comes before damage, or before a wrong checksum.
+    """
 
     def __init__(self) -> None:
         self._engine = zlib.decompressobj(wbits=31)
@@ -71,17 +74,20 @@ class _Gzip:
 
 
 def _before_damage(engine: zlib._Decompress, block: bytes, limit: int) -> bytes:
-    """What a block holds up to where it is damaged, which the next call of ``_Gzip.decompress`` says."""
+    """What a block holds before the damage; the next call of ``_Gzip.decompress`` raises the error."""
     out, left = bytearray(), b""
     with suppress(zlib.error):
-        for at in range(len(block)):  # byte by byte, for what a call that fails has made is lost
+        for at in range(len(block)):  # byte by byte, because the output of a call that fails is lost
             out += engine.decompress(left + block[at : at + 1], max(1, limit - len(out)))
             left = engine.unconsumed_tail
     return bytes(out)
 
 
 class _Zstd:
-    """One frame of zstd. The library limits what goes in, not what comes out: of 4 KB come at most 128 MB, and mostly 40 KB."""
+    """One frame of zstd.
+
+    The library limits the input of a call, not its output: 4 KB can become 128 MB at most, and usually become 40 KB.
+    """
 
     def __init__(self) -> None:
         self._engine = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
@@ -117,11 +123,11 @@ ENGINES: dict[bytes, Callable[[], Engine]] = {
     b"BZh": bz2.BZ2Decompressor,
     b"\x28\xb5\x2f\xfd": _Zstd,
 }
-"""What opens a stream that begins so."""
+"""The decompressors by the first bytes of a stream."""
 
 
 class Decompressed:
-    """The content of a compressed stream, several compressed parts in a row included; damage ends it with a notice."""
+    """The content of a compressed stream, or of several in a row; damage ends it with a notice."""
 
     def __init__(
         self, stream: ByteStream, make: Callable[[], Engine], place: LogPosition, notices: list[Notice]
@@ -132,7 +138,7 @@ class Decompressed:
         self._over = False
 
     def read(self, size: int, /) -> bytes:
-        """At most ``size`` bytes; what could be decompressed before the damage is handed out."""
+        """At most ``size`` bytes; what could be decompressed before the damage is returned."""
         while not self._over:
             try:
                 out = self._step(size)
@@ -145,9 +151,10 @@ class Decompressed:
         return b""
 
     def _step(self, size: int) -> bytes:
-        """A piece of the content; empty where the engine wants more input first, or at the end."""
+        """A piece of the content; empty where the decompressor needs more input, or at the end."""
         data = b""
         if self._engine.eof:
+            # Zeros between two compressed streams are padding, as tape archives have it.
             data = self._engine.unused_data.lstrip(b"\0")
             while not data:
                 if not (block := self._stream.read(_BLOCK)):

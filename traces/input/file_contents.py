@@ -1,4 +1,4 @@
-"""What one file holds: the findings of its records, and counts of all that is not among them."""
+"""What one file holds: its matched records, and counts of everything else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.traces.store.packed_records import Rows
 
 @dataclass(slots=True)
 class Unmapped:
-    """Records of protocol loggers that no shape describes, alike but for their numbers; ``place`` is the first."""
+    """Records of protocol loggers that no pattern describes and that differ in numbers only; ``place`` is the first."""
 
     count: int
     place: LogPosition
@@ -20,9 +20,10 @@ class Unmapped:
 
 @dataclass(frozen=True, slots=True)
 class RecordOrigin:
-    """Where records come from: the file, the part of it that one process wrote if there are several, and the folder and the name that say whose it is.
+    """Where records come from: the file, the part of it that one process wrote if there are several, and the folder and
+    base name that identify the log.
 
-    ``modified`` is when the file was last written, in milliseconds since the epoch, where that is known.
+    ``modified`` is when the file was last written, in milliseconds since the epoch, if that is known.
     """
 
     file: str
@@ -33,17 +34,17 @@ class RecordOrigin:
 
     @property
     def stream(self) -> str:
-        """A name for these records that no others have."""
+        """A name that only these records have."""
         return f"{self.file} [{self.part}]" if self.part else self.file
 
 
 @dataclass(slots=True)
 class FileReading:
-    """What one file holds, or one part of it. ``other`` counts the records of loggers that say nothing of the protocol.
+    """What one file holds, or one part of it. ``other`` counts the records of loggers that do not concern the protocol.
 
-    ``nameless`` counts those that name no logger and are not known by their words.
-
-    ``events`` are those of a file that states them itself, as JSON. ``lacks`` is ``year`` or ``date`` if the time stamps lack it, and then the times count from the beginning of ``timestamps.BASE_YEAR``.
+    ``nameless`` counts records that name no logger and were not recognised by their text. ``events`` are those of a
+    file of events (JSON). ``lacks`` is ``year`` or ``date`` if the timestamps lack it; times then count from the
+    beginning of ``timestamps.BASE_YEAR``.
     """
 
     origin: RecordOrigin
@@ -58,14 +59,16 @@ class FileReading:
 
     @property
     def file(self) -> str:
-        """The file's name as the user would say it."""
+        """The file's name as the user would write it."""
         return self.origin.file
 
     @property
     def is_log(self) -> bool:
-        """Whether any record was found that names a logger, or is known by its words: others have time stamps too."""
+        """Whether any record names a logger, or was recognised by its text: files of other programs have timestamps
+        too.
+        """
         return self.tally.records > self.nameless
 
     def note(self, kind: str, place: LogPosition, text: str) -> None:
-        """Record a notice."""
+        """Add a notice."""
         self.tally.notices.append(Notice(kind, place, text))

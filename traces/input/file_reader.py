@@ -1,4 +1,4 @@
-"""One file read record by record, or the part of a file that one process wrote."""
+"""Read one file record by record, or the part of a file that one process wrote."""
 
 from __future__ import annotations
 
@@ -31,26 +31,28 @@ from assay.traces.store.single_record_templates import SingleMoulds
 
 _BACK = 60_000
 _AHEAD = 6 * 3600_000
-"""Times of one file that go back by more than a minute, or ahead by more than six hours, are reported."""
+"""Jumps of the times of one file that are reported: back by more than a minute, or ahead by more than six hours
+(milliseconds).
+"""
 
 _PATIENCE = 64
-"""After so many records in a row that begin with a bracket which is no thread, no thread is looked for there."""
+"""After this many records in a row that begin with a bracket which is not a thread, no thread is looked for there."""
 
 
 class Dispatch(Protocol):
-    """What a job asks of the reader of all files."""
+    """What a job needs of the reader of all files."""
 
     @property
     def endings(self) -> Mapping[bytes, Dispatched]:
-        """Which logger ends a record of one line, by all that follows the message."""
+        """The loggers by the ending of a record of one line: all that follows its message."""
         ...
 
     def learn_ending(self, ending: bytes) -> None:
-        """Remember what ends such records, if it is a logger."""
+        """Remember an ending, if it holds a logger."""
         ...
 
     def dispatch(self, logger: bytes) -> Dispatched:
-        """The full name and the shapes of a logger."""
+        """The full name and the patterns of a logger."""
         ...
 
     def level(self, level: bytes) -> str:
@@ -64,12 +66,12 @@ class Dispatch(Protocol):
 
     @property
     def single(self) -> SingleMoulds:
-        """The kinds of the other records."""
+        """The record layouts of all other records."""
         ...
 
     @property
     def nameless(self) -> LoggerShapes:
-        """The shapes by which a message can be known whose logger is not."""
+        """The patterns that recognise a message without its logger."""
         ...
 
     def pasted(self, text: bytes, place: LogPosition) -> Iterator[MatchedRecord]:
@@ -78,7 +80,7 @@ class Dispatch(Protocol):
 
 
 class ReadLine(NamedTuple):
-    """One way to read a record: the parts of its header, the message, and what follows the message."""
+    """One interpretation of a record: the parts of its header, the message, and what follows the message."""
 
     level: str
     thread: str | None
@@ -103,12 +105,12 @@ class FileJob:
         self._began_in_header = False
         self._layout_changed = False
         self._first_thread: int | None = None
-        """How many records in a row had begun with a bracket that is no thread when the first thread was found."""
+        """How many records in a row began with a bracket that is not a thread, before the first thread was found."""
         self._latest: int | None = None
         self._jumps: dict[str, tuple[int, int, LogPosition]] = {}
 
     def take_all(self, records: Iterable[RawRecord | Stretch]) -> None:
-        """Sort records in."""
+        """Take in records, single ones and blocks."""
         for record in records:
             if isinstance(record, Stretch):
                 self._take_stretch(record)
@@ -116,7 +118,7 @@ class FileJob:
                 self.take(record)
 
     def _take_stretch(self, stretch: Stretch) -> None:
-        """Sort in records of the stock layout: those that have to be looked at one by one, and what lies between them."""
+        """Take in a block: the records that have to be read one by one, and the ranges between them."""
         records, count = self._reader.kinds.sort(stretch), len(stretch.bodies)
         classes = records.classes
         alone = (classes == ALONE) | ((classes == KEPT) & (stretch.times == NO_MOMENT))
@@ -124,6 +126,8 @@ class FileJob:
             alone |= classes == BRACKETED
         at = 0
         for stop in (*np.flatnonzero(alone).tolist(), count):
+            # The records before used a layout with the logger in front; so long as it lasts, each record is read by
+            # itself.
             while at < stop and self._in_header:
                 self.take(stretch.raw(at))
                 at += 1
@@ -133,7 +137,7 @@ class FileJob:
             at = stop + 1
 
     def _take_sorted(self, records: Sorted, begin: int, end: int) -> None:
-        """Sort in some records of a stretch none of which has to be looked at by itself."""
+        """Take in a range of a block in which no record has to be read by itself."""
         if begin >= end:
             return
         kept = begin + np.flatnonzero(records.classes[begin:end] == KEPT)
@@ -145,7 +149,7 @@ class FileJob:
             self._reader.kinds.keep(self.reading.matches, self.reading.file, records, kept)
 
     def _check_times(self, stretch: Stretch, kept: Numbers) -> None:
-        """Note where the times of some records jump."""
+        """Report jumps in the times of some records."""
         times = stretch.times[kept]
         jumps = np.empty_like(times)
         jumps[0] = 0 if self._latest is None else times[0] - self._latest
@@ -156,7 +160,7 @@ class FileJob:
         self._latest = int(times[-1])
 
     def take(self, raw: RawRecord) -> None:
-        """Sort one record in."""
+        """Take in one record."""
         if not raw.stamp:
             self._take_loose(raw)
             return
@@ -182,7 +186,7 @@ class FileJob:
             self._reader.learn_ending(text[at:])
 
     def _take_stock(self, raw: RawRecord, logger: Dispatched, head: bytes, tail: str) -> None:
-        """A record of the stock layout: no thread, and the logger behind the message."""
+        """Take in a record of the stock layout: no thread, and the logger behind the message."""
         name, shapes = logger
         if shapes is None:
             self.reading.other += 1
@@ -198,14 +202,15 @@ class FileJob:
             self._keep(raw, said, shapes, likeness)
 
     def begin_like(self, earlier: FileJob) -> None:
-        """Expect records in the layout that another job met last."""
+        """Expect the layout that another job met last."""
         self._in_header = self._began_in_header = earlier._in_header
 
     def append(self, later: FileJob, lines: int, offset: int) -> bool:
-        """Take in what another job found in the records that follow, which begin at a line and a byte, as if this one had read them.
+        """Append what another job found in the records that follow, which begin at a line and a byte, as if this job
+        had read them.
 
-        False, and nothing is taken in, if it would have read them otherwise: where layouts change, or stamps lack their date, a record is read as
-        those before it were.
+        Returns False, and changes nothing, if this job would have read them differently: a record is read like those
+        before it where layouts change, or where timestamps lack their date.
         """
         if not self._would_read_alike(later):
             return False
@@ -241,18 +246,20 @@ class FileJob:
         return True
 
     def _moved(self, place: LogPosition, lines: int, offset: int) -> LogPosition:
-        """A place in a part of the file, as one in the file; it may have got another name since the part was read."""
+        """A position in a part of the file as one in the file, whose name may have changed since the part was read."""
         return LogPosition(self.reading.file, place.line + lines, place.offset + offset)
 
     def _would_read_alike(self, later: FileJob) -> bool:
-        """Whether this job, as it is now, reads records as the other did, which began without having read any."""
+        """Whether this job, in its present state, reads records like the other one, which began
+        without any before it.
+        """
         dated = self._clock.lacks is None and later._clock.lacks is None
         found_in_time = later._first_thread is None or self._vain + later._first_thread <= _PATIENCE
         steady = not (self._vain and later._layout_changed)
         return dated and found_in_time and steady and self._in_header == later._began_in_header
 
     def __getstate__(self) -> dict[str, Any]:
-        """A job may be sent to another process, but for its reader: there it is taken in by a job that has one."""
+        """Pickle without the reader; the job that appends this one has a reader of its own."""
         return {**self.__dict__, "_reader": None}
 
     def finish(self) -> None:
@@ -277,19 +284,21 @@ class FileJob:
             reading.note(kind, place, f"{count:,} records {text}")
 
     def _begins_with_process(self) -> bool:
-        """Whether the first line that tells anything is one of a process's first: what a script printed before is no part of a record."""
+        """Whether the first matched line is one with which a process begins: output of a script before it is then not a
+        part of a lost record.
+        """
         return bool(self.reading.matches) and not BEGINNINGS.isdisjoint(self.reading.matches[0].roles)
 
     def _place(self, raw: RawRecord) -> LogPosition:
         return LogPosition(self.reading.file, raw.line, raw.offset)
 
     def _note(self, kind: str, raw: RawRecord, text: str) -> None:
-        """Count a record that is odd; each kind is reported once, at its first record."""
+        """Count an unusual record; each kind is reported once, at its first record."""
         count, place = self._odd.get((kind, text), (0, self._place(raw)))
         self._odd[kind, text] = (count + 1, place)
 
     def _take_loose(self, raw: RawRecord) -> None:
-        """Text before the first record: lines that someone pasted, or the end of a record that is not there."""
+        """Text before the first record: pasted lines, or the end of a record whose beginning is missing."""
         place = self._place(raw)
         found = list(self._reader.pasted(raw.text, place)) if self._may_be_pasted else []
         self.reading.matches += found
@@ -298,7 +307,9 @@ class FileJob:
             self._loose = (place, len(raw.text))
 
     def _take_odd(self, raw: RawRecord) -> None:
-        """A record of another layout than the stock one, or with more than plain letters: it may have come from a web page."""
+        """A record in another layout than the stock one, or with characters beyond ASCII: it may have come from a web
+        page.
+        """
         text = self._text(raw)
         level = self._reader.level(raw.level)
         best: tuple[ReadLine, LoggerShapes | None, Likeness] | None = None
@@ -312,7 +323,7 @@ class FileJob:
             if best is None or likeness.whole or (best[1] is None and shapes is not None):
                 best = (line._replace(logger=name), shapes, likeness)
             if likeness.whole or (shapes is None and line.in_header and self._in_header and "." in line.logger):
-                break  # a word without a dot may be the first of a message whose logger stands behind it
+                break  # a word without a dot may be the first word of a message whose logger is behind it
         if best is None:
             best = self._without_logger(text, level)
         if best is None:
@@ -335,7 +346,9 @@ class FileJob:
             self._keep(raw, line, shapes, likeness)
 
     def _without_logger(self, text: str, level: str) -> tuple[ReadLine, LoggerShapes, Likeness] | None:
-        """A record that names no logger, because its layout has none or its end is missing, read by what its message says."""
+        """A record that names no logger, because its layout has none or its end is missing, recognised
+        by its message.
+        """
         head = None if level else header_without_logger(text)
         message = (text if head is None else text[head.begin :]).rstrip()
         shapes = self._reader.nameless
@@ -350,7 +363,9 @@ class FileJob:
         return said._replace(logger=likeness.forms[0].shape.loggers[0], in_header=self._in_header), shapes, likeness
 
     def _note_jump(self, jump: int, place: LogPosition) -> None:
-        """Report times that go back, or ahead by so much that lines are probably missing; the largest of the file is said."""
+        """Note times that go back, or ahead by so much that lines are probably missing; the largest jump of the file is
+        reported.
+        """
         kind = "clock went back" if jump < 0 else "gap in time"
         count, largest, where = self._jumps.get(kind, (0, 0, place))
         if abs(jump) > largest:
@@ -367,7 +382,9 @@ class FileJob:
         return plain.replace("\r\n", "\n")
 
     def _ways_to_read(self, text: str, level: str) -> Iterator[ReadLine]:
-        """The ways to read a record, those of the layout of the record before it first; then again as it was before a web page had it."""
+        """The interpretations of a record, those of the layout of the previous record first; then those of its text
+        before a web page changed it.
+        """
         ways = (_with_header, _with_suffix) if self._in_header else (_with_suffix, _with_header)
         for way in ways:
             yield from way(text, level)
@@ -376,7 +393,7 @@ class FileJob:
                 yield from way(normalise(text), level)
 
     def _count(self, raw: RawRecord, logger: str, shapes: LoggerShapes, likeness: Likeness) -> None:
-        """Count a record of a known logger if no shape accounts for its whole message."""
+        """Count a record of a known logger if no pattern describes its whole message."""
         if likeness.whole:
             return
         if shapes.protocol:
@@ -389,7 +406,7 @@ class FileJob:
             self.reading.other += 1
 
     def _keep(self, raw: RawRecord, line: ReadLine, shapes: LoggerShapes, likeness: Likeness) -> None:
-        """Take in what was found in a message."""
+        """Add a record, with what was found in its message."""
         time = self._clock.read(raw.stamp)
         if time is None:
             self._note("no such time", raw, "have a time stamp that names no moment")
@@ -406,7 +423,7 @@ class FileJob:
 
 
 def _duration(milliseconds: int) -> str:
-    """``2 h 5 min``, ``90 s``."""
+    """A duration in words: ``2 h 5 min``, ``90 s``."""
     seconds = milliseconds // 1000
     if seconds < 120:
         return f"{seconds} s"
@@ -416,7 +433,9 @@ def _duration(milliseconds: int) -> str:
 
 
 def _with_suffix(text: str, level: str) -> Iterator[ReadLine]:
-    """The logger behind the message, and perhaps a thread behind the logger, or before the message."""
+    """Interpretations with the logger behind the message, and perhaps a thread behind the logger or
+    before the message.
+    """
     data = text.encode()
     head, logger, tail = split_logger(data)
     thread: str | None = None
@@ -437,13 +456,15 @@ def _with_suffix(text: str, level: str) -> Iterator[ReadLine]:
 
 
 def _with_header(text: str, level: str) -> Iterator[ReadLine]:
-    """The logger before the message: the message is the first line, or all lines of one that has several."""
+    """Interpretations with the logger before the message, which is the first line, or all lines."""
     for header in headers(text):
         if not (header.level or level):
             continue
         rest = text[header.begin :]
         first, _, tail = rest.partition("\n")
         yield _headed(header, level, first, tail)
+        # A stack trace follows the message, whereas a configuration dump is itself a message of many lines: both are
+        # tried.
         if tail.strip():
             yield _headed(header, level, rest.rstrip("\n") + "\n", "")
             yield _headed(header, level, rest.rstrip("\n"), "")

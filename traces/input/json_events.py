@@ -1,7 +1,7 @@
-"""Events of any system, one JSON object a line: the schema is in docs/events.md.
+"""Events of any system, one JSON object a line; docs/events.md has the schema.
 
-A line needs ``event``, the name of its kind. ``time``, ``node``, ``run``, ``thread`` and ``message`` say where it belongs; every other key is a
-field of the event.
+A line needs ``event``, the name of its kind. ``time``, ``node``, ``run``, ``thread`` and ``message`` give its origin;
+every other key is a field of the event.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from assay.traces.input.lines.record_scanner import ByteStream, FileCounts, Scan
 from assay.traces.input.lines.timestamps import Clock
 
 RESERVED = frozenset({"event", "time", "node", "run", "thread", "message", "level"})
-"""Keys that are no fields of the event."""
+"""The keys that are not fields of the event."""
 
 _DEEPEST = 8
 
 
 @dataclass(frozen=True, slots=True)
 class JsonEvent:
-    """One line: its kind, its fields, and the process run that wrote it; ``node`` is empty if the line does not say it."""
+    """One line: its kind, its fields, and the process run that wrote it; ``node`` is empty if the line does not name
+    it.
+    """
 
     kind: str
     fields: Mapping[str, Field]
@@ -34,30 +36,36 @@ class JsonEvent:
 
 @dataclass(slots=True)
 class JsonEvents:
-    """The events of a file, and what is wrong with its other lines."""
+    """The events of a file, and notices about its other lines."""
 
     events: list[JsonEvent] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
 
 
 class NoEventError(Exception):
-    """A line is not an event; the text says why."""
+    """Raised for a line that is not an event; the text says why."""
 
 
 def holds_events(head: bytes) -> bool:
-    """Whether a file that begins so is one of events: its first line that is not blank is a JSON object with ``event``."""
+    """Whether a file with these first bytes is a file of events: its first line that is not blank is a JSON object with
+    ``event``.
+    """
     first = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0]
     if not first.startswith(b"{"):
         return False
     try:
         content = json.loads(first)
     except (ValueError, RecursionError):
+        # A first line longer than the head is cut, and no JSON; the key is then all there is to go by.
         return b'"event"' in first
     return isinstance(content, dict) and isinstance(content.get("event"), str)
 
 
 def read_events(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits) -> JsonEvents:
-    """Read a file of events to its end. Lines that are no events are counted, by what is wrong with them, with the first place of each."""
+    """Read a file of events to its end.
+
+    Other lines are counted by what is wrong with them, with the first position of each kind.
+    """
     found = JsonEvents()
     wrong: dict[str, tuple[int, LogPosition]] = {}
     clock = Clock()
@@ -79,7 +87,7 @@ def read_events(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLi
 def lines_of(
     stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits
 ) -> Iterator[tuple[LogPosition, bytes]]:
-    """The lines with their places; of one that is too long, only its beginning, which is no event."""
+    """The lines with their positions; of a line that is too long only the beginning, which is not an event."""
     rest, offset, number, skipping = b"", 0, 0, False
     while block := stream.read(limits.block):
         tally.bytes += len(block)
@@ -138,7 +146,10 @@ def _text(content: Mapping[str, object], name: str) -> str | None:
 
 
 def field_of(value: object, name: str, depth: int = 0) -> Field:
-    """A JSON value as a field: numbers are integers, lists tuples, objects mappings."""
+    """A JSON value as a field: numbers become integers, lists tuples, objects mappings.
+
+    Raises ``NoEventError`` for other values.
+    """
     if depth > _DEEPEST:
         raise NoEventError(f"`{name}` is nested too deeply")
     match value:

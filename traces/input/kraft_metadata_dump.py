@@ -1,7 +1,7 @@
 """KRaft's metadata log as ``kafka-dump-log --cluster-metadata-decoder`` prints it: each record is an event.
 
-Text (one line a batch, one a record with its payload as JSON), or JSON lines with ``type`` and ``data``. Every event has ``offset``, and
-``raft_epoch`` where the dump says it.
+The dump is text (one line a batch, one a record with its payload as JSON), or JSON lines with ``type`` and ``data``.
+Every event has ``offset``, and ``raft_epoch`` where the dump has it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KNOWN = (
 
 
 def is_dump(head: bytes) -> bool:
-    """Whether a file that begins so is a dump of a metadata log."""
+    """Whether a file with these first bytes is a dump of a metadata log."""
     first = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0]
     if first.startswith(b"{"):
         return re.search(rb'"type": ?"[A-Z_]{3,60}_RECORD"', first) is not None and b'"data"' in first
@@ -47,7 +47,7 @@ def is_dump(head: bytes) -> bool:
 
 
 def read_dump(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits) -> JsonEvents:
-    """Read a dump to its end. What is no line of a dump is counted, with the first place of each kind."""
+    """Read a dump to its end. Lines that do not belong to a dump are counted, with the first position of each kind."""
     found = JsonEvents()
     job = _Dump()
     wrong: dict[str, tuple[int, LogPosition]] = {}
@@ -68,14 +68,14 @@ def read_dump(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimi
 
 
 class _Dump:
-    """What is known between two lines: the batch's epoch, and the names of ids."""
+    """The state between two lines: the epoch of the batch, and the names of ids (such as topic ids)."""
 
     def __init__(self) -> None:
         self._epoch: int | None = None
         self._names: dict[tuple[str, str], str] = {}
 
     def event(self, line: bytes, place: LogPosition) -> JsonEvent | None:
-        """The event of a line; none if it is a batch's or says nothing."""
+        """The event of a line; None for a batch, or a line without content."""
         if line.startswith(b"| "):
             return self._record(line, place)
         if line.startswith(b"{"):
@@ -140,13 +140,13 @@ class _Dump:
 
 
 def _special(kind: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What is special about records with such data; nothing for most."""
+    """The table entry for records with such data; empty for most."""
     fitting = (each for each in _names()["special"] if each["type"] == kind)
     return next((each for each in fitting if each["where"].items() <= data.items()), {})
 
 
 def _completed(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """The data with what the payload leaves out, and without the numbers that stand for no value."""
+    """The data with the keys that the payload leaves out, and None for numbers that stand for no value."""
     whole = {**dict.fromkeys(_names()["left_out"].get(kind, ())), **data}
     for each in _names()["none"]:
         if each["type"] == kind:
@@ -176,7 +176,7 @@ def _parsed(text: bytes) -> dict[str, Any]:
 
 @cache
 def _names() -> dict[str, Any]:
-    """How fields are named, and which ids have names: ``traces/patterns/rules/kraft_metadata_dump.toml``."""
+    """The table of field names, and of ids that have names: ``traces/patterns/rules/kraft_metadata_dump.toml``."""
     return tomllib.loads(
         (files("assay.traces.patterns.rules") / "kraft_metadata_dump.toml").read_text(encoding="utf-8")
     )

@@ -1,4 +1,4 @@
-"""From one file to what it states: the findings of its records, and counts of all that is not among them."""
+"""Read one file: decide what it is, and read it with the matching reader."""
 
 from __future__ import annotations
 
@@ -25,16 +25,19 @@ from assay.traces.store.record_block import RawRecord
 from assay.traces.store.single_record_templates import SingleMoulds
 
 _PASTED_INTO = (".log", ".txt", ".out", ".err", ".md", "")
-"""Endings of files in a directory in which a person may have pasted log lines; a file that is named is always looked at."""
+"""Endings of files in a directory in which a person may have pasted log lines.
+
+A file that the user names is always searched.
+"""
 
 _ENDINGS_KEPT = 4096
 
 ReadsEvents = Callable[[ByteStream, str, FileCounts, ScanLimits], JsonEvents]
-"""Reads a file that states events itself to its end."""
+"""A function that reads a file of events to its end."""
 
 
 class _Hashed:
-    """A stream that knows a fingerprint of what was read."""
+    """A stream that computes a digest of what was read, and notes the first zero byte."""
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
@@ -52,12 +55,12 @@ class _Hashed:
         return block
 
     def digest(self) -> bytes:
-        """The fingerprint so far."""
+        """The digest so far."""
         return self._hash.digest()
 
 
 class RecordReader:
-    """Reads files with one catalogue of shapes."""
+    """Reads files with one catalogue of patterns."""
 
     def __init__(self, recogniser: Recogniser, limits: ScanLimits) -> None:
         self._recogniser = recogniser
@@ -68,7 +71,10 @@ class RecordReader:
         self.kinds, self.single = RecordKinds(self.dispatch, self.level), SingleMoulds()
 
     def read(self, stream: ByteStream, head: bytes, origin: RecordOrigin, *, may_be_pasted: bool) -> list[FileReading]:
-        """Read one file to its end: the file, or the parts of it. ``head`` is its beginning, which ``stream`` will hand out again."""
+        """Read one file to its end; returns one reading for the file, or for each part of it.
+
+        ``head`` is its beginning, which ``stream`` returns again.
+        """
         reading = FileReading(origin, FileCounts())
         start = LogPosition(origin.file, 1, 0)
         if not head:
@@ -100,7 +106,7 @@ class RecordReader:
         return parts
 
     def _read_events(self, read: ReadsEvents, stream: ByteStream, reading: FileReading) -> FileReading:
-        """A file that states events itself."""
+        """Read a file of events."""
         hashed = _Hashed(stream)
         found = read(hashed, reading.file, reading.tally, self._limits)
         reading.events = found.events
@@ -109,7 +115,7 @@ class RecordReader:
         return reading
 
     def _read_parts(self, records: Iterator[tuple[LineOrigin, RawRecord]], whole: FileReading) -> list[FileReading]:
-        """A file whose lines have prefixes: a reading for each part, behind one that counts bytes and lines of the file."""
+        """Read a file whose lines have prefixes: one reading for each part, after one with the counts of the file."""
         jobs: dict[LineOrigin, FileJob] = {}
         for part, raw in records:
             job = jobs.get(part)
@@ -130,17 +136,17 @@ class RecordReader:
 
     @property
     def nameless(self) -> LoggerShapes:
-        """The shapes by which a message can be known whose logger is not."""
+        """The patterns that recognise a message without its logger."""
         return self._recogniser.nameless
 
     def learn_ending(self, ending: bytes) -> None:
-        """Remember what ends a record of one line, if it is a logger."""
+        """Remember the ending of a record of one line, if it is a logger."""
         found = LOGGER_LAST.fullmatch(ending)
         if found is not None and len(self.endings) < _ENDINGS_KEPT:
             self.endings[ending] = self.dispatch(found[1])
 
     def dispatch(self, logger: bytes) -> Dispatched:
-        """The name and the shapes of a logger."""
+        """The name and the patterns of a logger."""
         try:
             return self._loggers[logger]
         except KeyError:
@@ -162,20 +168,20 @@ class RecordReader:
 
 
 def is_plain(head: bytes) -> bool:
-    """Whether a text that begins so is one of log lines with nothing before them, which may be read in parts."""
+    """Whether a text with these first bytes consists of plain log lines, so that it may be read in parts."""
     if not head or holds_events(head) or is_dump(head) or b"\x1b[" in head or holds_lines(head):
         return False
     return _has_record(head) if _is_binary(head) else not find_prefixes(head)
 
 
 def note_zeros(reading: FileReading, first: int) -> None:
-    """Report zero bytes in a text, such as a crash of the operating system leaves."""
+    """Report zero bytes in a text; a crash of the operating system leaves them."""
     if first >= 0:
         reading.note("zero bytes", LogPosition(reading.file, 1, first), f"zero bytes from byte {first:,} on")
 
 
 def _is_binary(head: bytes) -> bool:
-    """Whether a file that begins so is no text in any encoding that is read."""
+    """Whether a file with these first bytes is not text in any encoding that is read."""
     return b"\0" in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
@@ -185,7 +191,10 @@ def _has_record(head: bytes) -> bool:
 
 
 def _origin_of(part: LineOrigin, whole: RecordOrigin) -> RecordOrigin:
-    """Where the records of a part come from: a process's container is its folder, as is that of the file which grep names."""
+    """The origin of the records of a part.
+
+    The container of a process acts as its folder, and so does the folder of a file that grep names.
+    """
     if part.path:
         path = PurePosixPath(part.path)
         below = str(path.parent).lstrip("/") if part.who else path.parent
@@ -196,6 +205,6 @@ def _origin_of(part: LineOrigin, whole: RecordOrigin) -> RecordOrigin:
 
 
 def may_be_pasted(base: str, *, named: bool) -> bool:
-    """Whether loose lines in a file of that name are looked at."""
+    """Whether loose lines in a file of that name are searched for pasted log lines."""
     ending = base[base.rindex(".") :].lower() if "." in base else ""
     return named or ending in _PASTED_INTO

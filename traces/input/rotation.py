@@ -1,7 +1,9 @@
-"""Files put together: the parts of a rotated log are one sequence of lines, what stands in two files is read once, and years are found.
+"""Combine files: the parts of a rotated log form one sequence, lines in two files are read once, and missing years are
+found.
 
-Rotation leaves ``server.log.2``, ``server.log.1``, ``server.log`` (by size; the highest number is the oldest), or ``server.log.2024-01-01-10`` (by time),
-or names with the date before the ending. Copies that were taken at different times overlap.
+Rotation leaves ``server.log.2``, ``server.log.1``, ``server.log`` (by size; the highest number is the oldest), or
+``server.log.2024-01-01-10`` (by time), or names with the date before the ending. Copies that were taken at different
+times overlap.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ _TOLERANCE = 5_000
 _SHARED = 3
 _SHARED_COARSE = 20
 _BACKWARDS = 10
-"""So many times must go back, and four times as many as go ahead, before a file is taken for one that was turned around."""
+"""A file is in reverse order if times go back at least this often, and more than four times as often as ahead."""
 
 
 def series_name(base: str) -> str:
@@ -40,10 +42,10 @@ def series_name(base: str) -> str:
 
 
 def put_together(readings: Sequence[FileReading]) -> dict[str, list[FileReading]]:
-    """The parts of each log in the order of their writing, by the name of the first stream.
+    """The parts of each log in the order of writing, by the name of the first stream.
 
-    Files whose names are those of one log and whose times overlap were not written one after the other: each is a log by itself. Several
-    of the very same name (an archive may hold two, a topic the logs of two processes of a host) get numbers.
+    Files with names of one log but overlapping times were not written one after the other: each is a log by itself.
+    Several of the same name (an archive may hold two, a topic the logs of two processes of a host) get numbers.
     """
     groups: dict[tuple[str, str], list[FileReading]] = defaultdict(list)
     for reading in readings:
@@ -78,13 +80,13 @@ def _rotation(base: str) -> int:
 
 
 def _span(reading: FileReading) -> tuple[int, int]:
-    """The first and the last time in a file; the beginning of time if it states none."""
+    """The first and the last time in a file; zeros if it has none."""
     times = reading.matches.known_times
     return (int(times.min()), int(times.max())) if len(times) else (0, 0)
 
 
 def turn_around(readings: Sequence[FileReading], notices: list[Notice]) -> None:
-    """Put files that begin with their newest line, as what is exported from a search often does, into the order of their writing."""
+    """Reverse files that begin with their newest line, as exports from a search often do."""
     for reading in readings:
         steps = np.diff(reading.matches.known_times)
         back, ahead = np.count_nonzero(steps < 0), np.count_nonzero(steps > 0)
@@ -96,7 +98,7 @@ def turn_around(readings: Sequence[FileReading], notices: list[Notice]) -> None:
 
 
 def missing_parts(readings: Sequence[FileReading]) -> list[Notice]:
-    """Numbers that are missing among the parts of rotated logs."""
+    """Notices about numbers that are missing among the parts of rotated logs."""
     groups: dict[tuple[str, str], dict[int, FileReading]] = defaultdict(dict)
     for reading in readings:
         if number := _rotation(reading.origin.base):
@@ -111,7 +113,9 @@ def missing_parts(readings: Sequence[FileReading]) -> list[Notice]:
 
 
 def _unfinished(readings: Sequence[FileReading]) -> Iterator[Notice]:
-    """Logs of which only rotated parts were read, where others of the same folder go on: a part is put aside when the next line is written."""
+    """Notices about logs of which only rotated parts were read, while others of the same folder continue: a part is
+    rotated when the next line is written.
+    """
     folders: dict[str, dict[str, list[FileReading]]] = defaultdict(lambda: defaultdict(list))
     for reading in readings:
         if reading.matches:
@@ -130,10 +134,12 @@ Key = tuple[int, str, str]
 
 
 def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
-    """Remove records that an earlier file holds too, where two files hold the same lines: such a file's folder is then that of the other.
+    """Remove records that an earlier file also holds, where two files overlap; the later file's folder is then that of
+    the earlier.
 
-    Two nodes may by chance write the same line in the same millisecond; files overlap if they share at least three records (more where
-    times are known to the second only), and half of what either has in the time that both speak of, and are not of different brokers.
+    Two nodes may by chance write the same line in the same millisecond. Files overlap if they share at least three
+    records (more where times are known to the second only), and half of what either has in their common interval of
+    time, and do not name different brokers.
     """
     first: dict[Key, int] = {}
     common = _in_several(readings)
@@ -154,9 +160,10 @@ def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
 
 
 def _in_several(readings: Sequence[FileReading]) -> Numbers:
-    """The times at which files may hold a record that another file holds too, in order."""
+    """The times at which some file may hold a record that another file also holds, in order."""
     times = _repeated([reading.matches.times for reading in readings])
     times = times[times != NEVER]
+    # Hashes come first, so that only records with equal hashes are made and compared: a log has millions.
     signs, loose = [], []
     for reading in readings:
         own = reading.matches.take(among(reading.matches.times, times))
@@ -182,7 +189,7 @@ def _repeated(values: Sequence[Any]) -> Any:
 
 
 def _keys(matches: Rows, times: Numbers) -> list[Key]:
-    """What the records of some times have in common with copies of them."""
+    """The keys of the records at some times, by which copies are recognised."""
     own = matches.take(among(matches.times, times)) if len(times) else ()
     return [_key(match.record, match.record.time) for match in own if match.record.time is not None]
 
@@ -192,7 +199,7 @@ def _key(record: LogRecord, time: int) -> Key:
 
 
 def _of_two_brokers(one: FileReading, other: FileReading) -> bool:
-    """Whether the lines of the two files name their brokers, and no broker is named in both."""
+    """Whether the lines of both files name their brokers, and no broker is named in both."""
     ids = [reading.matches.writers for reading in (one, other)]
     return bool(ids[0] and ids[1]) and not ids[0] & ids[1]
 
@@ -200,7 +207,7 @@ def _of_two_brokers(one: FileReading, other: FileReading) -> bool:
 def _drop(
     earlier: FileReading, later: FileReading, theirs: list[Key], moved: dict[str, str], notices: list[Notice]
 ) -> None:
-    """Take out of the later file what the earlier one has, if the two overlap."""
+    """Remove from the later file what the earlier one has, if the two overlap."""
     left = Counter(theirs)
     kept: list[int] = []
     dropped: list[int] = []
@@ -225,14 +232,14 @@ def _drop(
 
 
 def _common(*readings: FileReading) -> int:
-    """How many records the file that has fewer of them has in the time of which both files speak."""
+    """How many records the file with fewer of them has in the common interval of time."""
     both = [reading.matches.known_times for reading in readings]
     begin, end = max(int(times.min()) for times in both), min(int(times.max()) for times in both)
     return min(int(np.count_nonzero((begin <= times) & (times <= end))) for times in both)
 
 
 def find_years(readings: Sequence[FileReading], notices: list[Notice]) -> None:
-    """Give the records without year, or without date, the one of the other files, or of the file's own last change."""
+    """Complete timestamps without year, or without date, from the other files, or from the file's modification time."""
     dated = [_span(reading) for reading in readings if reading.matches and reading.lacks is None]
     for reading in readings:
         if reading.lacks is None or not reading.matches:
@@ -246,7 +253,9 @@ def find_years(readings: Sequence[FileReading], notices: list[Notice]) -> None:
 
 
 def _shift(lacks: str, begin: int, end: int, dated: Sequence[tuple[int, int]], modified: int | None) -> int:
-    """How far times that count from the beginning of the base year must be moved: next to the other files, or before the last change."""
+    """By how much times that count from the base year are shifted: next to the other files, or before the last
+    modification.
+    """
     anchor = max((last for _, last in dated), default=modified)
     if anchor is None:
         return 0
@@ -265,7 +274,7 @@ def _shift(lacks: str, begin: int, end: int, dated: Sequence[tuple[int, int]], m
 
 
 def _leap_days(begin: int, year: int) -> int:
-    """The day to take off after February in a year without a 29th, because the base year has one."""
+    """The day to subtract after February in a year without a 29th, because the base year has one."""
     after_february = begin - year_start(BASE_YEAR) >= 60 * DAY
     is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     return 0 if is_leap or not after_february else -DAY

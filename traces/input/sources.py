@@ -1,4 +1,6 @@
-"""From the paths that a user names to the files behind them: directories are walked, archives opened, nothing is skipped silently."""
+"""From the paths that a user names to the files behind them: directories are walked, archives opened, and nothing is
+skipped silently.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,14 @@ from assay.traces.input.lines.record_scanner import ByteStream
 _COMPRESSIONS = (".gz", ".xz", ".bz2", ".zst", ".tgz", ".txz", ".tzst")
 
 STANDARD_INPUT = Path("-")
-"""The path that stands for standard input."""
+"""The path that means standard input."""
 
 STDIN_NAME = "standard input"
 
 
 @dataclass(frozen=True, slots=True)
 class ExpansionLimit:
-    """How far a compressed file may expand: ``ratio`` times its size, and ``floor`` bytes in any case."""
+    """How far a compressed file may expand: to ``ratio`` times its size, and to ``floor`` bytes in any case."""
 
     ratio: int = 300
     floor: int = 256 << 20
@@ -37,9 +39,10 @@ class ExpansionLimit:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A file to read: its name as the user would say it, the absolute path or the URI that it lies at, and whether the user named the file itself.
+    """A file to read: its name as the user would write it, its absolute path or URI, and whether the user named the
+    file itself.
 
-    ``modified`` is when it was last written, in milliseconds since the epoch, where that is known.
+    ``modified`` is when it was last written, in milliseconds since the epoch, if that is known.
     """
 
     name: str
@@ -49,7 +52,7 @@ class Listed:
     modified: int | None = None
 
     def origin(self, members: tuple[str, ...] = ()) -> RecordOrigin:
-        """Where the records of the file come from, or those of a member if it is an archive: the archive is then like a directory."""
+        """The origin of the records of the file, or of a member if it is an archive, which then acts as a directory."""
         file = "!".join((self.name, *members))
         folder = "/".join((self.location, *members)).rpartition("/")[0]
         base = file.rpartition("!")[2].rpartition("/")[2]
@@ -60,19 +63,19 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class TextSource:
-    """A text to read: a listed file, or one out of it if it is an archive."""
+    """A text to read: a listed file, or one from it if it is an archive."""
 
     listed: Listed
     content: Content
 
     @property
     def origin(self) -> RecordOrigin:
-        """Where its records come from."""
+        """The origin of its records."""
         return self.listed.origin(self.content.where.members)
 
 
 def check_paths(paths: Iterable[Path]) -> None:
-    """Raise SpecError (E601) that names every path which does not exist."""
+    """Raise SpecError (E601) with every path that does not exist."""
     missing = [path for path in paths if path != STANDARD_INPUT and not path.exists()]
     if missing:
         raise SpecError(
@@ -82,7 +85,10 @@ def check_paths(paths: Iterable[Path]) -> None:
 
 
 def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) -> Iterator[TextSource]:
-    """The texts behind the paths, each to be read before the next is asked for. Directories are walked by name."""
+    """The texts behind the paths, each to be read before the next is requested.
+
+    Directories are walked in the order of names.
+    """
     for listed in list_files(paths, notices):
         if listed.name == STDIN_NAME:
             yield from unpack(listed, sys.stdin.buffer, limit, notices)
@@ -95,9 +101,10 @@ def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) ->
 
 
 def unpack(listed: Listed, stream: ByteStream, limit: ExpansionLimit, notices: list[Notice]) -> Iterator[TextSource]:
-    """The texts in a file, of which ``stream`` hands out the bytes: itself, or what an archive holds; each is read before the next.
+    """The texts in a file whose bytes ``stream`` returns: the file itself, or the contents of an archive; each is read
+    before the next.
 
-    Standard input's size is not known: the floor of the limit is its budget where it is compressed.
+    The size of standard input is not known: if it is compressed, its budget is the floor of the limit.
     """
     for content in expand(stream, Wrapping(listed.name), limit.budget(listed.size), notices):
         yield TextSource(listed, content)
@@ -121,19 +128,19 @@ def list_files(paths: Iterable[Path], notices: list[Notice]) -> Iterator[Listed]
 
 
 def unreadable(path: str | Path, reason: str | None, what: str = "file") -> Notice:
-    """What is said of a file or directory that the system, for that reason, does not let anybody read."""
+    """The notice about a file or directory that the system refuses to open."""
     return Notice("unreadable", LogPosition(str(path), 1, 0), f"the {what} cannot be read: {reason}")
 
 
 class _Walker:
-    """Remembers what was seen, so that a loop of links ends and a file reached twice is read once."""
+    """Remembers visited files, so that a loop of links ends and a file reached twice is read once."""
 
     def __init__(self, notices: list[Notice]) -> None:
         self._notices = notices
         self._seen: dict[tuple[int, int], Path] = {}
 
     def directory(self, path: Path) -> Iterator[Listed]:
-        """The files below a directory; links are followed, once."""
+        """The files below a directory; links are followed once."""
         try:
             if self._reached_before(path, path.stat()):
                 return
@@ -148,7 +155,7 @@ class _Walker:
                 yield from self.file(entry, named=False)
 
     def file(self, path: Path, *, named: bool) -> Iterator[Listed]:
-        """The file, if it is one."""
+        """The file, if it is a regular file."""
         try:
             status = path.stat()
         except OSError as error:
@@ -160,7 +167,7 @@ class _Walker:
             yield Listed(str(path), str(path.absolute()), named, status.st_size, status.st_mtime_ns // 1_000_000)
 
     def _reached_before(self, path: Path, status: os.stat_result) -> bool:
-        """Whether this very file or directory was seen under another name, which is then reported."""
+        """Whether this file or directory was reached before under another name, which is then reported."""
         key = (status.st_dev, status.st_ino)
         first = self._seen.setdefault(key, path)
         if first is path:

@@ -1,9 +1,6 @@
-"""A plain text read in parts by several processes: each part by itself, and then the parts put together, as if one had read it all.
+"""Read a plain text in parts by several processes, and join the readings as if one process had read it all.
 
-NOTE(seams): A part is some whole lines of a text. A record goes on until the next one begins, so the last record of a part may end in the next
-part, and a record is read in the layout of those before it. So a part hands over its last record, and all up to the end of its first, as text:
-at the seam between two parts that text is read with what came before it known. What lies between was read without; whether that makes
-any difference is checked at the seam, and a text in which it would is read again as a whole.
+How the seam between two parts is read, and when a text must be read again as a whole: ``docs/design/split-files.md``.
 """
 
 from __future__ import annotations
@@ -24,16 +21,17 @@ from assay.traces.input.pattern_matcher import RecordReader, is_plain, note_zero
 from assay.traces.store.message_templates import LikeMoulds
 
 HEAD = 1 << 16
-"""How much of the beginning of a text tells what it is, in bytes."""
+"""How many bytes from the beginning of a text decide what it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What was found in one part of a text, which begins at about the byte ``number``; the part with the number 0 is the first.
+    """The reading of one part of a text, which begins at about the byte ``number``; the first part has the number 0.
 
-    ``head`` is the text up to the end of the first record, ``tail`` the last record if there are two at least, and ``between`` the reading of
-    what lies between; one record alone is the tail. ``beginning`` is what of it is among the first ``HEAD`` bytes of the text. ``size`` and ``lines`` are those
-    of the part; ``zero`` is the first zero byte in it, or -1.
+    ``head`` is the text up to the end of the first record, ``tail`` the last record if there are at least two, and
+    ``between`` the reading of the rest; a single record is the tail. ``beginning`` is the overlap with the first
+    ``HEAD`` bytes of the text. ``size`` and ``lines`` are those of the part; ``zero`` is the first zero byte in it, or
+    -1.
     """
 
     number: int
@@ -47,7 +45,7 @@ class Piece:
     digest: bytes
 
     def alike(self, like: LikeMoulds) -> Piece:
-        """The same piece, with moulds that many pieces have in common."""
+        """The same piece, with record layouts in a numbering that many pieces share."""
         if self.between is None:
             return self
         between, reading = copy(self.between), copy(self.between.reading)
@@ -56,10 +54,11 @@ class Piece:
 
 
 def read_piece(reader: RecordReader, text: bytes, origin: RecordOrigin, limits: ScanLimits, number: int) -> Piece:
-    """Read some whole lines of a text; those with the number 0 are its beginning."""
+    """Read some whole lines of a text; the part with the number 0 is its beginning."""
     first, second, last = _beginnings(text)
     between = None
     if second < last:
+        # The first record shows in which layout the following ones have to be expected.
         warm = _job(reader, text[first:second], origin, limits)
         between = _job(reader, text[second:last], origin, limits, like=warm)
     return Piece(
@@ -76,7 +75,7 @@ def read_piece(reader: RecordReader, text: bytes, origin: RecordOrigin, limits: 
 
 
 def _beginnings(text: bytes) -> tuple[int, int, int]:
-    """Where the first, the second and the last record begin; the end of the text for each that is not there."""
+    """Where the first, the second and the last record begin; the end of the text for each that does not exist."""
     data = b"\n" + text
     found = [match.start() for match, _ in zip(START.finditer(data), range(2), strict=False)]
     first, second = (*found, len(text), len(text))[:2]
@@ -94,7 +93,7 @@ def _beginnings(text: bytes) -> tuple[int, int, int]:
 def _job(
     reader: RecordReader, text: bytes, origin: RecordOrigin, limits: ScanLimits, like: FileJob | None = None
 ) -> FileJob:
-    """Read the records of a text that begins with one."""
+    """Read the records of a text that begins with one; ``like`` is a job whose layout is expected."""
     job = FileJob(reader, FileReading(origin, FileCounts()), may_be_pasted=False)
     if like is not None:
         job.begin_like(like)
@@ -111,10 +110,10 @@ def join_pieces(
     *,
     may_be_pasted: bool,
 ) -> FileReading | None:
-    """The reading of a text of that many bytes, of the pieces of its lines; None if it has to be read as a whole.
+    """The reading of a text of ``size`` bytes from its pieces; None if it has to be read as a whole.
 
-    Each line is taken to have ended in a line feed; where the last one did not, the pieces have one byte more than the text. A byte
-    order mark before the first line may be left out.
+    Each line is assumed to have ended in a line feed; where the last one did not, the pieces have one byte more than
+    the text. A byte order mark before the first line may be missing from the pieces.
     """
     ordered = sorted(pieces, key=lambda piece: piece.number)
     head = b"".join(piece.beginning for piece in ordered)[:HEAD]
@@ -122,7 +121,7 @@ def join_pieces(
         return None
     missing = size - sum(piece.size for piece in ordered)
     mark = BOM if missing in {len(BOM), len(BOM) - 1} else b""
-    if missing - len(mark) not in {0, -1}:  # the text was written to in the meantime
+    if missing - len(mark) not in {0, -1}:  # the text was written to while it was read
         return None
     joined = _Joined(FileJob(reader, FileReading(origin, FileCounts()), may_be_pasted=may_be_pasted), limits, mark)
     for piece in ordered:
@@ -132,7 +131,9 @@ def join_pieces(
 
 
 class _Joined:
-    """The pieces of a text so far. ``open`` is the text from the last record on, which begins at a byte and after some lines."""
+    """The pieces of a text so far. ``open`` is the text from the last record on, which begins at the byte ``offset``
+    after ``lines`` lines.
+    """
 
     def __init__(self, job: FileJob, limits: ScanLimits, mark: bytes) -> None:
         self.job = job
@@ -144,7 +145,7 @@ class _Joined:
         tally.bytes = len(mark)
 
     def append(self, piece: Piece) -> bool:
-        """Take in the next piece; False if it has to be read with what is before it known."""
+        """Append the next piece; False if it has to be read with the text before it known."""
         tally = self.job.reading.tally
         if self.zero < 0 <= piece.zero:
             self.zero = tally.bytes + piece.zero
@@ -175,7 +176,7 @@ class _Joined:
         self.lines += self.open.count(b"\n")
 
     def finish(self, *, ends_in_line_feed: bool) -> FileReading:
-        """The reading of the whole."""
+        """The reading of the whole text."""
         reading = self.job.reading
         if not ends_in_line_feed:
             self.open = self.open[:-1]

@@ -1,4 +1,7 @@
-"""Catalogues of line shapes, read from TOML files: those that come with the product, and a user's own."""
+"""Catalogues of line patterns, read from TOML files: the built-in ones and a user's own.
+
+In the files a pattern is a ``[[shape]]`` table.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ BUILT_IN = (
     "steps.toml",
     "zookeeper.toml",
 )
-"""The shape files that come with the product."""
+"""The pattern files that come with the product, in the order in which their patterns are tried."""
 
 _KEYS = frozenset(
     {
@@ -50,7 +53,9 @@ _ROLES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Shapes, and the loggers all of whose records a shape should account for (``*`` stands for anything)."""
+    """Line patterns, and the protocol loggers: those whose every record a pattern should describe (``*`` stands for any
+    text).
+    """
 
     shapes: tuple[Shape, ...]
     protocol: tuple[str, ...]
@@ -60,18 +65,18 @@ class Catalogue:
         object.__setattr__(self, "_by_name", {shape.name: shape for shape in reversed(self.shapes)})
 
     def shape(self, name: str) -> Shape:
-        """The shape of that name; KeyError if there is none."""
+        """The pattern of that name; raises KeyError if there is none."""
         return self._by_name[name]
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of events that these shapes can give, sorted."""
+        """The kinds of events that these patterns can produce, sorted."""
         return tuple(sorted({shape.kind for shape in self.shapes}))
 
 
 @dataclass(frozen=True, slots=True)
 class ShapeText:
-    """The content of a shape file, for a process that cannot see the file."""
+    """The content of a pattern file, for a process (such as a Spark task) that cannot open the file."""
 
     name: str
     content: bytes
@@ -85,7 +90,10 @@ class ShapeText:
 
 
 def load_catalogue(extra: Iterable[Path | ShapeText] = ()) -> Catalogue:
-    """The built-in shapes and those of further files; raises SpecError that says what is wrong with a file (E701, E702)."""
+    """The built-in patterns and those of further files.
+
+    Raises SpecError with one diagnostic for each mistake (E701, E702).
+    """
     problems: list[Diagnostic] = []
     built_in, loggers_built_in = _built_in()
     shapes, protocol = list(built_in), list(loggers_built_in)
@@ -104,7 +112,7 @@ def load_catalogue(extra: Iterable[Path | ShapeText] = ()) -> Catalogue:
 
 @cache
 def _built_in() -> tuple[tuple[Shape, ...], tuple[str, ...]]:
-    """The shapes that come with the product, and their protocol loggers."""
+    """The built-in patterns, and their protocol loggers."""
     problems: list[Diagnostic] = []
     found = [_shapes_of(files("assay.traces.patterns.lines") / name, problems) for name in BUILT_IN]
     if problems:
@@ -113,7 +121,7 @@ def _built_in() -> tuple[tuple[Shape, ...], tuple[str, ...]]:
 
 
 def _shapes_of(source: Traversable | ShapeText, problems: list[Diagnostic]) -> tuple[list[Shape], list[str]]:
-    """The shapes of a file, and its protocol loggers."""
+    """The patterns of a file, and its protocol loggers."""
     content = _parse(source, problems)
     tables = enumerate(content.get("shape", []), 1)
     shapes = [_shape(entry, f"shape {number} of {source}", problems) for number, entry in tables]
@@ -125,7 +133,7 @@ def _problem(message: str, code: str = "E702", span: Span = NOWHERE) -> Diagnost
 
 
 def _parse(source: Traversable | ShapeText, problems: list[Diagnostic]) -> dict[str, Any]:
-    """The content of a shape file; empty, and a diagnostic more, if it cannot be read."""
+    """The content of a pattern file; if the file cannot be read, an empty dictionary and one more diagnostic."""
     span = Span(str(source), 1, 1, 1, 1)
     try:
         content = tomllib.loads(source.read_text(encoding="utf-8"))
@@ -144,7 +152,7 @@ def _is_list_of(value: object, kind: type) -> bool:
 
 
 def _shape(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> Shape | None:
-    """The shape of one table, or none and the diagnostics that say why."""
+    """The pattern of one table; None, and diagnostics that say why, if the table has mistakes."""
     wrong = [f"{where}: {text}" for text in _mistakes(entry)]
     problems += [_problem(text) for text in wrong]
     if wrong:
@@ -182,7 +190,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _groups(pattern: re.Pattern[str], conversions: Mapping[str, Conversion]) -> tuple[tuple[str, Conversion], ...]:
-    """The fields of the groups of a pattern, in their order."""
+    """The fields that the groups of a pattern fill, in the order of the groups."""
+    # A group `name_` fills the field `name` too: alternatives of a regular expression cannot share one group name.
     names = [name.rstrip("_") for name, _ in sorted(pattern.groupindex.items(), key=lambda item: item[1])]
     return tuple((name, conversions[name]) for name in names)
 
@@ -209,7 +218,7 @@ def _mistakes(entry: Mapping[str, Any]) -> list[str]:
 
 
 def _pattern_mistakes(entry: Mapping[str, Any]) -> list[str]:
-    """Patterns that do not compile, fields that are no groups, unknown conversions."""
+    """Patterns that do not compile, fields without a group, groups without a conversion, and unknown conversions."""
     try:
         patterns = [re.compile(entry[key], re.DOTALL) for key in ("pattern", "around") if key in entry]
     except re.error as error:
@@ -232,7 +241,9 @@ _ENDLESS = re.compile(r"[*+]|,\}")
 
 
 def _degree(entry: Mapping[str, Any]) -> int:
-    """The exponent of the time of a table's patterns; ValueError for one that cannot be judged."""
+    """The exponent of the worst matching time of a table's patterns; raises ValueError for a pattern that cannot be
+    judged.
+    """
     around = _degree_of(entry["around"], Reads.WHOLE.value) if "around" in entry else 1
     return max(around, _degree_of(entry["pattern"], entry.get("reads", Reads.WHOLE.value)))
 
@@ -244,12 +255,12 @@ def _degree_of(text: str, reads: str) -> int:
         and len(_ENDLESS.findall(skeleton)) <= 1
         and not re.search(r"\)(?:[*+]|\{\d*,\})", skeleton)
     ):
-        return 1  # nothing else repeats without end that could take the same characters
+        return 1  # no other unbounded repetition could take the same characters
     return degree(_compiled(text), to_the_end=reads == Reads.WHOLE.value, anywhere=reads == Reads.EACH.value)
 
 
 def _slowness(entry: Mapping[str, Any]) -> list[str]:
-    """A pattern that some line would keep busy for very long."""
+    """A complaint about a pattern that takes very long on some line; no complaint if there is none."""
     try:
         worst = _degree(entry)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Texts of log lines converted to typed fields. Each conversion has the name that shape files use."""
+"""Texts of log lines converted to typed fields. Each conversion has the name that pattern files use in ``fields``."""
 
 from __future__ import annotations
 
@@ -21,48 +21,56 @@ _UNSIGNED_64 = (1 << 64) - 1
 
 
 def session(text: str) -> str:
-    """A ZooKeeper session as ZooKeeper prints it, ``0x`` and lower-case digits, from that or from Kafka's decimal long."""
+    """A ZooKeeper session id in the form that ZooKeeper prints (``0x`` and lower-case digits).
+
+    The text is that, or Kafka's decimal long.
+    """
+    # Kafka prints the id as a signed Java long, so that a session of a server with an id above 127 is negative there.
     return hex(int(text, 16) if text.lower().startswith("0x") else int(text) & _UNSIGNED_64)
 
 
 def integers(text: str) -> tuple[int, ...]:
-    """The integers of ``1,2``, ``[1, 2]``, ``List(1, 2)``, ``HashSet(1, 2)``, in the order in which they are printed."""
+    """The integers of ``1,2``, ``[1, 2]``, ``List(1, 2)`` or ``HashSet(1, 2)``, in the order in which
+    they are printed.
+    """
     return tuple(int(number) for number in _NUMBER.findall(text))
 
 
 def brokers(text: str) -> tuple[int, ...]:
-    """Broker ids in a list of ids, or in a list of ``BrokerState(brokerId=1, brokerEpoch=2)``."""
+    """The broker ids in a list of ids, or in a list of ``BrokerState(brokerId=1, brokerEpoch=2)``."""
     return tuple(int(number) for number in _BROKER_STATE.findall(text)) if "brokerId=" in text else integers(text)
 
 
 def integer_or_none(text: str) -> int | None:
-    """An integer, where a negative one says that there is none (no leader)."""
+    """An integer; None for a negative one, which Kafka prints where there is no leader."""
     number = int(text)
     return None if number < 0 else number
 
 
 def integer_map(text: str) -> Mapping[Field, Field]:
-    """``Map(1 -> 60, 3 -> 58)``."""
+    """The mapping of ``Map(1 -> 60, 3 -> 58)``."""
     return MappingProxyType({int(key): int(value) for key, value in _ENTRY.findall(text)})
 
 
 def keys(text: str) -> tuple[int, ...]:
-    """The keys of ``1=ReplicaState(nodeId=1), 2=ReplicaState(nodeId=2)``, as Java prints a map between its braces."""
+    """The keys of ``1=ReplicaState(nodeId=1), 2=ReplicaState(nodeId=2)``, which is how Java prints a map between its
+    braces.
+    """
     return tuple(int(number) for number in _KEY.findall(text))
 
 
 def partitions(text: str) -> tuple[str, ...]:
-    """Names of partitions, such as ``orders-0``, in a list of them."""
+    """The names of partitions, such as ``orders-0``, in a list of them."""
     return tuple(_PARTITION.findall(text))
 
 
 def truth(text: str) -> bool:
-    """``true`` or ``false``."""
+    """Whether the text is ``true``; any other text is false."""
     return text == "true"
 
 
 def _once(convert: Conversion) -> Conversion:
-    """The conversion, where texts come again and again: each is converted once."""
+    """The conversion with a cache: a log repeats the same texts, such as a replica list, many thousand times."""
     return lru_cache(maxsize=4096)(convert)
 
 

@@ -1,4 +1,4 @@
-"""The names of loggers: which shapes a logger has, and what abbreviations stand for."""
+"""Logger names: which patterns apply to a logger, and which logger an abbreviated name means."""
 
 from __future__ import annotations
 
@@ -24,21 +24,25 @@ class LoggerNames:
         self._wild = _compiled(self._printed)
         self._protocol = frozenset(catalogue.protocol)
         self._wild_protocol = _compiled(catalogue.protocol)
+        # Names without `*` come first, so that `in_full` prefers them.
         known = sorted(self._printed, key=lambda name: "*" in name)
         self._known = [(name.split(".")[:-1], name.rpartition(".")[2]) for name in known]
 
     def shapes(self, logger: str) -> list[Shape]:
-        """The shapes that a logger prints, in the order of the catalogue."""
+        """The patterns of the lines that a logger prints, in the order of the catalogue."""
         names = [logger, *_fitting(logger, self._wild)]
         numbers = {number for name in names for number in self._printed.get(name, ())}
         return [self._shapes[number] for number in sorted(numbers)]
 
     def is_protocol(self, logger: str) -> bool:
-        """Whether a shape should account for each of its records."""
+        """Whether this is a protocol logger: a pattern should describe each of its records."""
         return logger in self._protocol or any(_fitting(logger, self._wild_protocol))
 
     def in_full(self, short: str) -> str | None:
-        """The logger that an abbreviation stands for; names without ``*`` are preferred."""
+        """The logger that an abbreviated name means, or None; names without ``*`` are preferred.
+
+        Example: ``k.s.KafkaServer`` means ``kafka.server.KafkaServer``.
+        """
         *before, last = short.split(".")
         for packages, name in self._known:
             if len(before) in {0, len(packages)} and _stands_for(before, last, packages, name):
@@ -47,7 +51,7 @@ class LoggerNames:
 
 
 def _compiled(names: Iterable[str]) -> list[tuple[str, re.Pattern[str]]]:
-    """The names that stand for several loggers, as patterns."""
+    """The names that stand for several loggers, each with its regular expression."""
     return [(name, re.compile(translate(name))) for name in names if _WILD.search(name)]
 
 
@@ -56,7 +60,10 @@ def _fitting(logger: str, wild: list[tuple[str, re.Pattern[str]]]) -> list[str]:
 
 
 def _stands_for(before: list[str], last: str, packages: list[str], name: str) -> bool:
-    """Whether each part of an abbreviation begins that of a known logger, whose last part may hold ``*``."""
+    """Whether each part of an abbreviated name begins the same part of a known logger name, whose last part may hold
+    ``*``.
+    """
+    # A wildcard such as `*Log` would take any class name; it needs more than three letters of its own to count here.
     if last != name and not (len(name.replace("*", "")) > 3 and fnmatchcase(last, name)):
         return False
     return all(package.startswith(part) for part, package in zip(before, packages, strict=False))

@@ -1,4 +1,8 @@
-"""From a logger and a message to events: dispatch on the logger first, then its few shapes."""
+"""From a logger and a message to pattern matches. The logger selects a few patterns, and only these are tried.
+
+What was found in a message is remembered for its template (``template``), because most messages differ from an earlier
+one in digits only.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +19,16 @@ from assay.traces.patterns.template import skeleton_table
 from assay.traces.patterns.template_fields import Form, LineFields, Part, forms_of
 
 _KEPT = 1 << 23
-"""How many bytes of skeletons a logger's shapes remember; then they begin anew."""
+"""The cache of one logger, in bytes of templates; when it is full, it is emptied."""
 
 LONGEST_KEPT = 1 << 13
-"""Messages that are longer are looked at one by one."""
+"""Longer messages (in bytes) bypass the cache."""
 
 _BESIDE = 1 << 10
-"""What remembering a skeleton takes beside its own bytes."""
+"""What a cache entry costs in memory besides the bytes of its template."""
 
 _TELLING = 16
-"""What a message must hold at least, in letters, to be known without its logger."""
+"""A pattern identifies a message without its logger only if its ``literal`` has at least this many characters."""
 
 
 NO_ROLES: frozenset[str] = frozenset()
@@ -32,7 +36,7 @@ NO_ROLES: frozenset[str] = frozenset()
 
 @dataclass(slots=True)
 class PatternMatch:
-    """A shape found in a message, with the decoded fields."""
+    """A pattern found in a message, with the decoded fields."""
 
     shape: Shape
     fields: Mapping[str, Field]
@@ -40,10 +44,12 @@ class PatternMatch:
 
 @dataclass(slots=True)
 class Likeness:
-    """What messages of one skeleton are: the forms of their events, whether one accounts for the whole, and whether a shape is in it more than once.
+    """What the patterns of a logger find in every message of one template.
 
-    ``writers`` are where the id of the broker that wrote the line stands. ``masked`` is the message as it is counted where no shape accounts for the whole of what a
-    protocol logger says. ``roles`` is what they tell of the process; see ``Shape.roles``.
+    ``field_layouts`` are those of the events. ``whole`` is whether a pattern describes the entire message; ``repeats``
+    whether one pattern matches more than once. ``writers`` are the positions of the id of the broker that wrote the
+    line. ``masked`` is the text under which a message of a protocol logger is counted if no pattern describes it.
+    ``roles`` are those of ``LinePattern.roles``.
     """
 
     forms: tuple[Form, ...]
@@ -54,27 +60,27 @@ class Likeness:
     roles: frozenset[str] = NO_ROLES
 
     def __reduce__(self) -> tuple[type[Likeness], tuple[object, ...]]:
-        """What is only looked at while a text is read does not travel."""
+        """Pickle without ``writers`` and ``masked``: they are needed only while a text is read."""
         return Likeness, (self.forms, self.whole, self.repeats, (), "", self.roles)
 
     def findings(self, message: str) -> list[PatternMatch]:
-        """The findings in a message of this skeleton."""
+        """The matches in a message of this template."""
         found = [PatternMatch(form.shape, LineFields(form, message)) for form in self.forms]
         return _distinct(found) if self.repeats else found
 
 
 NOTHING = Likeness((), whole=False, repeats=False, writers=(), masked="")
-"""What a message of an unknown logger is."""
+"""The result for a message of an unknown logger."""
 
 
 def roles_of(found: Iterable[Form | PatternMatch]) -> frozenset[str]:
-    """What a line tells of its process in which these were found; see ``Shape.roles``."""
+    """The roles of a line in which these patterns were found; see ``LinePattern.roles``."""
     telling = [each.shape.roles for each in found if each.shape.role is not None or each.shape.joins]
     return frozenset().union(*telling) if telling else NO_ROLES
 
 
 def _distinct(found: Iterable[PatternMatch]) -> list[PatternMatch]:
-    """The findings, those of a shape in one message that are equal once."""
+    """The matches without repetitions: matches of one pattern in one message with equal fields count once."""
     by_shape: dict[str, list[PatternMatch]] = {}
     for finding in found:
         by_shape.setdefault(finding.shape.name, []).append(finding)
@@ -86,7 +92,7 @@ def _distinct(found: Iterable[PatternMatch]) -> list[PatternMatch]:
 
 
 class LoggerShapes:
-    """The shapes of one logger, and what was found in messages so far, by their skeletons (see the note in ``skeleton``)."""
+    """The patterns of one logger, with a cache of what they match, by message template (see ``template``)."""
 
     def __init__(self, shapes: Sequence[Shape], *, protocol: bool) -> None:
         self.protocol = protocol
@@ -95,17 +101,19 @@ class LoggerShapes:
         around = [shape.around for shape in shapes if shape.around is not None]
         patterns = (*(shape.pattern for shape in shapes), *around, *(pattern for pattern, _ in _MASKS))
         self.table = skeleton_table(patterns, (shape.literal for shape in shapes))
-        """Makes a message its skeleton; none if messages have to be looked at one by one."""
+        """The ``bytes.translate`` table that maps a message to its template; None if messages have to be matched one by
+        one.
+        """
         self._known: dict[bytes, Likeness] = {}
         self._kept = 0
 
     def find(self, message: str) -> tuple[list[PatternMatch], bool]:
-        """All findings in a message, and whether a shape accounts for the whole of it."""
+        """All matches in a message, and whether a pattern describes the whole of it."""
         likeness = self.likeness(message.encode("utf-8", "replace"))
         return likeness.findings(message), likeness.whole
 
     def likeness(self, message: bytes) -> Likeness:
-        """What a message is, in UTF-8."""
+        """What the patterns find in a message, given as UTF-8 bytes; cached by template."""
         if self.table is None or len(message) > LONGEST_KEPT:
             return self.look(message.decode())
         skeleton = message.translate(self.table)
@@ -119,7 +127,7 @@ class LoggerShapes:
         return found
 
     def look(self, message: str) -> Likeness:
-        """The same of a text, shape by shape, and nothing remembered."""
+        """The same for one text, pattern by pattern, without the cache."""
         forms: list[Form] = []
         for shape in self.whole:
             if shape.literal in message and (forms := forms_of(shape, message)):
@@ -135,7 +143,7 @@ class LoggerShapes:
 
 
 class Recogniser:
-    """Finds the shapes of a catalogue in records; one for any number of files."""
+    """Finds the patterns of a catalogue in messages; one object serves any number of files."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
@@ -144,11 +152,11 @@ class Recogniser:
         self._full_names: dict[str, str] = {}
         telling = [s for s in catalogue.shapes if s.reads is Reads.WHOLE and len(s.literal) >= _TELLING]
         self.nameless = LoggerShapes(telling, protocol=False)
-        """The shapes by which a message can be known whose logger is not."""
+        """The patterns that are specific enough for a message whose logger is unknown."""
         self.anchors = tuple({shape.anchor for shape in catalogue.shapes if shape.anchor})
 
     def of_logger(self, logger: str) -> LoggerShapes | None:
-        """The shapes of a logger; none if it prints nothing of the protocol."""
+        """The patterns of a logger; None if it prints nothing that concerns the protocol."""
         try:
             return self._by_logger[logger]
         except KeyError:
@@ -156,14 +164,16 @@ class Recogniser:
             return found
 
     def full_name(self, logger: str) -> str:
-        """The logger that an abbreviated name stands for (``k.s.KafkaServer``, ``KafkaServer``), if shapes know one; else the name itself."""
+        """The logger that an abbreviated name means (``k.s.KafkaServer``, ``KafkaServer``), if the catalogue knows one;
+        else the name itself.
+        """
         if logger not in self._full_names:
             known = logger if self.of_logger(logger) is not None else self._names.in_full(logger)
             self._full_names[logger] = known or logger
         return self._full_names[logger]
 
     def anywhere(self, message: str) -> list[PatternMatch]:
-        """The first finding of the shapes that have an anchor, for a message that came without its logger."""
+        """The first match of a pattern with an ``anchor``, for a message that came without its logger; at most one."""
         anchored = (shape for shape in self.catalogue.shapes if shape.anchor and shape.anchor in message)
         return [PatternMatch(shape, fields) for shape in anchored for fields in shape.match(message)][:1]
 
@@ -183,7 +193,9 @@ _MASKS = (
 
 @lru_cache(maxsize=4096)
 def mask(message: str, limit: int = 200) -> str:
-    """The first line of a message with its numbers and names of partitions taken out, so that like lines count as one."""
+    """The first line of a message with its numbers and partition names replaced, so that similar lines are counted
+    together.
+    """
     text = message.partition("\n")[0][: 2 * limit]
     for pattern, name in _MASKS:
         text = pattern.sub(name, text)

@@ -1,4 +1,6 @@
-"""One line shape: the loggers that print it, its pattern, the event it states, and a genuine example."""
+"""One line pattern: the loggers that print the line, its regular expression, the event that the line reports, and a
+genuine example.
+"""
 
 from __future__ import annotations
 
@@ -12,33 +14,39 @@ from assay.traces.patterns.field_types import Conversion
 
 
 class Reads(Enum):
-    """How much of a message a shape's pattern describes."""
+    """How much of a message a pattern describes (``reads`` in pattern files)."""
 
     WHOLE = "whole"
-    """The whole message: exactly one such shape accounts for a line."""
+    """The whole message. Exactly one such pattern accounts for a line."""
     START = "start"
-    """The beginning, beside the whole shapes: a prefix that states something of its own."""
+    """The beginning of the message: a prefix with an event of its own, besides the pattern of the whole."""
     EACH = "each"
-    """Every occurrence anywhere in the message, one event each, beside the whole shapes."""
+    """Every occurrence anywhere in the message, one event each, besides the pattern of the whole."""
 
 
 JOINED = "joined"
-"""Of lines that have fields in common with those of the same session; no shape has a role of that name."""
+"""The role of lines whose ``joins`` fields tie them to other lines of the same session.
+
+No pattern declares a role of that name.
+"""
 
 BEGINNINGS = frozenset({"process start", "process prelude"})
-"""Roles of the lines with which the log of a process begins."""
+"""The roles of lines with which the log of a process begins."""
 
 
 Place = tuple[str, Conversion, int, int]
-"""A field, its conversion, and where its text begins and ends."""
+"""A field: its name, its conversion, and where its text begins and ends in the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A line shape.
+    """A line pattern.
 
-    ``writer`` names the field that holds the id of the broker that wrote the line, if the line says it. ``role`` is what
-    the line tells of the process itself. ``around`` describes the whole message whose occurrences ``pattern`` finds, and its groups are fields of each of them. ``clock`` names a field with the time, in milliseconds, by another server's clock. Lines of one process with equal ``joins`` fields were written in one session.
+    ``writer`` names the field with the id of the broker that wrote the line, if the line has it. ``role`` is what the
+    line reports about the process itself, such as its start. ``around`` describes the whole message in which
+    ``pattern`` finds occurrences; its groups are fields of each of them. ``clock`` names a field with a time, in
+    milliseconds since the epoch, by another server's clock. Lines of one process with equal ``joins`` fields were
+    written in one session.
     """
 
     name: str
@@ -59,15 +67,15 @@ class Shape:
     example: str
     clock: str | None = None
     groups: tuple[tuple[str, Conversion], ...] = ()
-    """The name and the conversion of each group of the pattern, in its order."""
+    """The field name and the conversion of each group of the pattern, in its order."""
     around: re.Pattern[str] | None = None
     groups_around: tuple[tuple[str, Conversion], ...] = ()
     longest: int = 1 << 30
-    """A longer message is not one of this shape: its pattern could take too much time."""
+    """The length in characters above which the pattern is not tried: it could take too much time."""
 
     @property
     def roles(self) -> frozenset[str]:
-        """What a line tells of its process: its role, and ``JOINED`` if lines with equal fields were written in one session."""
+        """The role of the line, and ``JOINED`` if lines with equal fields were written in one session."""
         found = frozenset({JOINED}) if self.joins else frozenset[str]()
         return found if self.role is None else found | {self.role}
 
@@ -78,9 +86,9 @@ class Shape:
         return (*own, "broker") if self.role == "configuration" else own
 
     def match(self, message: str) -> list[dict[str, Field]]:
-        """The fields of each event that this shape finds in a message; an empty list if it does not match.
+        """The fields of each event that this pattern finds in a message; an empty list if it does not match.
 
-        A message whose numbers are too long for any number is not one of this shape.
+        A number that is too long to be converted makes the message one that does not match.
         """
         try:
             return distinct([self._decode(message, place) for place in self.places(message)])
@@ -88,7 +96,7 @@ class Shape:
             return []
 
     def places(self, message: str) -> list[list[Place]]:
-        """The fields of each event, and where they stand; one whose group took no part in the match is not among them."""
+        """For each event its fields and their positions. A group that took no part in the match is left out."""
         found = self._matches(message)
         frame = self.around.fullmatch(message) if self.around is not None and found else None
         if self.around is not None and frame is None:
@@ -97,7 +105,8 @@ class Shape:
         return [shared + _places(self.groups, each) for each in found]
 
     def _matches(self, message: str) -> Sequence[re.Match[str]]:
-        """Where the pattern fits; it is not tried on a message that is too long for it."""
+        """The matches of the regular expression. It is not tried on a message that is too long for it."""
+        # The test for the literal is a plain substring search, much cheaper than a regular expression that fails.
         if self.literal not in message or len(message) > self.longest:
             return ()
         if self.reads is Reads.EACH:
@@ -112,7 +121,7 @@ class Shape:
         return decoded
 
     def explain(self, fields: Mapping[str, Field]) -> str:
-        """The meaning in an operator's words, with the event's fields filled in."""
+        """The meaning in an operator's words, with the fields of the event filled in."""
         known: dict[str, Field] = {**self.unknown, **fields}
         return re.sub(r"\{(\w+)\}", lambda name: str(known.get(name[1], "?")), self.meaning)
 
@@ -123,8 +132,9 @@ def _places(groups: Iterable[tuple[str, Conversion]], found: re.Match[str]) -> l
 
 
 def distinct(events: Iterable[dict[str, Field]]) -> list[dict[str, Field]]:
-    """The fields of events, those of equal events once."""
+    """The field dictionaries without repetitions, in order."""
     found: dict[str, dict[str, Field]] = {}
     for fields in events:
+        # By `repr`, because fields may hold mappings, which have no hash.
         found.setdefault(repr(fields), fields)
     return list(found.values())

@@ -1,8 +1,10 @@
-"""How long a regular expression can take on the worst of texts: a line of a log may be made by an enemy.
+"""An upper bound on the time that a regular expression takes on the worst text: a log line may be crafted by an
+attacker.
 
-Python's engine tries, for each way to divide a text among the repetitions of a pattern, whether the rest fits. Where two repetitions can take
-the same characters, the ways grow with the square of the length, with three the cube; where one lies in another, they double with every
-character. :func:`degree` bounds the exponent from above: 1 is linear.
+Python's engine backtracks: it tries each way to divide a text among the repetitions of a pattern. Where two repetitions
+can take the same characters, there are quadratically many ways in the length of the text, with three cubically many.
+Where one repetition lies within another, the number doubles with every character. :func:`degree` bounds the exponent
+from above: 1 is linear.
 """
 
 from __future__ import annotations
@@ -15,23 +17,29 @@ from re import _parser
 from typing import Any
 
 EXPONENTIAL = 99
-"""The degree of a pattern whose time is no polynomial of the length."""
+"""The degree of a pattern whose time is not bounded by a polynomial of the length."""
 
+# A sample of the characters that lines hold: the two beyond ASCII stand for all letters of other scripts.
 _ALPHABET = frozenset({*map(chr, range(32, 127)), "\n", "\t", "\r", "é", "日"})
 _ENDLESS = 1000
 
 
 LONGEST = {1: 1 << 30, 2: 4096}
-"""The longest message that a pattern of a degree is tried on: a fifth of a second at most. Patterns of a higher degree are refused."""
+"""The longest message, in characters, on which a pattern of a degree is tried: a fifth of a second at most.
+
+Patterns of a higher degree are refused.
+"""
 
 BOUNDS = {"d": 20, "w": 250, "S": 500}
-"""How often the classes that shapes repeat with ``+`` or ``*`` are repeated at most: no number, name or word of a log is longer."""
+"""The bounds put on ``+`` and ``*`` after the classes that patterns repeat: no number, name or word of
+a log is longer.
+"""
 
 _CLASS = re.compile(r"\\(.)([+*])?", re.DOTALL)
 
 
 def bounded(pattern: str) -> str:
-    """A pattern in which the repetitions of digits, word characters and non-blanks have a bound."""
+    """The pattern with bounds on the repetitions of digits, word characters and non-blanks."""
 
     def bound(found: re.Match[str]) -> str:
         most = BOUNDS.get(found[1])
@@ -44,31 +52,35 @@ def bounded(pattern: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A piece of a pattern: the characters it can take, and whether it repeats without a bound."""
+    """A piece of a pattern: the characters that it can take, and whether it repeats without a bound."""
 
     takes: frozenset[str]
     endless: bool
 
 
 def degree(pattern: re.Pattern[str], *, to_the_end: bool, anywhere: bool = False) -> int:
-    """The exponent of the length of a text in the time that matching it can take; 1 if it is linear.
+    """The exponent, in the length of the text, of the time that matching can take; 1 if it is linear.
 
-    ``to_the_end`` says that the match must reach the end of the text (``fullmatch``), ``anywhere`` that it may begin anywhere (``search``).
+    ``to_the_end``: the match must reach the end of the text (``fullmatch``). ``anywhere``: the match may begin anywhere
+    (``search``). Raises ValueError for a construct that it cannot judge.
     """
     parsed = _parser.parse(pattern.pattern, pattern.flags)
+    # A search that may begin anywhere acts like an unbounded repetition of any character in front.
     before = [_Piece(_ALPHABET, endless=True)] if anywhere else []
     worst = 1
     for pieces in _sequences(list(parsed)):
         if pieces is None:
             return EXPONENTIAL
         if pieces and pieces[-1].endless and (not to_the_end or pieces[-1].takes == _ALPHABET):
-            pieces.pop()  # nothing that follows can fail
+            pieces.pop()  # nothing that follows can fail, so that the engine never backtracks into this piece
         worst = max(worst, _degree([*before, *pieces]))
     return worst
 
 
 def _degree(pieces: Sequence[_Piece]) -> int:
-    """The longest chain of endless pieces each of which can take what stands between it and the next, and some of what the next takes."""
+    """The length of the longest chain of unbounded pieces in which each can take all that stands between it and the
+    next, and some character of the next.
+    """
     best: list[int] = []
     endless = [at for at, piece in enumerate(pieces) if piece.endless]
     for number, at in enumerate(endless):
@@ -83,7 +95,7 @@ def _degree(pieces: Sequence[_Piece]) -> int:
 
 
 def _sequences(items: list[Any], most: int = 512) -> Iterator[list[_Piece] | None]:
-    """The pieces of each way through the branches of a pattern; none for one that is exponential."""
+    """The pieces of each path through the branches of a pattern; None for a pattern that is exponential."""
     ways: list[list[_Piece]] = [[]]
     for item in items:
         steps = list(_steps(item))
@@ -95,7 +107,7 @@ def _sequences(items: list[Any], most: int = 512) -> Iterator[list[_Piece] | Non
 
 
 def _steps(item: Any) -> Iterator[list[_Piece] | None]:
-    """The pieces of each way through one item."""
+    """The pieces of each path through one item."""
     code, value = item
     match code:
         case c.MAX_REPEAT | c.MIN_REPEAT | c.POSSESSIVE_REPEAT:
@@ -110,6 +122,7 @@ def _steps(item: Any) -> Iterator[list[_Piece] | None]:
         case c.ATOMIC_GROUP:
             yield from _sequences(list(value))
         case _:
+            # What is left are items of one character.
             yield [_Piece(takes(item), endless=False)]
 
 
@@ -129,7 +142,9 @@ def _repeated(least: int, most: int, body: Any) -> Iterator[list[_Piece] | None]
 
 
 def _is_ambiguous(body: Sequence[_Piece]) -> bool:
-    """Whether a repeated body can be divided in more than one way: it repeats in itself, and nothing tells where one turn ends."""
+    """Whether a repeated body can be divided in more than one way: it repeats inside, and no character marks where one
+    turn ends. Example: ``(a+)*``.
+    """
     for at, piece in enumerate(body):
         if piece.endless and all(other.takes & piece.takes for number, other in enumerate(body) if number != at):
             return True
@@ -137,7 +152,7 @@ def _is_ambiguous(body: Sequence[_Piece]) -> bool:
 
 
 def takes(item: Any) -> frozenset[str]:
-    """The characters that an item of one character can be."""
+    """The characters that an item of one character can match; raises ValueError for other items."""
     code, value = item
     match code:
         case c.LITERAL:

@@ -1,9 +1,7 @@
-"""Messages that differ in nothing but digits which no pattern tells apart: what was found in one is found in all of them, in the same places.
+"""Message templates: messages that differ only in digits which no pattern distinguishes have one template.
 
-NOTE(skeletons): A regular expression looks at a text one character at a time, and asks of each only whether it is in some class. Two texts of one length
-whose characters are, place by place, in the same classes of a pattern, match it alike, with the same groups. So each digit of a message is replaced by the
-least one that is in the same classes of every pattern of its logger; two messages with the same result are read in the same way. The patterns of Kafka's
-lines say ``\\d`` almost everywhere, so that a message mostly has the skeleton of an earlier one.
+What the patterns find in one message of a template, they find in all of them, at the same positions:
+``docs/design/message-templates.md``.
 """
 
 from __future__ import annotations
@@ -23,7 +21,10 @@ _BYTES = bytes(range(256))
 
 
 def skeleton_table(patterns: Iterable[re.Pattern[str]], literals: Iterable[str]) -> bytes | None:
-    """The table for ``bytes.translate`` that makes a message its skeleton; none if what a pattern asks cannot be told."""
+    """The table for ``bytes.translate`` that maps a message to its template; None if some pattern cannot be judged.
+
+    Each digit is replaced by the least digit that lies in the same character classes of all patterns and literals.
+    """
     classes = {_told_apart(frozenset(literal)) for literal in literals}
     try:
         for pattern in patterns:
@@ -36,19 +37,24 @@ def skeleton_table(patterns: Iterable[re.Pattern[str]], literals: Iterable[str])
 
 
 def _told_apart(characters: frozenset[str]) -> frozenset[str]:
-    """The digits among some characters; none if it is all of them, which tells no digit from another."""
+    """The digits among some characters; empty if these are all ten, because then no digit is distinguished from
+    another.
+    """
     digits = characters & _ALL_DIGITS
     return frozenset() if digits == _ALL_DIGITS else digits
 
 
 @cache
 def _classes(pattern: re.Pattern[str]) -> frozenset[frozenset[str]]:
-    """Which digits the characters of a pattern can be; raises ValueError where that cannot be told."""
+    """The sets of digits that the characters of a pattern can be; raises ValueError where that cannot be judged."""
     return frozenset(_told_apart(takes(item)) for item in _characters(_parser.parse(pattern.pattern, pattern.flags)))
 
 
 def _characters(items: Iterable[Any]) -> Iterator[Any]:
-    """The items of a parsed pattern, at any depth, that take one character; a reference to a group is among them, and takes nobody knows what."""
+    """The items of a parsed pattern, at any depth, that match one character.
+
+    A reference to a group is among them, and ``takes`` refuses it.
+    """
     for code, value in items:
         match code:
             case c.MAX_REPEAT | c.MIN_REPEAT | c.POSSESSIVE_REPEAT:

@@ -1,7 +1,7 @@
-"""What the messages of one skeleton state: which fields are the same in all of them, and where the others stand.
+"""Where the fields of an event stand in the messages of one template, and which fields are the same in all of them.
 
-A log has millions of messages, and most of what they state is asked for late or never. So the fields of an event are read when they are first
-looked at.
+A log has millions of messages, and most of their fields are never used. So the fields of an event are decoded when they
+are first read.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ _NOTHING_MORE: Mapping[str, Field] = MappingProxyType({})
 
 
 Part = tuple[Conversion, int, int]
-"""The text of a field: its conversion, and where it begins and ends."""
+"""The text of a field: its conversion, and where it begins and ends in the message."""
 
 
 @dataclass(slots=True)
 class Form:
-    """One event of the messages of a skeleton: its shape, the fields as one message states them, and where they stand.
+    """The field layout of one event in the messages of a template: its pattern, the fields as one message has them, and
+    the positions of those that vary.
 
-    ``writers`` is where the id of the broker that wrote the line stands.
+    ``writers`` are the positions of the id of the broker that wrote the line.
     """
 
     shape: Shape
@@ -34,19 +35,19 @@ class Form:
     writers: tuple[Part, ...]
 
     def read(self, message: str) -> dict[str, Field]:
-        """The fields in a message."""
+        """The fields in a message of this template."""
         fields = self.fields.copy()
         for name, (convert, begin, end) in self.parts.items():
             fields[name] = convert(message[begin:end])
         return fields
 
     def __reduce__(self) -> tuple[Callable[..., Form], tuple[object, ...]]:
-        """Conversions do not travel: the shape has them."""
+        """Pickle without the conversions, which the pattern holds."""
         return _placed, (self.shape, self.fields, {name: part[1:] for name, part in self.parts.items()})
 
 
 def _placed(shape: Shape, fields: dict[str, Field], places: Mapping[str, tuple[int, int]]) -> Form:
-    """A form of fields and the places at which they stand."""
+    """A field layout, rebuilt from the positions of its fields."""
     convert = dict((*shape.groups_around, *shape.groups))
     parts = {name: (convert[name], begin, end) for name, (begin, end) in places.items()}
     return Form(shape, fields, parts, _writers(shape, parts))
@@ -58,7 +59,9 @@ def _writers(shape: Shape, parts: Mapping[str, Part]) -> tuple[Part, ...]:
 
 
 def forms_of(shape: Shape, message: str) -> list[Form]:
-    """The forms of the events that a shape finds in a message; none if a number is too long for any number."""
+    """The field layouts of the events that a pattern finds in a message; none if a number is too long
+    to be converted.
+    """
     try:
         return [_form(shape, message, place) for place in shape.places(message)]
     except ValueError:
@@ -75,7 +78,10 @@ def _form(shape: Shape, message: str, places: Iterable[Place]) -> Form:
 
 
 class LineFields(Mapping[str, Field]):
-    """The fields that a message states, and ``more``. Each is read when it is asked for: a log has too many to keep them all."""
+    """The fields that a message holds, and ``more``.
+
+    Each is decoded when it is read: a log has too many to keep them all.
+    """
 
     __slots__ = ("_form", "_message", "_more")
 
@@ -83,31 +89,31 @@ class LineFields(Mapping[str, Field]):
         self._form, self._message, self._more = form, message, more
 
     def with_more(self, more: Mapping[str, Field]) -> LineFields:
-        """The same with others, behind them or in their place, instead of those that it has."""
+        """The same fields with other additional ones in place of ``more``; these override fields of the message."""
         return LineFields(self._form, self._message, more)
 
     @property
     def form(self) -> Form:
-        """What says where the fields stand."""
+        """The field layout of the message."""
         return self._form
 
     @property
     def message(self) -> str:
-        """The text that states them."""
+        """The text that holds the fields."""
         return self._message
 
     @property
     def names(self) -> KeysView[str]:
-        """The names of the fields that the message states; nothing is read for that."""
+        """The names of the fields that the message holds; nothing is decoded for that."""
         return self._form.fields.keys()
 
     @property
     def more(self) -> Mapping[str, Field]:
-        """The fields that the message does not state."""
+        """The additional fields, which the message does not hold."""
         return self._more
 
     def read(self) -> dict[str, Field]:
-        """All of them."""
+        """All fields, decoded."""
         made = self._form.read(self._message)
         made |= self._more
         return made
@@ -128,7 +134,7 @@ class LineFields(Mapping[str, Field]):
         return len(self.read())
 
     def __eq__(self, other: object) -> bool:
-        """As mappings are equal; where two state the same message, nothing is read for that."""
+        """Equality of mappings; nothing is decoded where both have the same message and equal additional fields."""
         if isinstance(other, LineFields) and self._form is other._form and self._message == other._message:
             return self._more == other._more or self.read() == other.read()
         return Mapping.__eq__(self, other)

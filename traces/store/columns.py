@@ -1,4 +1,6 @@
-"""What packed records are made of: the columns, the digits of their messages, and the array functions that read them off a text."""
+"""What packed records are made of: the columns, the digits of their messages, and the compiled functions that extract
+them from a text.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class RecordSource:
-    """Where packed records come from: the file, and what their messages are made of, which are moulds and digits. Of these there may come more."""
+    """Where packed records come from: the file, the record layouts of their messages, and their digits.
+
+    Digits can be appended.
+    """
 
     def __init__(self, file: str, moulds: Moulds, digits: Bytes | None = None) -> None:
         self.file, self.moulds = file, moulds
@@ -33,14 +38,14 @@ class RecordSource:
         return self._parts[0]
 
     def add(self, digits: Bytes) -> int:
-        """Take in the digits of more messages; where they begin."""
+        """Append the digits of more messages; returns the index at which they begin."""
         self._end_loose()
         self._parts.append(digits)
         self._size += len(digits)
         return self._size - len(digits)
 
     def add_one(self, digits: bytes) -> int:
-        """The same of one message."""
+        """Append the digits of one message; returns the index at which they begin."""
         self._loose += digits
         self._size += len(digits)
         return self._size - len(digits)
@@ -52,8 +57,16 @@ class RecordSource:
 
 
 class Columns(NamedTuple):
-    """Records, an entry for each: the number of its source and of its mould (below zero: of a record that is kept as it is), its time, where it begins
-    (byte and line), where its digits begin, and the id of the broker that wrote it."""
+    """Records, one entry each.
+
+    * ``sources``: the index of its source.
+    * ``moulds``: the number of its record layout; ``~index`` of a record that is kept as an object, which is below
+      zero.
+    * ``times``: milliseconds since the epoch, or ``NEVER``.
+    * ``offsets`` and ``lines``: where it begins, in bytes from 0 and in lines from 1.
+    * ``begins``: where its digits begin in its source.
+    * ``writers``: the id of the broker that wrote it, or ``NO_WRITER``.
+    """
 
     sources: npt.NDArray[np.int32]
     moulds: npt.NDArray[np.int32]
@@ -64,7 +77,7 @@ class Columns(NamedTuple):
     writers: npt.NDArray[np.int32]
 
     def at(self, which: Any) -> Columns:
-        """Some of the records."""
+        """Some of the records, by any index that numpy takes."""
         return Columns(*(column[which] for column in self))
 
 
@@ -81,7 +94,11 @@ def pack(  # noqa: PLR0913, PLR0917
     digits: Any,
     writers: Any,
 ) -> None:
-    """The digits of some records of a text, each by the number of its mould, and the id of the broker that wrote it."""
+    """Extract the digits of some records of a text, and the id of the broker that wrote each.
+
+    ``kept`` are the records, ``numbers`` their record layouts, and ``begins`` where the digits of each go in
+    ``digits``. ``first`` and ``places`` are the digit positions of the layouts, ``spans`` those of the writer's id.
+    """
     for row in range(kept.shape[0]):
         number, body, at = numbers[row], bodies[kept[row]], begins[row]
         for place in range(first[number], first[number + 1]):
@@ -95,7 +112,7 @@ def pack(  # noqa: PLR0913, PLR0917
 
 @ArrayFunction
 def mark(moulds: Any, begins: Any, first: Any, digits: Any, skeletons: Any, marks: Any) -> None:
-    """A hash of the message of each record."""
+    """A hash of the message of each record, from the hash of its template and its digits."""
     for row in range(moulds.shape[0]):
         number, at = moulds[row], begins[row]
         found = skeletons[number]

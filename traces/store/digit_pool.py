@@ -1,4 +1,4 @@
-"""Short pieces of digits with numbers: equal ones of one owner have the same."""
+"""Short sequences of digits, numbered: equal ones of one owner have the same number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.traces.store.log4j_scanner import MIX, intern
 from assay.traces.store.record_block import Numbers
 
 IDENTITY = np.arange(256, dtype=np.uint8)
-"""Replaces no byte."""
+"""A ``fold`` table that replaces no byte."""
 
 _LONGEST = 1 << 13
 
@@ -30,7 +30,10 @@ def number_pieces(  # noqa: PLR0913, PLR0917
     store: Any,
     numbers: Any,
 ) -> int:
-    """The numbers of entries from one on, each of the chosen digits of its code; where it ends: before the first for which there is no room, or at the end."""
+    """Number the chosen digits of entries, from the entry ``at`` on.
+
+    Returns where it stopped: at the end, or before the first entry for which the store has no room.
+    """
     while at < codes.shape[0]:
         code, begin = codes[at], begins[at]
         size = first[code + 1] - first[code]
@@ -46,7 +49,7 @@ def number_pieces(  # noqa: PLR0913, PLR0917
 
 @ArrayFunction
 def fill(marks: Any, count: int, slots: Any) -> None:
-    """Put all that is known into new slots."""
+    """Insert all known pieces into new hash slots."""
     mask = slots.shape[0] - 1
     for known in range(count):
         slot = np.int64(marks[known] ^ (marks[known] >> MIX)) & mask
@@ -56,7 +59,10 @@ def fill(marks: Any, count: int, slots: Any) -> None:
 
 
 class DigitPool:
-    """Pieces of bytes with numbers from 0 on, each of an owner; ``arrays`` is what ``log4j_scanner.intern`` takes."""
+    """Byte sequences numbered from 0, each with an owner.
+
+    ``arrays`` is the ``store`` that ``log4j_scanner.intern`` takes.
+    """
 
     def __init__(self, most: int, size: int) -> None:
         self._count = np.zeros(1, np.int64)
@@ -73,21 +79,21 @@ class DigitPool:
         return self._slots, self._marks, self._owners, self._offsets, self._pieces, self._count
 
     def text(self, number: int) -> bytes:
-        """The piece of a number."""
+        """The byte sequence of a number."""
         return self._pieces[self._offsets[number] : self._offsets[number + 1]].tobytes()
 
     def owner(self, number: int) -> int:
-        """Whose piece it is."""
+        """The owner of a number."""
         return int(self._owners[number])
 
     @property
     def is_nearly_full(self) -> bool:
-        """Whether little room is left."""
+        """Whether less than an eighth of the room is left."""
         most, size = len(self._owners), len(self._pieces)
         return len(self) > most - most // 8 or int(self._offsets[len(self)]) > size - size // 8
 
     def grow(self) -> None:
-        """Twice the room."""
+        """Double the room; numbers stay as they are."""
         most = 2 * len(self._marks)
         self._marks, self._owners = longer(self._marks, most), longer(self._owners, most)
         self._offsets, self._pieces = longer(self._offsets, most + 1), longer(self._pieces, 2 * len(self._pieces))
@@ -96,14 +102,14 @@ class DigitPool:
 
 
 def longer(array: Any, size: int) -> Any:
-    """The array with zeros behind it."""
+    """A copy of the array with zeros appended up to ``size``."""
     found = np.zeros((size, *array.shape[1:]), array.dtype)
     found[: len(array)] = array
     return found
 
 
 class Interning:
-    """The chosen digits of messages, as pieces of a store with room for all."""
+    """Numbers for the chosen digits of messages; the store behind it grows as needed."""
 
     def __init__(self, most: int = 1 << 12) -> None:
         self._store = DigitPool(most, 16 * most)
@@ -115,7 +121,9 @@ class Interning:
     def numbers(
         self, codes: Numbers, begins: Numbers, owners: Numbers, first: Numbers, chosen: Numbers, digits: Any
     ) -> Numbers:
-        """The numbers of entries: of the digits of each, which begin somewhere, those that are chosen for its code."""
+        """The numbers of entries: of the digits of each, which begin at ``begins``, those that are
+        chosen for its code.
+        """
         found, at = np.empty(len(codes), np.int64), 0
         while at < len(codes):
             store = self._store.arrays

@@ -1,7 +1,8 @@
-"""Text in the stock layout looked through by machine code: where records begin, when they were written, and how many lines they have.
+"""Compiled functions that scan text in the stock Log4j layout: where records begin, when they were written, and how
+many lines they have.
 
-What the machine code does not know for certain, it leaves to the patterns of ``layout``: a line that might begin a record in another layout is a
-candidate, no more.
+A function only reports what it is certain of. A line that might begin a record in another layout is a candidate, and
+the regular expressions of ``line_layout`` decide.
 """
 
 from __future__ import annotations
@@ -16,25 +17,25 @@ LF, SPACE, OPEN, CLOSE, ZERO, DASH, COLON, COMMA, DOT, LETTER_T = 10, 32, 91, 93
 RETURN, DOLLAR, UNDERSCORE, BEFORE_LOGGER, AFTER_LOGGER = 13, 36, 95, 40, 41
 UPPER_A, UPPER_Z = 65, 90
 LEVEL = 27
-"""Where the level of a stock record stands, counted from the line feed before it."""
+"""The offset of the level in a stock record, counted from the line feed before the record."""
 
 SHORTEST = 34
-"""With so many bytes behind its line feed, the header of a stock record can be looked at without reading past the end."""
+"""With this many bytes behind its line feed, the header of a stock record can be read without a bounds check."""
 
 FAR = 1 << 62
 NO_MOMENT = -FAR
-"""The time of a stamp that names no moment."""
+"""The time of a timestamp that names no moment, such as the 31st of February."""
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 MIX = np.uint64(29)
 
 MONTHS = sum(1 << (ord(letter) - ord("A")) for letter in "JFMASOND")
-"""The first letters of months, a bit each."""
+"""The first letters of month names, as a bit set."""
 
 
 @ArrayFunction
 def number(text: Any, at: int, size: int) -> int:
-    """The number that so many digits write; -1 if one of them is no digit."""
+    """The number that ``size`` digits at ``at`` write; -1 if one of them is no digit."""
     found = 0
     for i in range(at, at + size):
         digit = int(text[i]) - ZERO
@@ -46,7 +47,7 @@ def number(text: Any, at: int, size: int) -> int:
 
 @ArrayFunction
 def is_stamp(text: Any, at: int) -> Any:
-    """Whether a stamp of the stock layout begins here; its digits are not looked at."""
+    """Whether the separators of a stock timestamp stand here; the digits are not examined."""
     if text[at + 4] != DASH or text[at + 7] != DASH or text[at + 13] != COLON or text[at + 16] != COLON:
         return 0
     if text[at + 10] != SPACE and text[at + 10] != LETTER_T:
@@ -56,7 +57,9 @@ def is_stamp(text: Any, at: int) -> Any:
 
 @ArrayFunction
 def day_number(year: int, month: int, day: int) -> int:
-    """Days since the epoch, in the Gregorian calendar."""
+    """Days since the epoch, in the proleptic Gregorian calendar."""
+    # The civil-from-days algorithm: a year begins in March, so that the leap day is its last one. 146,097 days are 400
+    # years.
     years = year - (1 if month < 3 else 0)
     era = years // 400
     within = years - era * 400
@@ -66,7 +69,10 @@ def day_number(year: int, month: int, day: int) -> int:
 
 @ArrayFunction
 def moment(text: Any, at: int) -> int:
-    """The milliseconds since the epoch that a stamp of the stock layout names, ``NO_MOMENT`` if none, and one more than that if it is no such stamp."""
+    """The milliseconds since the epoch that a stock timestamp names.
+
+    ``NO_MOMENT`` if it names no moment, and one more than that if it is no such timestamp.
+    """
     year, month, day = number(text, at, 4), number(text, at + 5, 2), number(text, at + 8, 2)
     hour, minute, second = number(text, at + 11, 2), number(text, at + 14, 2), number(text, at + 17, 2)
     fraction = number(text, at + 20, 3)
@@ -75,7 +81,7 @@ def moment(text: Any, at: int) -> int:
     if year < 1 or month < 1 or month > 12 or day < 1 or day > 31 or hour > 23 or minute > 59 or second > 60:
         return -FAR
     days = day_number(year, month, day)
-    if day > 28 and days >= day_number(year + month // 12, month % 12 + 1, 1):  # so many days has no such month
+    if day > 28 and days >= day_number(year + month // 12, month % 12 + 1, 1):  # the month has fewer days
         return -FAR
     seconds = days * 86400 + hour * 3600 + minute * 60 + second
     return seconds * 1000 + fraction
@@ -83,7 +89,7 @@ def moment(text: Any, at: int) -> int:
 
 @ArrayFunction
 def message_begins(text: Any, at: int) -> int:
-    """Where the message of a record begins whose line feed is here, if what follows it is a header of the stock layout; else 0."""
+    """Where the message of a record begins whose line feed is at ``at``, if a stock header follows; else 0."""
     if text[at + 1] != OPEN or text[at + 25] != CLOSE or text[at + 26] != SPACE or not is_stamp(text, at + 2):
         return 0
     body = at + LEVEL
@@ -98,7 +104,9 @@ def message_begins(text: Any, at: int) -> int:
 
 @ArrayFunction
 def may_begin(text: Any, at: int) -> int:
-    """Whether a line could begin with a stamp of any layout: with a digit or the first letter of a month, perhaps in a bracket."""
+    """Whether a line may begin with a timestamp of any layout: with a digit or the first letter of a month, perhaps in
+    a bracket.
+    """
     first = int(text[at])
     if first == OPEN and at + 1 < text.shape[0]:
         first = int(text[at + 1])
@@ -109,10 +117,11 @@ def may_begin(text: Any, at: int) -> int:
 
 @ArrayFunction
 def find_candidates(text: Any, pending: int, first: int, starts: Any, bodies: Any, times: Any, lines: Any) -> int:
-    """The line feeds before records, where their messages begin and when they were written; how many there are, -1 if more than there is room for.
+    """Find the line feeds before records, where their messages begin, and when they were written. Returns how many
+    there are, or -1 if there is no room for them.
 
-    Looked at are the very first line feed, if a record in the stock layout is ``pending`` there, and all from ``first`` on; ``lines`` counts these up to
-    each. Of what only may be a record, in another layout, the message begins at 0.
+    It examines the very first line feed, if a stock record is ``pending`` there, and all from ``first`` on; ``lines``
+    counts the latter up to each candidate. For what may be a record in another layout the message begins at 0.
     """
     found, feeds, at, end = 0, 0, 0 if pending else first, text.shape[0] - 1
     while at < end:
@@ -139,18 +148,22 @@ def find_candidates(text: Any, pending: int, first: int, starts: Any, bodies: An
 
 @ArrayFunction
 def find_plain(text: Any, starts: Any, lines: Any, plain: Any) -> None:
-    """Which records are of plain letters; in several lines, a carriage return is none. There is one start more than records: where the last one ends."""
+    """Which records are plain ASCII; in a record of several lines, a carriage return makes it not plain.
+
+    ``starts`` has one entry more than there are records: where the last one ends.
+    """
     for record in range(plain.shape[0]):
         wide, returns = 0, 0
         for at in range(starts[record] + 1, starts[record + 1] + 1):
             returns |= text[at] == RETURN
             wide |= int(text[at])
+        # A carriage return before the only line feed is part of the line ending; within several lines it may be data.
         plain[record] = wide < 128 and (lines[record + 1] == lines[record] + 1 or not returns)
 
 
 @ArrayFunction
 def in_name(letter: int) -> Any:
-    """Whether a byte may stand in the name of a logger, or between it and the number of a line."""
+    """Whether a byte may stand in a logger name, or between it and a line number."""
     small = letter | 32
     if (small >= 97 and small <= 122) or (letter >= ZERO and letter <= COLON):
         return 1
@@ -159,7 +172,7 @@ def in_name(letter: int) -> Any:
 
 @ArrayFunction
 def logger_begins(text: Any, begin: int, end: int) -> int:
-    """Where the logger in round brackets begins, with the blank before it, that ends a line; 0 if none does."""
+    """Where the logger in round brackets at the end of a line begins, with the blank before it; 0 if there is none."""
     if text[end - 1] != AFTER_LOGGER:
         return 0
     at = end - 2
@@ -170,7 +183,10 @@ def logger_begins(text: Any, begin: int, end: int) -> int:
 
 @ArrayFunction
 def find_endings(text: Any, starts: Any, lines: Any, bodies: Any, plain: Any, ends: Any, stops: Any) -> None:
-    """Where the messages of plain records end: before the logger at the end of their first line, 0 without one; and where that line's own feed is."""
+    """Where the messages of plain records end: before the logger at the end of their first line, 0 without one.
+
+    ``stops`` receives the line feed of that line.
+    """
     for record in range(ends.shape[0]):
         stop = starts[record + 1]
         if lines[record + 1] > lines[record] + 1:
@@ -183,7 +199,10 @@ def find_endings(text: Any, starts: Any, lines: Any, bodies: Any, plain: Any, en
 
 @ArrayFunction
 def hashed(text: Any, begin: int, end: int, fold: Any) -> Any:
-    """A hash of a piece of text, each byte replaced as ``fold`` says: four at a time, for each waits for the one before it."""
+    """A hash of a piece of text, each byte replaced by ``fold``.
+
+    Four chains run side by side, because each multiplication waits for the one before it in its chain.
+    """
     one, two, three, four = FACTOR, FACTOR, FACTOR, FACTOR
     fours = begin + (end - begin) // 4 * 4
     for at in range(begin, fours, 4):
@@ -200,9 +219,11 @@ def hashed(text: Any, begin: int, end: int, fold: Any) -> Any:
 
 @ArrayFunction
 def intern(text: Any, begin: int, end: int, owner: int, fold: Any, store: Any) -> Any:
-    """The number of a piece of text, each byte replaced as ``fold`` says, among those of an owner; -1 if it is new and there is no room for it.
+    """The number of a piece of text among those of an owner, each byte replaced by ``fold``; -1 if it is new and there
+    is no room.
 
-    ``store`` holds slots (numbers from 1, 0 where free), hashes, owners, where each piece begins and the last ends, the pieces, and how many there are.
+    ``store`` holds slots (numbers from 1, 0 where free), hashes, owners, where each piece begins and the last ends, the
+    pieces, and how many there are.
     """
     slots, marks, owners, offsets, pieces, count = store
     mark = hashed(text, begin, end, fold) ^ np.uint64(owner)
@@ -240,9 +261,10 @@ def number_endings(text: Any, ends: Any, stops: Any, fold: Any, store: Any, numb
 def number_kinds(  # noqa: PLR0913, PLR0917
     text: Any, starts: Any, ends: Any, endings: Any, rows: Any, folds: Any, longest: int, store: Any, kinds: Any
 ) -> None:
-    """The number of the kind of each record: of its level and its message, folded as the row for its ending says.
+    """The number of the kind of each record: of its level and its message, folded by the row for its ending.
 
-    ``rows`` has a row for each ending, or the number below zero that is the kind of all its records. -1 stands for what has to be looked at by itself.
+    ``rows`` has for each ending the row of its ``fold`` table, or a number below zero that is the kind of all its
+    records. The result is -1 for a record that has to be matched by itself.
     """
     for record in range(kinds.shape[0]):
         kind = -1

@@ -1,4 +1,4 @@
-"""A record in which shapes were found."""
+"""A record, and the patterns that were found in it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ NOBODY: frozenset[int] = frozenset()
 
 @dataclass(slots=True, eq=False)
 class MatchedRecord:
-    """A record and what was found in it: what records of its kind are, or the findings themselves; none if no shape fits.
+    """A record and the patterns found in it: the match of its whole template, or the single matches; empty if no
+    pattern fits.
 
-    ``writers`` are the ids of the broker that wrote it, as it says, and ``roles`` what it tells of the process; see ``Shape.roles``.
+    ``writers`` are the ids of the broker that wrote it, as the line itself names it. ``roles`` are those of
+    ``LinePattern.roles``.
     """
 
     record: LogRecord
@@ -25,7 +27,7 @@ class MatchedRecord:
 
     @property
     def findings(self) -> tuple[PatternMatch, ...]:
-        """What was found; made anew each time, for a log has too much to keep it all."""
+        """The single matches. They are made anew each time, because a log has too many to keep them all."""
         found = self.found
         return tuple(found.findings(self.record.message)) if isinstance(found, Likeness) else found
 
@@ -42,7 +44,7 @@ class MatchedRecord:
 
 
 def match_of(record: LogRecord, likeness: Likeness) -> MatchedRecord:
-    """A record whose message, or the beginning of it, is one of these."""
+    """A record whose message, or the beginning of it, belongs to a template."""
     writers = NOBODY
     for convert, begin, end in likeness.writers:
         writers = _with(writers, convert(record.message[begin:end]))
@@ -50,7 +52,7 @@ def match_of(record: LogRecord, likeness: Likeness) -> MatchedRecord:
 
 
 def match_found(record: LogRecord, findings: tuple[PatternMatch, ...]) -> MatchedRecord:
-    """A record in which these were found one by one."""
+    """A record in which these patterns were found one by one."""
     writers = NOBODY
     for finding in findings:
         for name in finding.shape.writers:
@@ -59,7 +61,7 @@ def match_found(record: LogRecord, findings: tuple[PatternMatch, ...]) -> Matche
 
 
 def _with(writers: frozenset[int], broker: Field) -> frozenset[int]:
-    """The ids of writers and that of one more, if it is one."""
+    """The ids of writers with one more, if the field is a broker id."""
     if not isinstance(broker, int) or broker < 0 or broker in writers:
         return writers
     return writers | {broker} if writers else alone(broker)
@@ -67,5 +69,5 @@ def _with(writers: frozenset[int], broker: Field) -> frozenset[int]:
 
 @lru_cache(maxsize=4096)
 def alone(broker: int) -> frozenset[int]:
-    """A set of one: most lines have one writer, and a log has few."""
+    """A set of one id, shared: most lines have one writer, and a log has few brokers."""
     return frozenset({broker})

@@ -1,4 +1,4 @@
-"""What the records of one kind have in common, and how a message is made of its digits."""
+"""Record layouts: what the records of one kind have in common, and how a message is rebuilt from its digits."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ NO_WRITER = -1
 
 
 class Mould:
-    """What the records of one kind have in common; ``skeleton`` is a message of it, whatever its digits are. ``thread`` and ``resolution`` are as of ``LogRecord``.
+    """What the records of one kind have in common; ``skeleton`` is a message of it with arbitrary digits.
 
-    ``digits`` is where digits stand in a message, ``writer`` where the id of the broker stands that wrote it. ``packs`` says whether the messages can be
-    made anew of their digits, and their writers read by machine code.
+    ``thread`` and ``resolution`` are those of ``LogRecord``. ``digits`` are the positions of the digits in a message,
+    ``writer`` the span of the id of the broker that wrote it. ``packs`` says whether messages can be rebuilt from their
+    digits, and their writers read by compiled code.
     """
 
     __slots__ = (
@@ -73,6 +74,7 @@ class Mould:
             return True, None
         (convert, begin, end), *more = self.likeness.writers
         text = self.skeleton[begin:end]
+        # Nine digits fit into the 32-bit column of writers.
         if more or convert not in _WHOLE_NUMBERS or len(text) > 9:
             return False, None
         return text.removeprefix(b"-").isdigit(), (begin, end) if text.isdigit() else None
@@ -82,7 +84,7 @@ class Mould:
         return NO_WRITER if self._writer_digits is None else int(digits[self._writer_digits])
 
     def message(self, digits: npt.NDArray[np.uint8], begin: int) -> str:
-        """The message whose digits begin there."""
+        """The message whose digits begin at ``begin``."""
         return (self._template % self._runs.unpack_from(digits.data, begin)).decode("ascii")
 
     def __reduce__(self) -> tuple[type[Mould], tuple[object, ...]]:
@@ -90,7 +92,9 @@ class Mould:
 
 
 class Places:
-    """For machine code: where the digits of each mould stand, from ``first[number]`` to ``first[number + 1]``, and the writer's id (0 to 0 where none does)."""
+    """For compiled code: the digit positions of each record layout, from ``first[number]`` to ``first[number + 1]``,
+    and the span of the writer's id (0 to 0 without one).
+    """
 
     def __init__(self) -> None:
         self.first = np.zeros(2, np.int64)
@@ -99,7 +103,7 @@ class Places:
         self._count = 0
 
     def extend(self, moulds: Sequence[Mould]) -> None:
-        """Take in those that are new."""
+        """Add the layouts that are new; the first ones are those that were added before."""
         for mould in moulds[self._count :]:
             count, begin = self._count, int(self.first[self._count])
             end = begin + len(mould.digits)
@@ -114,7 +118,7 @@ class Places:
 
 
 class Moulds:
-    """Moulds by number, and what is asked of all of them at once."""
+    """Record layouts by number, with properties of all of them as arrays."""
 
     def __init__(self) -> None:
         self.moulds: list[Mould] = []
@@ -130,25 +134,31 @@ class Moulds:
         return self.moulds[number]
 
     def add(self, mould: Mould) -> int:
-        """The number of one more."""
+        """Add a record layout; returns its number."""
         self.moulds.append(mould)
         return len(self.moulds) - 1
 
     @property
     def places(self) -> Places:
-        """Where digits stand in each."""
+        """The digit positions of each layout."""
         self._places.extend(self.moulds)
         return self._places
 
     def told(self, ask: Callable[[Mould], Any]) -> npt.NDArray[Any]:
-        """What a function says of each mould."""
+        """What a function returns for each layout.
+
+        It is cached by the identity of the function, so pass the same function each time.
+        """
         found = self._told.get(ask)
         if found is None or len(found) < len(self.moulds):
             self._told[ask] = np.array([ask(mould) for mould in self.moulds])
         return self._told[ask]
 
     def told_by_form(self, ask: Callable[[Mould, Form], H]) -> tuple[list[H], Numbers]:
-        """What a function says of forms, each thing once, and for each of all forms which of these it is."""
+        """The distinct results of a function of field layouts, and for each field layout the index of its result.
+
+        Cached like ``evaluate``.
+        """
         known, found = self._of_forms.get(ask) or ({}, np.empty(0, np.int64))
         _, forms = self.forms
         if len(found) < len(forms):
@@ -159,13 +169,13 @@ class Moulds:
 
     @property
     def repetition(self) -> Repetition:
-        """What tells the forms of each from each other."""
+        """The index that distinguishes the field layouts of each record layout."""
         self._repetition.extend(self.moulds)
         return self._repetition
 
     @property
     def forms(self) -> tuple[Numbers, list[tuple[Mould, Form]]]:
-        """The forms of all messages, and for each mould the number of its first one."""
+        """For each record layout the number of its first field layout, and the field layouts of all."""
         fresh = self.moulds[len(self._first_forms) - 1 :]
         if fresh:
             counts = np.cumsum([len(mould.likeness.forms) for mould in fresh]) + len(self._forms)
@@ -178,7 +188,7 @@ class Moulds:
 
 
 def moulds_of(moulds: list[Mould]) -> Moulds:
-    """Moulds in the order of a list."""
+    """Record layouts, numbered in the order of a list."""
     found = Moulds()
     for mould in moulds:
         found.add(mould)
@@ -186,9 +196,10 @@ def moulds_of(moulds: list[Mould]) -> Moulds:
 
 
 class LikeMoulds:
-    """The moulds of many texts in one: like ones have one number, whatever text they come from.
+    """The record layouts of many texts in one numbering: equal ones have one number, whichever text they come from.
 
-    Logs that grow are read piece by piece, each with moulds of its own; what is asked of a mould is so asked once, and not once for each piece.
+    Logs that grow are read piece by piece, each with layouts of its own. With one numbering a property of a layout is
+    evaluated once instead of once for each piece.
     """
 
     def __init__(self) -> None:
@@ -196,7 +207,7 @@ class LikeMoulds:
         self._known: dict[Hashable, int] = {}
 
     def numbers(self, moulds: Moulds) -> Numbers:
-        """The number of each of some moulds."""
+        """The common number of each of some record layouts."""
         return np.array([self._number(mould) for mould in moulds.moulds], np.int32)
 
     def _number(self, mould: Mould) -> int:
@@ -208,7 +219,9 @@ class LikeMoulds:
 
 
 def _told(likeness: Likeness) -> Hashable:
-    """What messages of a likeness state, but for what their digits are."""
+    """What messages of a template state, apart from the values of their digits; equal for equal templates of different
+    texts.
+    """
     forms = tuple(
         (form.shape.name, tuple((name, part[1:]) for name, part in form.parts.items()), _constants(form))
         for form in likeness.forms
@@ -217,5 +230,5 @@ def _told(likeness: Likeness) -> Hashable:
 
 
 def _constants(form: Form) -> str:
-    """The fields that are the same in all messages of a form."""
+    """The fields that are the same in all messages of a field layout."""
     return repr([(name, value) for name, value in form.fields.items() if name not in form.parts])

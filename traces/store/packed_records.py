@@ -1,8 +1,6 @@
-"""Records that shapes fit, in columns: what like messages have in common is kept once, and of each message its digits.
+"""Records that patterns match, in columns; a record is made when it is read, and not kept.
 
-NOTE(rows): A log of gigabytes has millions of records, of which nearly all differ from an earlier one in digits and in their time alone. As objects they take
-some 450 bytes each, in columns some 60, and fewer when no more of them come (``narrow``).
-A record is made when it is looked at, and not kept. What is no kind of the stock layout is kept as it is.
+A record that is of no kind in the stock layout is kept as an object. Measurements: ``docs/design/packed-records.md``.
 """
 
 from __future__ import annotations
@@ -27,33 +25,35 @@ from assay.traces.store.redundant_fields import Repeated
 from assay.traces.store.smallest_dtype import Narrow
 
 NEVER = -(1 << 62)
-"""Before all times: the time of a record that states none."""
+"""The time of a record without a timestamp; it is before all times."""
 
 _WORD = (1 << 64) - 1
 
 AT_ONCE = 1 << 14
-"""So many records are taken out of the columns at a time, or come into them."""
+"""How many records are taken out of the columns, or put into them, at a time."""
 
 WORTH_IT = 1 << 8
-"""From so many records on fewer bytes are worth the time: a node has thousands of short logs, if it starts so often."""
+"""The number of records from which on compacting the columns pays: a node that restarts often has thousands of short
+logs.
+"""
 
 _EMPTY = Columns(*(np.empty(0, kind) for kind in ("i4", "i4", "i8", "i8", "i4", "i8", "i4")))
 
 
 class Rows(Sequence[MatchedRecord]):
-    """Records in the order of their writing: each is made when it is asked for."""
+    """Records in the order in which they were written; each is made when it is read."""
 
     def __init__(self, matches: Iterable[MatchedRecord] = ()) -> None:
         self._columns = _EMPTY
         self._narrow: tuple[Narrow, ...] | None = None
-        """The columns of rows that do not grow any more, in fewer bytes."""
+        """The compacted columns of a log that no longer grows; else None."""
         self._sources: list[RecordSource] = []
         self._objects: list[MatchedRecord] = []
         self._more: list[Columns] = []
         self._single: list[tuple[int, ...]] = []
-        """Records that came one by one, each with its entry of each column."""
+        """Records that were added one by one, as their entries of all columns."""
         self._growing: dict[int, int] = {}
-        """Which source takes more digits, by its moulds."""
+        """Which source takes more digits, by the identity of its record layouts."""
         self += matches
 
     # --------------------------------------------------------------------------------------------------- growing
@@ -64,25 +64,27 @@ class Rows(Sequence[MatchedRecord]):
         return self
 
     def append(self, match: MatchedRecord) -> None:
-        """One more record, kept as it is."""
+        """Add a record, kept as an object."""
         time = match.record.time
+        # The complement of the index of the object: layout numbers below zero mean objects.
         self._put((0, ~len(self._objects), NEVER if time is None else time, 0, 0, 0, NO_WRITER))
         self._objects.append(match)
 
     def add(self, place: LogPosition, time: int, moulds: Moulds, number: int, digits: bytes) -> None:
-        """One more record, of a mould that packs."""
+        """Add a record whose layout packs."""
         source, writer = self._source(place.file, moulds), moulds[number].writer_in(digits)
         begin = self._sources[source].add_one(digits)
         self._put((source, number, time, place.offset, place.line, begin, writer))
 
     def _put(self, entry: tuple[int, ...]) -> None:
-        """One more record, by its entries of the columns."""
+        """Add a record by its entries of the columns."""
+        # The entry waits in a list: columns are concatenated at the next read, not at each append.
         self._single.append(entry)
         if len(self._single) == AT_ONCE:
             self._end_single()
 
     def extend(self, rows: Rows) -> None:
-        """More records, as they are in other rows."""
+        """Append the records of another log."""
         self._end_single()
         own = rows.columns
         moulds = np.where(own.moulds < 0, own.moulds - np.int32(len(self._objects)), own.moulds)
@@ -90,7 +92,9 @@ class Rows(Sequence[MatchedRecord]):
         self._sources, self._objects = [*self._sources, *rows.sources], [*self._objects, *rows._objects]
 
     def extend_in_place(self, rows: Rows) -> None:
-        """The same of records of one text, piece after piece: what comes of one file with the same moulds stays one source."""
+        """Append the records of the next piece of the same text: what comes from one file with the same layouts stays
+        one source.
+        """
         self._end_single()
         own = rows.columns
         numbers = [self._source(source.file, source.moulds) for source in rows.sources]
@@ -103,7 +107,7 @@ class Rows(Sequence[MatchedRecord]):
         self._objects = [*self._objects, *rows._objects]
 
     def pack(self, file: str, stretch: Stretch, kept: Numbers, moulds: Moulds, numbers: Numbers) -> None:
-        """More records, those of a stretch that are kept; ``numbers`` are those of their moulds, all of which pack."""
+        """Add the records ``kept`` of a block; ``numbers`` are those of their record layouts, all of which pack."""
         self._end_single()
         source, places = self._source(file, moulds), moulds.places
         ends = np.cumsum(np.diff(places.first)[numbers])
@@ -125,7 +129,7 @@ class Rows(Sequence[MatchedRecord]):
         )
 
     def _source(self, file: str, moulds: Moulds) -> int:
-        """The number of the source that takes digits of records of a file with these moulds."""
+        """The index of the source that takes digits of records of a file with these layouts."""
         found = self._growing.get(id(moulds))
         if found is None or self._sources[found].file != file:
             found = self._growing[id(moulds)] = len(self._sources)
@@ -133,7 +137,7 @@ class Rows(Sequence[MatchedRecord]):
         return found
 
     def _end_single(self) -> None:
-        """The entries of records that came one by one become columns."""
+        """Turn the entries of records that were added one by one into columns."""
         if self._single:
             kinds = (column.dtype for column in _EMPTY)
             parts = zip(np.array(self._single, np.int64).T, kinds, strict=True)
@@ -154,13 +158,13 @@ class Rows(Sequence[MatchedRecord]):
         return self._columns
 
     def settle(self) -> None:
-        """Keep the columns in fewer bytes: there will hardly be more records. Of few records they are few anyway."""
+        """Compact the columns, because more records are unlikely. A log of few records stays as it is."""
         if len(self) >= WORTH_IT and (self._narrow is None or self._more or self._single):
             self._narrow = tuple(Narrow(column) for column in self.columns)
             self._columns = _EMPTY
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """One of the columns, of which the others may be in fewer bytes."""
+        """One of the columns; the others stay compacted."""
         settled = self._settled()
         found: npt.NDArray[Any] = (
             getattr(self.columns, name) if settled is None else settled[Columns._fields.index(name)].all()
@@ -168,6 +172,7 @@ class Rows(Sequence[MatchedRecord]):
         return found
 
     def _settled(self) -> tuple[Narrow, ...] | None:
+        """The compacted columns, if they hold all records."""
         return None if self._more or self._single else self._narrow
 
     # --------------------------------------------------------------------------------------------------- reading
@@ -219,25 +224,25 @@ class Rows(Sequence[MatchedRecord]):
 
     @property
     def times(self) -> Numbers:
-        """The times of the records; ``NEVER`` where they state none."""
+        """The times of the records, in milliseconds since the epoch; ``NEVER`` for those without one."""
         return self.column("times")
 
     @property
     def known_times(self) -> Numbers:
-        """The times of the records that state one."""
+        """The times of the records that have one."""
         times = self.times
         known: Numbers = times[times != NEVER]
         return known
 
     @property
     def writers(self) -> set[int]:
-        """The ids of the brokers of which records say that they wrote them."""
+        """The ids of the brokers that some record names as its writer."""
         found = set(distinct(self.column("writers")[self.packed]).tolist()) - {NO_WRITER}
         return found.union(*(match.writers for match in self._kept_objects()))
 
     @property
     def signed(self) -> npt.NDArray[np.bool_]:
-        """Which records say who wrote them."""
+        """Which records name their writer."""
         moulds = self.column("moulds")
         found: npt.NDArray[np.bool_] = self.packed & (self.column("writers") != NO_WRITER)
         for at in np.flatnonzero(moulds < 0).tolist():
@@ -245,7 +250,7 @@ class Rows(Sequence[MatchedRecord]):
         return found
 
     def writer_counts(self) -> Counter[int]:
-        """How many records say of each broker that it wrote them."""
+        """How many records name each broker as their writer."""
         writers = self.column("writers")
         found = Counter(writers[self.packed & (writers != NO_WRITER)].tolist())
         found.update(writer for match in self._kept_objects() for writer in match.writers)
@@ -256,14 +261,16 @@ class Rows(Sequence[MatchedRecord]):
         return (self._objects[~number] for number in moulds[moulds < 0].tolist())
 
     def telling(self, *roles: str) -> list[int]:
-        """The positions of the records that tell something of their process, in one of these roles if any is named."""
+        """The positions of the records that have one of these roles; of those with any role, if none is named."""
         found: list[int] = np.flatnonzero(self.told(*_tells(roles), np.bool_)).tolist()
         return found
 
     def told(
         self, of_match: Callable[[MatchedRecord], Any], of_mould: Callable[[Mould], Any], kind: Any
     ) -> npt.NDArray[Any]:
-        """What one function says of each record that is kept as it is, and another of the mould of each other."""
+        """What one function returns for each record kept as an object, and another for the layout of each packed
+        record.
+        """
         moulds = self.column("moulds")
         found = np.zeros(len(moulds), kind)
         for source, own in self.by_source():
@@ -273,13 +280,13 @@ class Rows(Sequence[MatchedRecord]):
         return found
 
     def by_source(self, which: npt.NDArray[np.bool_] | None = None) -> Iterator[tuple[RecordSource, Numbers]]:
-        """Each source that packed records come from, with the positions of these; of those that are asked for, if any are."""
+        """Each source with the positions of its packed records; only those in ``which``, if it is given."""
         packed = self.packed if which is None else self.packed & which
         own = np.flatnonzero(packed)
         if not len(own):
             return
         sources = self.column("sources")[own]
-        if (sources == sources[0]).all():  # as nearly always: a log is of one file, or of one after another
+        if (sources == sources[0]).all():  # the usual case: a log is one file, or one file after another
             yield self._sources[int(sources[0])], own
             return
         for number in distinct(sources).tolist():
@@ -292,7 +299,7 @@ class Rows(Sequence[MatchedRecord]):
         return packed
 
     def marks(self) -> npt.NDArray[np.uint64]:
-        """A hash of the logger and the message of each packed record; 0 of the others."""
+        """A hash of the logger and the message of each packed record; 0 for the others."""
         columns = self.columns
         found = np.zeros(len(columns.times), np.uint64)
         for source, own in self.by_source():
@@ -303,7 +310,7 @@ class Rows(Sequence[MatchedRecord]):
         return found
 
     def are_like(self, others: Rows) -> bool:
-        """Whether the records are the same, in the same places, as far as the places and the hashes of messages tell."""
+        """Whether both hold the same records at the same positions, judged by positions, times and message hashes."""
         mine, its = self.columns, others.columns
         pairs = ((mine.times, its.times), (mine.offsets, its.offsets), (mine.lines, its.lines))
         same = all(np.array_equal(one, other) for one, other in pairs)
@@ -315,14 +322,17 @@ class Rows(Sequence[MatchedRecord]):
         return all(self._objects[~int(mine.moulds[at])] == others._objects[~int(its.moulds[at])] for at in alone)
 
     def _files(self) -> list[tuple[int, str]]:
-        """Where among the packed records another file begins, and which."""
+        """Where among the packed records another file begins, and its name."""
         sources = self.column("sources")[self.packed]
         begins = [0, *(np.flatnonzero(np.diff(sources)) + 1).tolist()] if len(sources) else []
         found = [(at, self._sources[int(sources[at])].file) for at in begins]
         return [each for each, last in zip(found, [None, *found], strict=False) if last is None or each[1] != last[1]]
 
     def repeated(self) -> Repeated:
-        """What records state twice; of those that are kept as they are, all that may."""
+        """The events that a record states twice.
+
+        For records kept as objects it only says which may have such events.
+        """
         doubtful = self.told(_match_repeats, _mould_repeats, np.bool_)
         records, forms = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         moulds, begins = (self.column(name) for name in ("moulds", "begins"))
@@ -336,7 +346,7 @@ class Rows(Sequence[MatchedRecord]):
     # -------------------------------------------------------------------------------------------------- changing
 
     def take(self, which: Any) -> Rows:
-        """Some of the records, by a slice, positions, or one truth value each."""
+        """Some of the records: by a slice, positions, or one truth value each."""
         settled = self._settled()
         return self._with(self.columns.at(which) if settled is None else Columns(*(each.at(which) for each in settled)))
 
@@ -349,7 +359,7 @@ class Rows(Sequence[MatchedRecord]):
         return sorted({*np.flatnonzero(packed).tolist(), *kept})
 
     def unsigned(self, writers: Set[int]) -> Rows:
-        """The same records, where nobody takes what they say of these brokers for who wrote them."""
+        """The same records, without these brokers as their writers."""
         columns = self.columns
         strange = np.isin(columns.writers, sorted(writers)) & (columns.moulds >= 0)
         found = self._with(columns._replace(writers=np.where(strange, np.int32(NO_WRITER), columns.writers)))
@@ -362,7 +372,9 @@ class Rows(Sequence[MatchedRecord]):
         return found
 
     def changed(self, file: str, lines: int = 0, offset: int = 0, times: int = 0) -> Rows:
-        """The same records in a file of that name, so many lines, bytes and milliseconds later."""
+        """The same records in a file of that name, shifted by ``lines``, ``offset`` bytes and
+        ``times`` milliseconds.
+        """
 
         def moved(match: MatchedRecord) -> MatchedRecord:
             record = match.record
@@ -377,14 +389,14 @@ class Rows(Sequence[MatchedRecord]):
         return found
 
     def later(self, by: int) -> Rows:
-        """The same records as if they had been written so many milliseconds later."""
+        """The same records, as if they had been written ``by`` milliseconds later."""
         columns = self.columns
         found = self._with(columns._replace(times=np.where(columns.times == NEVER, NEVER, columns.times + by)))
         found._objects = [replace(match, record=match.record.later(by)) for match in self._objects]
         return found
 
     def alike(self, like: LikeMoulds) -> Rows:
-        """The same records, with moulds that many texts have in common."""
+        """The same records, with record layouts in a numbering that many texts share."""
         columns = self.columns
         moulds, packed = columns.moulds.copy(), columns.moulds >= 0
         for number, source in enumerate(self._sources):
@@ -395,7 +407,7 @@ class Rows(Sequence[MatchedRecord]):
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Of all moulds, digits and records that are kept as they are, those travel that are in use."""
+        """Pickle only the layouts, digits and objects that are in use."""
         columns = self.columns
         moulds, begins, sources = columns.moulds.copy(), columns.begins.copy(), []
         for number, source in enumerate(self._sources):
@@ -414,7 +426,7 @@ class Rows(Sequence[MatchedRecord]):
 
 
 class _Taken(NamedTuple):
-    """Where, among all, the elements of some stretches are; and where each of these begins among those."""
+    """The indices of the elements of some ranges, and where each range begins among them."""
 
     every: Numbers
     begins: Numbers
@@ -435,7 +447,10 @@ def _rows_of(columns: Iterable[Any], sources: Iterable[Any], objects: list[Match
 
 @cache
 def _tells(roles: tuple[str, ...]) -> tuple[Callable[[MatchedRecord], bool], Callable[[Mould], bool]]:
-    """Whether there is one of these roles, or any: the very same functions each time, by which moulds know their answers again."""
+    """Whether a record has one of these roles, or any.
+
+    It is cached because layouts remember results by the identity of the function.
+    """
 
     def tells(own: frozenset[str]) -> bool:
         return not own.isdisjoint(roles) if roles else bool(own)
@@ -456,7 +471,7 @@ def _skeleton_mark(mould: Mould) -> np.uint64:
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """The records of several parts, one after the other; those of one part are that part."""
+    """The records of several parts, one after the other; a single part is returned as it is."""
     if len(parts) == 1:
         return parts[0]
     found = Rows()

@@ -1,4 +1,4 @@
-"""Records in the stock layout that follow one another, as arrays with an entry for each: most records are never looked at one by one."""
+"""Consecutive records in the stock layout as arrays with an entry each: most records are never looked at one by one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from assay.traces.store.log4j_scanner import LEVEL, find_candidates, find_plain
 Numbers = npt.NDArray[np.int64]
 
 _FEWEST_BYTES = 16
-"""For so many bytes there is room for one candidate."""
+"""There is room for one candidate per this many bytes."""
 
 _MOST_ODD = 4
-"""If more than one in so many candidates is of another layout, machine code is of no use."""
+"""If more than one candidate in this many is of another layout, the block is left to the regular expressions."""
 
 
 class RawRecord(NamedTuple):
-    """A record as bytes: where it begins (byte from 0, line from 1), its header's parts, and all that follows the header."""
+    """A record as bytes: where it begins (byte from 0, line from 1), the parts of its header, and all that follows the
+    header.
+    """
 
     offset: int
     line: int
@@ -30,9 +32,10 @@ class RawRecord(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The line feeds before what may be records, where the messages begin (0 where only a pattern can tell), when they were written, and how many lines are before.
+    """The line feeds before possible records, where the messages begin (0 where only a regular expression can tell),
+    when they were written, and the lines before each.
 
-    Lines are counted from the record on with which the text begins.
+    Lines are counted from the record with which the text begins.
     """
 
     starts: Numbers
@@ -43,10 +46,11 @@ class Candidates(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Records in the stock layout that follow one another in a text, which begins at the byte ``base``.
+    """Consecutive records in the stock layout, in a text that begins at the byte ``base`` of its file.
 
-    ``starts`` are the line feeds before them, and the last one's own; ``bodies`` where the messages begin, ``times`` when they were written, ``lines``
-    where they stand, and what follows the last, and ``plain`` whether they are of plain letters.
+    ``starts`` are the line feeds before the records, and the one that ends the last. ``bodies`` is where the messages
+    begin, and ``times`` when they were written. ``lines`` are their line numbers and that of what follows the last.
+    ``plain`` is whether they are plain ASCII.
     """
 
     text: bytes
@@ -58,7 +62,7 @@ class Stretch:
     plain: npt.NDArray[np.uint8]
 
     def part(self, begin: int, end: int) -> Stretch:
-        """Some of the records that follow one another."""
+        """The records from ``begin`` to ``end``."""
         these = slice(begin, end)
         return Stretch(
             self.text,
@@ -79,7 +83,10 @@ class Stretch:
 
 
 def candidates(text: bytes, first: int, *, pending: bool) -> Candidates | None:
-    """Where records may begin from a byte on, and at the first one if a stock record is ``pending`` there; None if most are of another layout."""
+    """Where records may begin from the byte ``first`` on, and at the first byte if a stock record is ``pending`` there.
+
+    None if most candidates are of another layout.
+    """
     room = np.empty((4, len(text) // _FEWEST_BYTES + 2), np.int64)
     count = find_candidates(np.frombuffer(text, np.uint8), pending, first, *room)
     found = Candidates(*room[:, : max(0, count)].copy())
@@ -89,7 +96,7 @@ def candidates(text: bytes, first: int, *, pending: bool) -> Candidates | None:
 
 
 def plain_records(text: bytes, starts: Numbers, lines: Numbers) -> npt.NDArray[np.uint8]:
-    """Which records are of plain letters; in several lines, a carriage return is none."""
+    """Which records are plain ASCII; in a record of several lines, a carriage return makes it not plain."""
     plain = np.ones(len(starts) - 1, np.uint8)
     if not text.isascii() or b"\r" in text:
         find_plain(np.frombuffer(text, np.uint8), starts, lines, plain)

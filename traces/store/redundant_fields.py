@@ -1,8 +1,9 @@
-"""What a record states twice.
+"""Events that a record states twice.
 
-A message with a list, of partitions for example, has many forms of one shape, of another partition each: each of them is an event. Where two state the same,
-they are one event. That is seen by the texts of their fields, where equal values have equal texts (a number with zeros before it, which no program writes
-into a list, counts as another); a record in which other fields would have to be compared is looked at as a whole.
+A message with a list, for example of partitions, has one field layout of the same pattern for each element, and each is
+an event. Where two have equal fields, they are one event. Equality is decided by the texts of the fields, for
+conversions under which equal values have equal texts. (A number with leading zeros, which no program writes into a
+list, counts as different.) A record with other conversions is decoded and compared as a whole.
 """
 
 from __future__ import annotations
@@ -23,14 +24,15 @@ if TYPE_CHECKING:
     from assay.traces.store.message_templates import Mould
 
 _TELLING = CONVERSIONS["text"], CONVERSIONS["int"], CONVERSIONS["bool"]
-"""Conversions of which different texts have different values."""
+"""Conversions under which different texts have different values."""
 
 
 @ArrayFunction
 def alike_before(moulds: Any, begins: Any, digits: Any, forms: Any, slots: Any, entries: Any, found: Any) -> None:
-    """For each form of each record, which begin at ``entries`` of it, whether one before it in the record states the same.
+    """Mark each field layout of each record that equals an earlier one of the same record.
 
-    A record is known by the number of its mould and by where its digits begin.
+    A record is given by the number of its record layout and by where its digits begin. ``entries`` is where the marks
+    of each record begin in ``found``.
     """
     first_form, alike, first, chosen = forms
     marks, owners, holders = slots
@@ -42,6 +44,7 @@ def alike_before(moulds: Any, begins: Any, digits: Any, forms: Any, slots: Any, 
             for place in range(first[form], first[form + 1]):
                 mark = (mark ^ np.uint64(digits[begin + chosen[place]])) * FACTOR
             slot = np.int64(mark ^ (mark >> MIX)) & mask
+            # Slots carry the number of the row that filled them, so that they need not be cleared between records.
             while owners[slot] == row + 1:
                 other = holders[slot]
                 if marks[slot] == mark and alike[other] == alike[form]:
@@ -59,12 +62,14 @@ def alike_before(moulds: Any, begins: Any, digits: Any, forms: Any, slots: Any, 
 
 
 def masked(text: bytes) -> bytes:
-    """A text without what its digits are."""
+    """A text with each digit replaced by 0."""
     return bytes(48 if 48 <= each < 58 else each for each in text)
 
 
 class Repeated(NamedTuple):
-    """Of some records: which have to be looked at as a whole, and the forms that others state already, each as the number of the record and that of the form."""
+    """The result for some records: which of them have to be compared as a whole, and the redundant events, each by the
+    record and its field layout.
+    """
 
     doubtful: npt.NDArray[np.bool_]
     records: Numbers
@@ -72,7 +77,9 @@ class Repeated(NamedTuple):
 
 
 class Repetition:
-    """What tells the forms of a mould from each other, of all moulds by number; of those without two forms of one shape nothing."""
+    """What distinguishes the field layouts of each record layout, by number; empty for layouts in which no pattern
+    occurs twice.
+    """
 
     def __init__(self) -> None:
         self._first_form, self._first = [0], [0]
@@ -82,7 +89,7 @@ class Repetition:
         self._numbers: dict[Hashable, int] = {}
 
     def extend(self, moulds: Sequence[Mould]) -> None:
-        """Take in those that are new."""
+        """Add the layouts that are new."""
         known = len(self._first_form) - 1
         for mould in moulds[known:]:
             for form in mould.likeness.forms if mould.likeness.repeats else ():
@@ -104,7 +111,9 @@ class Repetition:
         self._first.append(len(self._chosen))
 
     def of(self, moulds: Numbers, begins: Numbers, digits: npt.NDArray[np.uint8]) -> Repeated:
-        """What some records state twice; each is given by the number of its mould, and by where its digits begin."""
+        """The redundant events of some records, each given by the number of its record layout and by where its digits
+        begin.
+        """
         first_form = self._forms[0]
         sizes = first_form[moulds + 1] - first_form[moulds]
         entries = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))

@@ -1,4 +1,6 @@
-"""The moulds of records that are looked at one by one: those of other layouts than the stock one, or behind prefixes."""
+"""Record layouts of records that are matched one by one: those that are not in the stock layout, or stand behind
+prefixes.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ _DIGITS = b"0123456789"
 _NO_DIGITS = bytes(set(range(256)) - set(_DIGITS))
 
 _MOST = 1 << 15
-"""Of more kinds of records than that, the earlier ones are forgotten: no log is made of so many."""
+"""Above this number of kinds the cache is emptied; no ordinary log has so many."""
 
 
 class _Kind(NamedTuple):
-    """What equal moulds are made of."""
+    """The key of a record layout."""
 
     level: str
     logger: str
@@ -27,7 +29,7 @@ class _Kind(NamedTuple):
 
 
 class SingleMoulds:
-    """All kinds of such records seen so far."""
+    """The record layouts of all such records seen so far."""
 
     def __init__(self) -> None:
         self._begin_anew()
@@ -37,7 +39,10 @@ class SingleMoulds:
         self._known: dict[_Kind, int] = {}
 
     def keep(self, rows: Rows, record: LogRecord, likeness: Likeness, table: bytes | None) -> bool:
-        """Add a record to rows, packed; nothing is done, and said so, if it can not be. ``table`` makes its message a skeleton: all of these are alike."""
+        """Pack a record into ``rows`` if that is possible, and return whether it was.
+
+        ``table`` maps its message to its template.
+        """
         text = record.message
         if (
             table is None
@@ -59,7 +64,7 @@ class SingleMoulds:
         return True
 
     def _learn(self, kind: _Kind, likeness: Likeness) -> int:
-        """The number of a kind that is new."""
+        """Add a record layout for a new kind; returns its number."""
         if len(self._known) == _MOST:
             self._begin_anew()
         mould = Mould(kind.level, kind.logger, likeness, kind.skeleton, kind.thread, kind.resolution)

@@ -1,4 +1,4 @@
-"""Columns of whole numbers in as few bytes as they need."""
+"""Columns of integers in as few bytes as they need."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ import numpy.typing as npt
 
 
 class Narrow:
-    """A column of whole numbers: what each has beyond the least of them. The times, lines and places of one log's records differ by what fits into half the
-    bytes that they take otherwise, and a gigabyte of logs has millions of them."""
+    """A column of integers, stored as differences from the least of them in the smallest fitting type.
+
+    Times, lines and offsets of one log differ by what fits into half the bytes. Gigabytes of logs have millions of
+    them.
+    """
 
     __slots__ = ("_beyond", "_kind", "_least")
 
@@ -26,12 +29,12 @@ class Narrow:
         return len(self._beyond)
 
     def at(self, which: Any) -> npt.NDArray[Any]:
-        """Some of the numbers: by a slice, positions, or one truth value each."""
+        """Some of the integers: by a slice, positions, or one truth value each."""
         found: npt.NDArray[Any] = (self._beyond[which].astype(np.int64) + self._least).astype(self._kind, copy=False)
         return found
 
     def one(self, at: int) -> int:
-        """One of the numbers."""
+        """One of the integers."""
         return int(self._beyond[at]) + self._least
 
     def all(self) -> npt.NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Some events of a log: those that all slices share, or those of one slice."""
+"""Selections of the events of a log: those that all slices share, or those of one slice."""
 
 from __future__ import annotations
 
@@ -25,11 +25,14 @@ H = TypeVar("H", bound=Hashable)
 _NONE = -1
 
 FEW = 1 << 14
-"""Events of a log that has so many are made anew each time that they are asked for."""
+"""From this many events in a log on, events are made anew at each read; those of smaller logs are kept."""
 
 
 class SliceField:
-    """Adds the field that every event of a slice has. What lines do not state themselves is alike for many, and kept once."""
+    """Adds the field that every event of a slice has.
+
+    Dictionaries of added fields, which many events share, stay shared.
+    """
 
     def __init__(self, stands_for: str) -> None:
         self._stands_for = stands_for
@@ -39,7 +42,7 @@ class SliceField:
         return SliceField, (self._stands_for,)
 
     def on(self, event: Event) -> Event:
-        """The event with the mark."""
+        """The event with the field of the slice."""
         fields = self._fields(event.fields)
         return Event(event.kind, event.shape, fields, event.record, event.run, event.stream)
 
@@ -53,14 +56,17 @@ class SliceField:
 
 
 class StatementCount(NamedTuple):
-    """What events of a selection state: an event that is the first to state it, and how many do."""
+    """An event that is the first to make some statement, and how many events make it."""
 
     example: Event
     times: int
 
 
 class Selection(Events):
-    """Some events of a table, by their positions there, each with a mark if there is one. ``numbers`` says of all events of the table what they state."""
+    """Some events of a table, by their positions in it, each with the field of a slice if ``mark`` is given.
+
+    ``numbers`` are the statement ids of all events of the table.
+    """
 
     def __init__(
         self, table: EventTable, positions: Positions, numbers: Positions, mark: SliceField | None = None
@@ -70,7 +76,7 @@ class Selection(Events):
 
     @classmethod
     def of(cls, events: Sequence[Event], names: Names) -> Selection:
-        """Events as a selection, which they may be already."""
+        """Events as a selection; a selection is returned as it is."""
         if isinstance(events, Selection):
             return events
         table = EventTable.of(events)
@@ -78,19 +84,19 @@ class Selection(Events):
 
     @property
     def table_numbers(self) -> Positions:
-        """What each of the events of the whole table states."""
+        """The statement ids of all events of the table."""
         return self._numbers
 
     def some(self, which: Numbers) -> Selection:
-        """Those of the events at some positions, which are in order."""
+        """The events at some positions of this selection, which are in order."""
         return Selection(self.table, self.positions[which], self._numbers, self._mark)
 
     def marked(self, mark: SliceField) -> Selection:
-        """The events with another mark."""
+        """The events with another slice field."""
         return Selection(self.table, self.positions, self._numbers, mark)
 
     def keep(self) -> None:
-        """Make all events, once and for all."""
+        """Make all events and keep them."""
         if self._kept is None:
             self._kept = list(self._made(self.positions))
 
@@ -106,7 +112,7 @@ class Selection(Events):
 
     @property
     def _is_kept(self) -> bool:
-        """Whether all events are made, which those of a small log are when one is asked for."""
+        """Whether all events are kept; in a small log that happens at the first read."""
         if self._kept is None and len(self.table) < FEW:
             self.keep()
         return self._kept is not None
@@ -118,19 +124,19 @@ class Selection(Events):
         return iter(cast("list[Event]", self._kept)) if self._is_kept else self._made(self.positions)
 
     def __eq__(self, other: object) -> bool:
-        """As lists of events are equal."""
+        """Equality of the lists of events."""
         return isinstance(other, Selection) and len(self) == len(other) and all(map(eq, self, other))
 
     __hash__ = None  # type: ignore[assignment]
 
     @cached_property
     def numbers(self) -> Positions:
-        """What each of the events states."""
+        """The statement id of each event."""
         return self._numbers[self.positions]
 
     @cached_property
     def times(self) -> Numbers:
-        """The times of the events; ``NEVER`` where they state none."""
+        """The times of the events, in milliseconds since the epoch; ``NEVER`` for those without one."""
         return self.table.times_at(self.positions)
 
     def of_kind(self, kind: str | None) -> npt.NDArray[np.bool_]:
@@ -143,7 +149,10 @@ class Selection(Events):
         return self.at(np.flatnonzero(fitting[self._which]))
 
     def timed_values(self, field: str) -> list[tuple[Field, int | None]]:
-        """What each statement says of a field that statements are told apart by, at each of its times."""
+        """The values of a field, with the time of each event that has it.
+
+        The field must be one by which statements are distinguished.
+        """
         which = self._which
         values = [example.fields.get(field) for example in self._examples]
         stating = np.array([value is not None for value in values], np.bool_)[which]
@@ -151,17 +160,20 @@ class Selection(Events):
         return [(values[at], None if time == NEVER else time) for at, time in rows]
 
     def values_of(self, field: str) -> list[Field]:
-        """What each of the events states in a field that is among those by which statements are told apart; None where it has none."""
+        """The value of a field in each event, None where it has none.
+
+        The field must be one by which statements are distinguished.
+        """
         values = [example.fields.get(field) for example in self._examples]
         return [values[at] for at in self._which.tolist()]
 
     def by_stream(self, unit: str) -> Iterator[Numbers]:
-        """The positions of the events of each sequence of lines, or of each thread in it if threads are the ``unit`` of order."""
+        """The positions of the events of each sequence of lines, or of each thread in it if ``unit`` is ``thread``."""
         return self.table.by_stream(self.positions, threads=unit == "thread")
 
     @cached_property
     def _first(self) -> tuple[Numbers, Numbers, Numbers]:
-        """The numbers of all that is stated, in their order; where each is stated first, and how often."""
+        """The distinct statement ids in increasing order, the first position of each, and how often it occurs."""
         if len(self) < FEW:
             return np.unique(self.numbers, return_index=True, return_counts=True)
         order, begins = in_order(self.numbers, int(self.numbers.max()) + 1)
@@ -170,23 +182,25 @@ class Selection(Events):
 
     @cached_property
     def _examples(self) -> list[Event]:
-        """An event for each of these numbers."""
+        """One event for each distinct statement id."""
         return list(self.at(self._first[1]))
 
     @cached_property
     def _which(self) -> Numbers:
-        """Which of these examples stands for each event."""
+        """For each event the index of its example."""
         return np.searchsorted(self._first[0], self.numbers)
 
     @cached_property
     def ends(self) -> Numbers:
-        """When each of the events was written at the latest, in milliseconds since the epoch; 1 where that is not known."""
+        """The latest time at which each event was written, in milliseconds since the epoch; 1 where it is not known."""
         return self.table.ends(self.positions)
 
     def distinct(
         self, statements: StatementNumbers, positions: Positions, what: Hashable, make: Callable[[Event], H]
     ) -> set[H]:
-        """All that is made of what some events of the table state, as this selection sees them, each thing once (``Counting.distinct``)."""
+        """The distinct results of ``make`` for some events of the table, as this selection sees them
+        (``Counting.distinct``).
+        """
         first = np.full(len(statements.known), _NONE, np.int32)
         first[statements.numbers[positions[::-1]]] = positions[::-1]
         stated = np.flatnonzero(first != _NONE)
@@ -196,14 +210,14 @@ class Selection(Events):
         )
 
     def stated(self) -> dict[int, StatementCount]:
-        """What the events state, by its number, in the order of the first events that do."""
+        """The statements by id, in the order of the first events that make them."""
         distinct, first, counts = self._first
         columns = distinct.tolist(), self._examples, counts.tolist()
         rows = [(number, StatementCount(example, times)) for number, example, times in zip(*columns, strict=True)]
         return dict(rows[at] for at in np.argsort(first).tolist())
 
     def earliest(self) -> dict[int, int]:
-        """By the number of what events state, where the first one is that does so earliest."""
+        """For each statement id the position of its earliest event."""
         by_time = np.lexsort((np.arange(len(self)), self.ends, self.numbers))
         ordered = self.numbers[by_time]
         begins = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
@@ -211,7 +225,9 @@ class Selection(Events):
 
 
 def apart(selections: Mapping[str, Selection]) -> dict[str, Selection]:
-    """Selections of one table, each by its name, as those of a table that has nothing but the records of their events: what another process needs of them."""
+    """The selections of one table, moved to a smaller table that holds only their records: what another process needs
+    of them.
+    """
     if not selections:
         return {}
     first = next(iter(selections.values()))

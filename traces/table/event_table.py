@@ -1,7 +1,7 @@
-"""All events of a log in columns, and which of them state the same.
+"""The event table: all events of a log in columns, and which of them state the same.
 
-NOTE(statements): A cluster says each thing a hundred times. Two events state the same in some fields if they are of one shape, and the texts of
-these fields are equal, and what is added to them. What follows from a statement is worked out once for all of its events.
+Two events state the same in some fields if they have one pattern, equal texts of these fields, and equal added fields.
+What follows from a statement is worked out once for all of its events: ``docs/design/statement-ids.md``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ from assay.traces.table.statement_keys import named_by
 T = TypeVar("T")
 
 Positions = npt.NDArray[np.signedinteger[Any]]
-"""Numbers of events, or of what they state, of a whole log: of these there are so many that they are kept in as few bytes as do."""
+"""Positions of events, or statement ids, of a whole log.
+
+There are so many that they are kept in the smallest fitting type.
+"""
 
 
 def fields_read(plan: TracePlan) -> Names:
@@ -41,7 +44,10 @@ def fields_read(plan: TracePlan) -> Names:
 
 @ArrayFunction
 def count_out(numbers: Any, begins: Any, order: Any) -> None:
-    """Where the entries of each number begin, and the entries in the order of their numbers; ``begins`` has zeros, one for each number and one more."""
+    """A counting sort: where the entries of each number begin, and the entries in the order of their numbers.
+
+    ``begins`` has zeros, one for each number and one more.
+    """
     for at in range(numbers.shape[0]):
         begins[numbers[at] + 1] += 1
     for number in range(begins.shape[0] - 1):
@@ -56,7 +62,9 @@ def count_out(numbers: Any, begins: Any, order: Any) -> None:
 
 
 def in_order(numbers: Positions, count: int) -> tuple[Positions, Numbers]:
-    """The positions of entries in the order of their numbers, which are below ``count``, and where those of each number begin."""
+    """The positions of entries in the order of their numbers, which are below ``count``, and where those of each number
+    begin.
+    """
     begins, order = np.zeros(count + 1, np.int64), np.empty(len(numbers), np.int32)
     count_out(np.ascontiguousarray(numbers, np.int32), begins, order)
     return order, begins
@@ -64,7 +72,10 @@ def in_order(numbers: Positions, count: int) -> tuple[Positions, Numbers]:
 
 @dataclass(frozen=True)
 class StatementNumbers:
-    """The number of what each event states. ``known`` is what the ``counting`` knows each number by (NOTE(kept numbers))."""
+    """The statement id of each event: ids are dense within one answer.
+
+    ``known`` are the lasting ids under which ``counting`` keeps results.
+    """
 
     numbers: Positions
     known: Numbers
@@ -72,12 +83,12 @@ class StatementNumbers:
 
     @property
     def order(self) -> Positions:
-        """The positions of the events in the order of their numbers."""
+        """The positions of the events in the order of their statement ids."""
         return self._ordered[0]
 
     @property
     def begins(self) -> Numbers:
-        """Where, in that order, those of each number begin."""
+        """Where the events of each statement id begin in ``order``."""
         return self._ordered[1]
 
     @cached_property
@@ -86,11 +97,11 @@ class StatementNumbers:
 
     @property
     def examples(self) -> Positions:
-        """For each number the position of the first event that states it."""
+        """For each statement id the position of its first event."""
         return self.order[self.begins[:-1]]
 
     def positions(self, number: int) -> Positions:
-        """The positions of the events that state it."""
+        """The positions of the events with this statement id."""
         return self.order[self.begins[number] : self.begins[number + 1]]
 
 
@@ -108,7 +119,7 @@ class EventTable(Events):
 
     @classmethod
     def of(cls, events: Sequence[Event]) -> EventTable:
-        """Events as a table, which they may be already."""
+        """Events as a table; a table is returned as it is."""
         return events if isinstance(events, EventTable) else cls([events])
 
     def __len__(self) -> int:
@@ -134,12 +145,16 @@ class EventTable(Events):
                 yield from part.at(local)
 
     def hold(self, positions: Positions) -> None:
-        """Make the events at some positions, and no others, before they are asked for: to make events of many logs by and by takes longer than all at once."""
+        """Make the events at some positions in advance, and release earlier ones: making events of many logs one by one
+        takes longer than all at once.
+        """
         self._held.clear()
         self._held = dict(zip(positions.tolist(), self.at(positions), strict=True))
 
     def only(self, positions: Positions) -> tuple[EventTable, Numbers]:
-        """A table of the records of which some events are, which are in order, and the positions here of all its events."""
+        """A table of the records to which the given events belong, in order, and the positions in this table of all its
+        events.
+        """
         parts, kept = list[Sequence[Event]](), [np.empty(0, np.int64)]
         for number, own in zip(
             *_groups(np.searchsorted(self._starts, positions, side="right") - 1, positions), strict=True
@@ -151,33 +166,33 @@ class EventTable(Events):
         return EventTable(parts), np.concatenate(kept)
 
     def traits(self) -> Counter[Traits]:
-        """The traits of the events, and how many have them."""
+        """How many events have which traits."""
         found: Counter[Traits] = Counter()
         for part in self.parts:
             found.update(part.traits())
         return found
 
     def where(self, ask: Callable[[Traits], bool]) -> Numbers:
-        """The positions of the events of such lines."""
+        """The positions of the events whose traits satisfy a condition."""
         found: list[Numbers] = []
         for start, part in zip(self._starts, self.parts, strict=False):
             found.append(np.flatnonzero(part.told(ask)) + start)
         return np.concatenate([np.empty(0, np.int64), *found])
 
     def of_kind(self, kind: str | None) -> npt.NDArray[np.bool_]:
-        """Which of all events are of a kind; found once for each."""
+        """Which of all events are of a kind; worked out once for each kind."""
         if kind not in self._of_kind:
             self._of_kind[kind] = np.zeros(len(self), np.bool_)
             self._of_kind[kind][self.where(lambda traits: traits.kind == kind)] = True
         return self._of_kind[kind]
 
     def such(self, ask: Callable[[Traits], bool]) -> Iterator[Event]:
-        """The events of such lines."""
+        """The events whose traits satisfy a condition."""
         return self.at(self.where(ask))
 
     @property
     def times(self) -> Numbers:
-        """The times of all events; ``NEVER`` where they state none."""
+        """The times of all events, in milliseconds since the epoch; ``NEVER`` for those without one."""
         return np.concatenate([np.empty(0, np.int64), *(part.times for part in self.parts)])
 
     def times_at(self, positions: Positions) -> Numbers:
@@ -189,7 +204,9 @@ class EventTable(Events):
         return Narrow(self.times)
 
     def by_stream(self, positions: Positions, *, threads: bool) -> Iterator[Numbers]:
-        """Where, among some positions, the events are of each log of a process run, and of each thread if ``threads`` are told apart."""
+        """For each log of a process run (for each thread in it, with ``threads``) the indices of its events in
+        ``positions``.
+        """
         for number, own in self._by_part(positions):
             part = self.parts[number]
             if isinstance(part, LogEvents):
@@ -207,7 +224,7 @@ class EventTable(Events):
             yield from (np.array(each, np.int64) for each in found.values())
 
     def _by_part(self, positions: Positions) -> Iterator[tuple[int, Numbers]]:
-        """The number of each log of which some positions are, with where among these its own are."""
+        """For each log with events at some positions, its number and the indices of its events in ``positions``."""
         if (np.diff(positions) >= 0).all():
             begins = np.searchsorted(positions, self._starts)
             for number in np.flatnonzero(np.diff(begins)).tolist():
@@ -219,47 +236,52 @@ class EventTable(Events):
 
     @cached_property
     def _resolutions(self) -> Narrow | None:
-        """For how many milliseconds the time of each event stands; None if for one each."""
+        """The resolution of the time of each event, in milliseconds; None if all are 1."""
         if all(int(part.resolutions.max(initial=1)) == 1 for part in self.parts):
             return None
         return Narrow(np.concatenate([part.resolutions for part in self.parts]))
 
     def ends(self, positions: Positions) -> Numbers:
-        """Up to when events were written, in milliseconds since the epoch; counted from 0 where that is not known."""
+        """The time at which each event had been written, in milliseconds since the epoch; counted from 0 where it is
+        not known.
+        """
         stated = self.times_at(positions)
         lasting = np.ones_like(stated) if self._resolutions is None else self._resolutions.at(positions)
         stated[stated == NEVER] = 0
         return stated + lasting
 
     def statements(self, names: Names) -> StatementNumbers:
-        """What the events state in the fields that are asked for (see the note on statements)."""
+        """The statement ids of the events for the given fields."""
         counting = self.memory.counting(names)
         numbers, known = counting.count(self.parts)
         return StatementNumbers(numbers, known, counting)
 
     def each(self, statements: StatementNumbers, what: Hashable, make: Callable[[Event], T]) -> list[T]:
-        """What is made of each statement, worked out once as long as the memory lasts: of nothing but the fields that were asked for."""
+        """The result of ``make`` for each statement, worked out once as long as the memory lasts.
+
+        It may depend only on the fields that were asked for.
+        """
         examples = statements.examples
         return statements.counting.each(what, statements.known.tolist(), lambda which: self.at(examples[which]), make)
 
 
 def in_columns(part: Sequence[Event]) -> LogEvents | StatedEvents:
-    """The events of one log, to be asked for what they have in common."""
+    """The events of one log, with the columns that a table needs."""
     return part if isinstance(part, LogEvents | StatedEvents) else StatedEvents(part)
 
 
 def times(part: Sequence[Event]) -> Numbers:
-    """The times of some events; ``NEVER`` where they state none."""
+    """The times of some events; ``NEVER`` for those without one."""
     return in_columns(part).times
 
 
 def traits(part: Sequence[Event]) -> Counter[Traits]:
-    """The traits of some events, and how many have them."""
+    """How many events have which traits."""
     return in_columns(part).traits()
 
 
 def _groups(keys: Numbers, values: Numbers) -> tuple[list[int], list[Numbers]]:
-    """The keys, which are in order, each once, and the values of each."""
+    """The distinct keys of a sorted array, and the values of each."""
     if not len(keys):
         return [], []
     begins = [0, *(np.flatnonzero(np.diff(keys)) + 1).tolist()]

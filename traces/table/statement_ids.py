@@ -1,8 +1,7 @@
-"""What events state, as numbers: the same number for what is stated alike (NOTE(statements)).
+"""Statement ids: the same number for events that state the same.
 
-NOTE(kept numbers): Logs that grow are asked again and again, and most of their lines were there before. So what was numbered once keeps its number, and
-what follows from a statement is worked out once for all answers, not once for each. A number says what is stated, never where: of a line that is
-gone nothing is left but a number that no event has.
+Ids last from one answer about growing logs to the next, so that results are worked out once:
+``docs/design/statement-ids.md``.
 """
 
 from __future__ import annotations
@@ -28,23 +27,23 @@ T = TypeVar("T")
 H = TypeVar("H", bound=Hashable)
 
 Counted = tuple[npt.NDArray[np.signedinteger[Any]], Numbers]
-"""The numbers of what events state, and what each of these numbers is known by."""
+"""The dense ids of what events state, and for each of them the lasting id, or ``LOOSE``."""
 
 LOOSE = -1
-"""In place of a number: the event has to be looked at by itself."""
+"""In place of a lasting id: the event must be looked at by itself."""
 
 AT_ONCE = 1 << 16
-"""So many events are numbered together, or a few more: each takes some bytes while it is."""
+"""About how many events are numbered in one batch: each takes some bytes of working memory."""
 
 _ABSENT = object()
 _GIVEN = 1 << 32
 
 Names = Mapping[str, frozenset[str]]
-"""The fields that are asked for, by the kind of event."""
+"""The fields that statements consist of, by the kind of event."""
 
 
 class Everywhere(Mapping[str, frozenset[str]]):
-    """Fields that are asked for of every kind of event, beside those that are asked for of some."""
+    """Fields that belong to the statements of every kind of event, besides those of single kinds."""
 
     def __init__(self, every: frozenset[str], names: Names = MappingProxyType({})) -> None:
         self.every, self.names = every, names
@@ -60,13 +59,13 @@ class Everywhere(Mapping[str, frozenset[str]]):
 
 
 class Memory:
-    """What was numbered and worked out, from one answer about logs to the next; one that is new where there is but one answer."""
+    """Statement ids and results, kept from one answer about logs to the next."""
 
     def __init__(self) -> None:
         self._counting: dict[Hashable, Counting] = {}
 
     def counting(self, names: Names) -> Counting:
-        """The numbers of what events state in these fields."""
+        """The statement ids for these fields."""
         key = _key(names)
         found = self._counting.get(key)
         if found is None:
@@ -74,11 +73,11 @@ class Memory:
         return found
 
     def forget(self) -> None:
-        """Let go of it all, where there is no other answer."""
+        """Release everything; for logs about which there will be no other answer."""
         self._counting.clear()
 
     def __reduce__(self) -> tuple[type[Memory], tuple[()]]:
-        """It does not travel: another process has other numbers."""
+        """Pickle as an empty memory: another process has other ids."""
         return Memory, ()
 
 
@@ -89,7 +88,9 @@ def _key(names: Names) -> Hashable:
 
 
 class _Forms:
-    """What is asked of the messages of each form of each mould: which of their digits, and what they state beside these."""
+    """For the field layouts of all record layouts: which digits of a message belong to the statement, and the constant
+    rest of it.
+    """
 
     def __init__(self, names: Names, moulds: Moulds) -> None:
         self._names, self._moulds = names, moulds
@@ -99,7 +100,7 @@ class _Forms:
         self._groups: list[int] = []
 
     def extend(self, alike: dict[Hashable, int], groups: dict[Hashable, int]) -> None:
-        """Take in the moulds that are new."""
+        """Add the record layouts that are new."""
         self.first_form, self.forms = self._moulds.forms
         if len(self._alike) == len(self.forms):
             return
@@ -126,7 +127,7 @@ class _Forms:
 
 
 class _Some(NamedTuple):
-    """Events of one log whose records are packed in one source, the log, and where the numbers of what all its events state belong."""
+    """Packed events of one log and one source, the log, and the array that receives their ids."""
 
     packed: Packed
     part: LogEvents
@@ -134,7 +135,9 @@ class _Some(NamedTuple):
 
 
 def _together(parts: Iterable[tuple[Sequence[Event], Numbers]]) -> Iterator[list[_Some]]:
-    """The packed events of logs, of each source many together: a cluster has a hundred logs of a hundred runs, most of them short."""
+    """The packed events of logs in batches, by source: a cluster has a hundred logs of a hundred runs, most of them
+    short.
+    """
     waiting: dict[tuple[int, int], list[_Some]] = {}
     sizes: Counter[tuple[int, int]] = Counter()
     for part, numbers in parts:
@@ -151,32 +154,32 @@ def _together(parts: Iterable[tuple[Sequence[Event], Numbers]]) -> Iterator[list
 
 
 class _Distinct:
-    """What was made of statements that were interned, each thing once, and which of these was made of each."""
+    """The distinct results for interned statements, and for each statement the index of its result."""
 
     def __init__(self) -> None:
         self._things: dict[Any, int] = {}
         self._numbers = np.empty(0, np.int32)
 
     def numbers(self, count: int) -> npt.NDArray[np.int32]:
-        """For each of so many statements the number of what was made of it, or ``LOOSE``."""
+        """For each of ``count`` statements the index of its result, or ``LOOSE``."""
         if len(self._numbers) < count:
             more = np.full(max(count, 2 * len(self._numbers)) - len(self._numbers), LOOSE, np.int32)
             self._numbers = np.concatenate((self._numbers, more))
         return self._numbers
 
     def add(self, known: Numbers, things: Iterable[Any]) -> None:
-        """What was made of some statements that are new."""
+        """Add the results for some new statements."""
         self._numbers[known] = [self._things.setdefault(each, len(self._things)) for each in things]
 
     def of(self, known: Numbers) -> set[Any]:
-        """What was made of some statements."""
+        """The distinct results for some statements."""
         stated = np.zeros(len(self._things), np.bool_)
         stated[self._numbers[known]] = True
         return {thing for thing, number in self._things.items() if stated[number]}
 
 
 class Counting:
-    """Numbers what events state in some fields (NOTE(kept numbers)), and remembers what was worked out of it."""
+    """Numbers what events state in some fields, and remembers the results that were worked out from statements."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -191,8 +194,10 @@ class Counting:
         self._distinct: dict[Hashable, _Distinct] = {}
 
     def count(self, parts: Sequence[Sequence[Event]]) -> Counted:
-        """The numbers of what the events of some logs state, one log after the other, without those that no event has; and what each of them is known by from
-        one time to the next, ``LOOSE`` if it is known by nothing."""
+        """The dense statement ids of the events of some logs, one log after the other, and the lasting id of each.
+
+        The dense ids have no gaps. ``LOOSE`` is the lasting id of an event whose statement cannot be remembered.
+        """
         before, self._forms = self._forms, {}
         found = [np.full(len(part), LOOSE, np.int64) for part in parts]
         for some in _together(zip(parts, found, strict=True)):
@@ -210,7 +215,7 @@ class Counting:
         return self._dense(np.concatenate([np.empty(0, np.int64), *found]))
 
     def _numbers(self, moulds: Moulds, some: Sequence[_Some]) -> Numbers:
-        """The numbers of events of packed records, all of one source; of those that name a session, nothing is said."""
+        """The ids of events of packed records, all of one source; ``LOOSE`` for those whose line names a session."""
         forms = self._forms.get(id(moulds))
         if forms is None:
             forms = self._forms[id(moulds)] = _Forms(self._names, moulds)
@@ -228,13 +233,17 @@ class Counting:
         return found
 
     def _givens(self, forms: _Forms, codes: Numbers, some: Sequence[_Some]) -> Numbers:
-        """The number of what is added to each event, of the fields that are asked for: the same for those of one log that are of one group and of one session."""
+        """The id of the added fields of each event, as far as they belong to the statement.
+
+        Events of one log, group and session share it.
+        """
         sizes = [len(each.packed.at) for each in some]
         sessions = np.array([len(each.part.sessions.names) for each in some])
         begins = np.cumsum(sessions * len(self._groups)) - sessions * len(self._groups)
         keys = np.concatenate([each.packed.sessions.astype(np.int64) for each in some])
         keys += forms.groups[codes] * np.repeat(sessions, sizes) + np.repeat(begins, sizes)
         places = np.full(int((sessions * len(self._groups)).sum()), len(codes), np.int64)
+        # Assigned from the end, so that the first event of each key remains: it serves as the example.
         places[keys[::-1]] = np.arange(len(codes) - 1, -1, -1)
         distinct = np.flatnonzero(places < len(codes))
         which = np.searchsorted(begins, distinct, side="right") - 1
@@ -266,7 +275,9 @@ class Counting:
         return self._given.setdefault(key, len(self._given))
 
     def _count_loose(self, numbers: Numbers, part: Sequence[Event], fresh: int) -> int:
-        """Give numbers to the events that have none, one by one: below ``LOOSE`` those that other events may have too, from ``fresh`` on the others."""
+        """Number the events without an id one by one: below ``LOOSE`` those whose statement others may share, from
+        ``fresh`` on the others.
+        """
         loose = np.flatnonzero(numbers == LOOSE)
         events = part.at(loose) if isinstance(part, LogEvents) else (part[at] for at in loose.tolist())
         for at, event in zip(loose.tolist(), events, strict=True):
@@ -278,7 +289,9 @@ class Counting:
         return fresh
 
     def _dense(self, numbers: Numbers) -> Counted:
-        """The numbers without gaps, and what each stands for: what was interned, in the order in which it was, and then the others."""
+        """The ids without gaps, and the lasting id of each: interned ones in the order of interning,
+        then the others.
+        """
         interned, end = len(self._interning), max(len(self._interning), int(numbers.max(initial=-1)) + 1)
         numbers = np.where(numbers < LOOSE, end + LOOSE - 1 - numbers, numbers)
         used = np.flatnonzero(np.bincount(numbers, minlength=1))
@@ -294,7 +307,10 @@ class Counting:
         examples: Callable[[Numbers], Iterable[Event]],
         make: Callable[[Event], H],
     ) -> set[H]:
-        """All that is made of some statements, each thing once; otherwise as :meth:`each`. What was made before is not gone through again."""
+        """The distinct results of ``make`` for some statements; otherwise like :meth:`each`.
+
+        Statements seen before are not examined again.
+        """
         told = self._distinct.get(what)
         if told is None:
             told = self._distinct[what] = _Distinct()
@@ -313,9 +329,10 @@ class Counting:
         examples: Callable[[list[int]], Iterable[Event]],
         make: Callable[[Event], T],
     ) -> list[T]:
-        """What is made of each of some statements, once and for all; ``examples`` are events that state those of some positions among them.
+        """The result of ``make`` for each of some statements, worked out once; ``examples`` returns events that make
+        the statements at some indices.
 
-        It depends on what events state in the fields that are asked for, and on nothing else of them.
+        ``make`` may depend only on the fields that the statements consist of.
         """
         told: dict[int, T] = self._told.setdefault(what, {})
         fresh = [at for at, key in enumerate(known) if key == LOOSE or key not in told]

@@ -1,7 +1,7 @@
-"""Keys of what events state: events with one key state the same in every field that a rule for their kind names.
+"""Keys of statements: events with one key state the same in every field that a rule for their kind names.
 
-A cluster states each write a hundred times, in lines that differ in the number of a request or an offset that no rule names. What they state is
-worked out once, and found again by the texts of the named fields, none of which is read for that.
+A cluster reports each update a hundred times, in lines that differ in a request number or an offset that no rule names.
+The key consists of the texts of the named fields, so that nothing has to be decoded for it.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from assay.traces.event import Event
 from assay.traces.patterns.template_fields import Form, LineFields
 
 OF_THE_FILE = frozenset({"node", "run", "previous_run"})
-"""The fields that every event has: they come from where a line stands, not from what it says."""
+"""The fields that come from where a line stands, not from what it says; every event has them."""
 
 EVERY_SLICE = "slice"
 """The field that every event of a slice has: the element of the slicing set that stands for the slice at hand."""
 
 IN_PLACE = OF_THE_FILE | {EVERY_SLICE}
-"""The fields that are added to those of a message even where it states such a one itself."""
+"""The fields that are added to those of a message even if it has such a field itself."""
 
 _ABSENT = object()
 
 
 class _Stated(NamedTuple):
-    """What the messages of a form state in named fields: what is alike in all of them as a number, and the texts of the others.
+    """The statement of messages of one field layout: what is the same in all of them as a number, and the texts of the
+    rest.
 
-    ``added`` are the named fields that the messages do not state, or in whose place others stand.
+    ``added`` are the named fields that the messages do not have, or that others replace.
     """
 
     form: Form
@@ -40,7 +41,7 @@ class _Stated(NamedTuple):
 
 
 def named_by(rules: Iterable[TraceRule]) -> dict[str, frozenset[str]]:
-    """The fields that rules name, by the kind of event that they speak of."""
+    """The fields that rules name, by the kind of event that they are for."""
     names: dict[str, frozenset[str]] = {}
     for rule in rules:
         names[rule.event] = names.get(rule.event, frozenset()) | {field.field for field in rule.fields}
@@ -48,7 +49,7 @@ def named_by(rules: Iterable[TraceRule]) -> dict[str, frozenset[str]]:
 
 
 class StatementKeys:
-    """The keys of events, of the fields that are asked for by the kind of event."""
+    """The keys of events, for the fields of each kind of event."""
 
     def __init__(self, names: Mapping[str, frozenset[str]]) -> None:
         self._names = names
@@ -56,7 +57,7 @@ class StatementKeys:
         self._stated: dict[int, _Stated] = {}
 
     def of(self, event: Event) -> Hashable | None:
-        """The key of an event; None where there is none, because its fields were not read from a message."""
+        """The key of an event; None if its fields were not read from a message."""
         fields = event.fields
         if fields.__class__ is not LineFields or fields.form.shape.kind != event.kind:
             return None

@@ -1,6 +1,7 @@
-"""What collectors of lines put before every line: docker compose, docker and the container runtimes, journald, syslog, kubectl, grep.
+"""Collector prefixes: what docker compose, docker and the container runtimes, journald, syslog, kubectl and grep put
+before every line.
 
-A prefix is looked for in the beginning of a file: nearly all lines must have it, and behind it records must begin.
+A prefix is detected in the beginning of a file: nearly all lines must have it, and records must begin behind it.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ _LOOKED_AT = 400
 class Prefix:
     """What stands before each line.
 
-    Groups of the pattern: ``stamp``; ``who`` names the host, pod or container, ``role`` what runs there; ``run`` is its number, which changes when it is started
-    again; ``path`` and ``number`` are the file and the line that the text was taken from. ``labels`` hold some of these by names.
+    Groups of the pattern: ``stamp`` is a timestamp. ``who`` is the host, pod or container, ``role`` what runs there,
+    and ``run`` its process number, which changes at a restart. ``path`` and ``number`` are the file and the line from
+    which the text was taken. ``labels`` hold some of these by name.
     """
 
     name: str
@@ -57,11 +59,13 @@ PREFIXES = (
     ),
     Prefix("grep", re.compile(rb"(?P<path>[^\s:|\[][^:\n|\[]{0,400}):(?:(?P<number>\d{1,10}):)?")),
 )
-"""All prefixes, those first that others could be mistaken for."""
+"""All prefixes; one that could be mistaken for another comes before it."""
 
 
 def find_prefixes(head: bytes) -> tuple[Prefix, ...]:
-    """The prefixes before the lines of a file that begins so, the outermost first; the last line may be cut and is left out."""
+    """The prefixes before the lines of a file with these first bytes, the outermost first; the last line may be cut and
+    is ignored.
+    """
     whole = without_colours(head)
     lines = [line for line in whole[: whole.rfind(b"\n") + 1].split(b"\n")[:_LOOKED_AT] if line.strip()]
     found: list[Prefix] = []
@@ -72,6 +76,7 @@ def find_prefixes(head: bytes) -> tuple[Prefix, ...]:
 
 
 def _outermost(lines: Sequence[bytes]) -> Prefix | None:
+    """The outermost prefix of the lines: one behind which a record begins, or another prefix."""
     for prefix in PREFIXES:
         rests = _behind(prefix, lines)
         stamped = "stamp" in prefix.pattern.groupindex
@@ -81,12 +86,13 @@ def _outermost(lines: Sequence[bytes]) -> Prefix | None:
 
 
 def _behind(prefix: Prefix, lines: Sequence[bytes]) -> list[bytes]:
-    """What stands behind the prefix in the lines that have it; nothing if they are too few."""
+    """What stands behind the prefix in the lines that have it; empty if too few lines have it."""
     rests: list[bytes] = []
     for number, line in enumerate(lines):
         found = prefix.pattern.match(line)
         if found is not None:
             rests.append(line[found.end() :])
+        # Gives up at the first line at which too few of the others can still have the prefix.
         elif number + 1 - len(rests) > len(lines) - _SHARE * len(lines):
             return []
     return rests
@@ -102,7 +108,7 @@ _LABEL = re.compile(rb'\b(?:pod|instance|hostname|host|node_name|container)="([\
 
 
 def said_by(labels: bytes) -> dict[str, bytes]:
-    """What the labels of a line say of its origin."""
+    """The origin of a line, from its labels."""
     found = _LABEL.search(labels)
     return {} if found is None else {"who": found[1]}
 
@@ -112,7 +118,10 @@ _UNDATED = re.compile(rb"\[?(?:\d\d[-/]\d\d |[A-Z][a-z]{2} [ \d]\d )?\d\d:\d\d:\
 
 
 def stamped_line(line: bytes, stamp: bytes) -> bytes:
-    """A line behind a prefix with a stamp, which becomes the line's own where the line begins a record and has none, or no date."""
+    """A line behind a prefix with a timestamp.
+
+    If the line begins a record and has no timestamp of its own, or one without a date, it takes that of the prefix.
+    """
     if _DATED.match(line) is not None:
         return line
     if LEVEL_FIRST.match(line) is not None:

@@ -1,7 +1,7 @@
-"""Log lines that were written as JSON objects, one a line, as the lines that they would have been in Kafka's own layout.
+"""Log lines written as JSON objects, one a line, turned into lines of Kafka's own layout.
 
-A layout made the object of a log event (logback, log4j 2), or a collector put one around a line (docker, fluentd, Loki, journald), or both. Which keys
-hold which part is said by ``traces/patterns/rules/json_lines.toml``.
+A layout made the object from a log event (logback, log4j 2), or a collector put one around a line (docker, fluentd,
+Loki, journald), or both. ``traces/patterns/rules/json_lines.toml`` lists the keys of each part.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assay.traces.input.lines.timestamps import DATED
 
 _PARTS = ("who", "role", "run", "path")
 _BESIDE = {"level", *_PARTS}
-"""An object with a message and nothing else, not even one of these, may be anything."""
+"""Keys that mark a log line; an object with a message and none of these, and no time, may be anything."""
 
 _STAMP = re.compile(DATED)
 _LEVEL = re.compile(r"TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL")
@@ -28,16 +28,19 @@ _LOGGER = re.compile(r"[A-Za-z_][\w$.-]{0,250}")
 _NUMBER = re.compile(r"\d{1,20}(?:\.\d{1,9})?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = ((1e11, 1_000_000), (1e14, 1_000), (1e17, 1))
-"""Numbers below the first are seconds, then milliseconds, then microseconds, each with how many microseconds it is; larger ones are nanoseconds."""
+"""The units of numeric times by size: below the first limit seconds, then milliseconds, then microseconds, each in
+microseconds; above, nanoseconds.
+"""
 
 _LOOKED_AT = 400
 
 
 @dataclass(frozen=True, slots=True)
 class JsonLine:
-    """What an object stands for: text, with the line feeds of its own, and as groups what it says of time and origin, as a prefix would.
+    """The line in an object: its text, with its own line feeds, and what it says of time and origin, as the groups of a
+    prefix.
 
-    Text that does not end in a line feed goes on in the next object.
+    Text that does not end in a line feed continues in the next object.
     """
 
     text: bytes
@@ -45,13 +48,13 @@ class JsonLine:
 
 
 def holds_lines(head: bytes) -> bool:
-    """Whether some of the lines of a file that begins so are log lines as JSON."""
+    """Whether some of the lines of a file with these first bytes are log lines as JSON."""
     lines = head[: head.rfind(b"\n") + 1].split(b"\n")[:_LOOKED_AT]
     return any(json_line(line) is not None for line in lines)
 
 
 def json_line(line: bytes) -> JsonLine | None:
-    """The line that a JSON object stands for; none if it is not such an object. In its message there may be another."""
+    """The line in a JSON object; None if it is not such an object. Its message may be another object."""
     if not line.startswith(b'{"') and not line.startswith(b'{ "'):
         return None
     try:
@@ -74,7 +77,7 @@ def json_line(line: bytes) -> JsonLine | None:
 
 
 def _text(message: str, stamp: str, part: Mapping[str, Any]) -> str:
-    """The record in Kafka's own layout, if the object says all of it, and else the message as it is."""
+    """The record in Kafka's own layout, if the object has all of its parts; otherwise the message as it is."""
     level = str(part.get("level", "")).upper()
     level = _data()["levels"].get(level, level)
     logger, thread, stack = part.get("logger"), part.get("thread"), part.get("stack")
@@ -87,7 +90,7 @@ def _text(message: str, stamp: str, part: Mapping[str, Any]) -> str:
 
 
 def _parts(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts that an object has, by name: each from the first of its keys that holds something."""
+    """The parts of an object by name, each from the first of its keys that has a value."""
     found: dict[str, Any] = {}
     for name, keys in _data()["keys"].items():
         value = next((value for key in keys if (value := _at(content, key)) not in (None, "")), None)
@@ -97,7 +100,10 @@ def _parts(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _at(content: Mapping[str, Any], key: str) -> Any:
-    """What stands under a key; one with dots may lead through objects. An object itself is nothing but where a time has several parts."""
+    """The value of a key; a key with dots may lead through nested objects.
+
+    An object is no value, except a time of several parts.
+    """
     value = content.get(key)
     if value is None and "." in key:
         value = content
@@ -107,7 +113,7 @@ def _at(content: Mapping[str, Any], key: str) -> Any:
 
 
 def _stamp(value: object) -> str:
-    """A time as a stamp; empty if it names no moment."""
+    """A time as a timestamp; empty if it names no moment."""
     match value:
         case bool():
             return ""
@@ -126,7 +132,9 @@ def _stamp(value: object) -> str:
 
 
 def _moment(number: float) -> str:
-    """A number of seconds, milliseconds, microseconds or nanoseconds since the epoch; which of them, its size tells."""
+    """A number of seconds, milliseconds, microseconds or nanoseconds since the epoch, distinguished by size, as a
+    timestamp.
+    """
     if not 0 <= number < 1e20:
         return ""
     scale = next((scale for limit, scale in _UNITS if number < limit), 0.001)

@@ -1,12 +1,13 @@
-"""What a log line looks like around its message: where a record begins, its time, its level, its thread, and its logger.
+"""The layout of a log line around its message: where a record begins, its time, level, thread and logger.
 
-Every record of every layout begins with a time stamp, perhaps in brackets, and has a level near it. That is all that the scanner
-needs to know. The first alternative of the pattern is the layout of the log4j.properties that Kafka and its ZooKeeper ship,
-from 0.8 to 4.1, which also yields the level at once. The pattern begins with a line feed, because a literal prefix is what makes the
-regular expression engine skip through text quickly. What stands between the stamp and the message is read by :func:`headers`, record by
-record, so that layouts may change within a file.
+Every record of every layout begins with a timestamp, perhaps in brackets, and has a level near it; the scanner needs no
+more. The first alternative of the pattern is the layout of the log4j.properties that Kafka and its ZooKeeper ship, from
+0.8 to 4.1, and yields the level at once. The pattern begins with a line feed, because the regular expression engine
+skips through text quickly only to a literal prefix. :func:`headers` reads what stands between timestamp and message,
+record by record, so that layouts may change within a file.
 
-Every repetition in these patterns is bounded, or is followed by a character that it cannot contain: no text makes them slow.
+Every repetition in these patterns is bounded, or is followed by a character that it cannot contain: no text makes them
+slow.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from typing import NamedTuple
 from assay.traces.input.lines.timestamps import STAMP, STOCK_STAMP
 
 HEADER_LIMIT = 192
-"""No record's beginning up to its level is longer than this, in bytes; one cut by the end of a block is found again."""
+"""The greatest length, in bytes, of the beginning of a record up to its level.
+
+A beginning that a block cuts is found again in the next block.
+"""
 
 _LEVELS = rb"TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL"
 
@@ -26,10 +30,10 @@ START = re.compile(
     rb"\n(?:\[(" + STOCK_STAMP + rb")\] ([A-Z]{4,5}) +(?=[^ ])"
     rb"|\[?(" + STAMP + rb")\]?(?=[^\n]{0,120}?\b(?:" + _LEVELS + rb")\b)[ :]*)"
 )
-"""Where a record begins: the stamp is group 1, and the level group 2, or else the stamp is group 3."""
+"""Where a record begins. Either group 1 is the timestamp and group 2 the level, or group 3 is the timestamp."""
 
 LEVEL_FIRST = re.compile(rb"\[?(?:" + _LEVELS + rb")\]?[ :]")
-"""How a line begins whose layout leaves the time to whoever collects the lines."""
+"""The beginning of a line whose layout leaves the time to the collector of the lines."""
 
 _LEVEL = r"\[?(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\]?(?: {0,8}[:|])?"
 _FIRST = rf"(?:{_LEVEL} {{1,8}})?"
@@ -53,13 +57,15 @@ HEADERS = tuple(
         rf"{_FIRST}{_LOGGER}{_END}",
     )
 )
-"""What may stand before a message, the stamp and perhaps the level taken off, if the logger is there and not behind the message."""
+"""What may stand before a message, behind the timestamp and perhaps the level, if the logger is there and not behind
+the message.
+"""
 
 _LEVEL_ALONE = re.compile(rf"(?:{_THREAD} {{0,8}})?(?:- )?{_LEVEL} {{1,8}}")
 
 
 class LineHeader(NamedTuple):
-    """What a header says, and where in the text the message begins."""
+    """The parts of a header, and where in the text the message begins."""
 
     level: str
     thread: str | None
@@ -68,12 +74,12 @@ class LineHeader(NamedTuple):
 
 
 def headers(text: str) -> Iterator[LineHeader]:
-    """The ways to read the beginning of a text as a header with a logger, the likeliest first."""
+    """The interpretations of the beginning of a text as a header with a logger, the likeliest first."""
     return (_header(found) for pattern in HEADERS if (found := pattern.match(text)) is not None)
 
 
 def header_without_logger(text: str) -> LineHeader | None:
-    """The beginning of a text read as a level, perhaps behind a thread; none if it is neither."""
+    """The beginning of a text as a level, perhaps behind a thread; None if there is no level."""
     found = _LEVEL_ALONE.match(text)
     return None if found is None else _header(found)
 
@@ -90,15 +96,15 @@ _NAME = rb"([A-Za-z_][\w$]*(?:\.[\w$-]+)*)(?::\d{1,6})?"
 _LAST = re.compile(_NAME)
 
 LOGGER_LAST = re.compile(rb" \(" + _NAME + rb"\)\n")
-"""What follows the message of a record of one line in the stock layout; :func:`split_logger` divides every record."""
+"""What follows the message of a one-line record in the stock layout; :func:`split_logger` divides every record."""
 
 
 def split_logger(text: bytes) -> tuple[bytes, bytes, bytes]:
     """Divide the text of a record into message, logger and what follows the logger (a stack trace).
 
-    The logger mostly ends the first line, perhaps with the number of a source line. A configuration dump has it at the end of its
-    last line, and a message that ends in a line feed has it alone on the second. A record without any has an empty logger and
-    nothing after it.
+    The logger usually ends the first line, perhaps with a source line number. A configuration dump has it at the end of
+    its last line, and a message that ends in a line feed has it alone on the second. A record without a logger yields
+    an empty logger, and nothing after it.
     """
     end = text.find(b"\n")
     line = text if end < 0 else text[:end]
@@ -116,7 +122,9 @@ _THREAD_LAST = re.compile(rb"(?<=\)) \[([^\]\n]{1,160})\](?=\r?\n?\Z)")
 
 
 def split_thread(text: bytes) -> tuple[bytes, str | None]:
-    """A text without the thread that stands in brackets behind the logger, at the end of its first or of its last line, and the thread."""
+    """The text without a thread in brackets behind the logger, at the end of its first or last line; and the thread, or
+    None.
+    """
     end = text.find(b"\n") + 1 or len(text)
     for upto in (end, len(text)):
         if (found := _THREAD_LAST.search(text, max(0, upto - 200), upto)) is not None:
@@ -128,5 +136,5 @@ _COLOUR = re.compile(rb"\x1b\[[0-9;:?]{0,40}[A-Za-z]|\x1b\][^\x07\x1b\n]{0,200}(
 
 
 def without_colours(text: bytes) -> bytes:
-    """A text without the escape sequences that colour it on a terminal."""
+    """The text without the escape sequences that colour it on a terminal."""
     return _COLOUR.sub(b"", text) if b"\x1b" in text else text

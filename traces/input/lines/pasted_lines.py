@@ -1,4 +1,4 @@
-"""Log lines as people paste them: from a web page, a chat, a word processor; often without time, level or logger."""
+"""Log lines that people pasted: from a web page, a chat, a word processor; often without time, level or logger."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ _LONGEST = 1 << 14
 
 
 def normalise(text: str) -> str:
-    """The line as the program printed it: plain quotes, hyphens and blanks, no blanks inside class names, no entities."""
+    """The line as the program printed it: plain quotes, hyphens and blanks, no blanks inside class
+    names, no entities.
+    """
     plain = html.unescape(text) if "&" in text else text
     plain = plain.translate(_LETTERS)
     return _BLANKS.sub(" ", _SPLIT_NAME.sub(r"\1.", plain))
@@ -41,16 +43,16 @@ def normalise(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """A pasted record that a shape recognised."""
+    """A pasted record that a pattern matched."""
 
     record: LogRecord
     findings: tuple[PatternMatch, ...]
 
 
 def pasted_records(text: bytes, place: LogPosition, recogniser: Recogniser) -> Iterator[Pasted]:
-    """The lines in a text that are log lines, one wrapped over up to four lines joined again.
+    """The log lines in a text; one that was wrapped over up to four lines is joined.
 
-    Only lines that hold an anchor of a shape, or end in the name of a known logger, are looked at; the others are prose.
+    Only lines that hold an anchor of a pattern, or end in the name of a known logger, are tried; all others are prose.
     """
     lines = text.splitlines(keepends=True)
     offset, number = place.offset, 0
@@ -67,7 +69,7 @@ def pasted_records(text: bytes, place: LogPosition, recogniser: Recogniser) -> I
 
 
 def _first_match(lines: list[bytes], place: LogPosition, recogniser: Recogniser) -> tuple[Pasted | None, int]:
-    """The record that begins on the first of these lines, and how many of them it takes; none and one otherwise."""
+    """The record that begins on the first of these lines, and how many of them it takes; otherwise None and 1."""
     text = ""
     for used, line in enumerate(lines, 1):
         if len(line) > _LONGEST or (used > 1 and not line.strip()):
@@ -82,6 +84,7 @@ def _first_match(lines: list[bytes], place: LogPosition, recogniser: Recogniser)
 
 
 def _worth_a_look(plain: str, recogniser: Recogniser) -> bool:
+    """Whether a line holds an anchor, or ends in the name of a known logger."""
     if any(anchor in plain for anchor in recogniser.anchors):
         return True
     logger = _LOGGER.search(plain[-200:])
@@ -89,7 +92,7 @@ def _worth_a_look(plain: str, recogniser: Recogniser) -> bool:
 
 
 def _recognise(plain: str, place: LogPosition, recogniser: Recogniser) -> Pasted | None:
-    """The record in a normalised text, if a shape describes its whole message."""
+    """The record in a normalised text, if a pattern describes its whole message."""
     header = _HEADER.match(plain)
     stamp, level, begin = (header["stamp"], header["level"], header.end()) if header is not None else (None, None, 0)
     suffix = _LOGGER.search(plain)

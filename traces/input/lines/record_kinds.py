@@ -1,7 +1,8 @@
-"""The kinds of records in the stock layout, by numbers: machine code sorts the records of a stretch, and only what a shape fits is looked at one by one.
+"""The kinds of records in the stock layout: compiled code classifies the records of a block, and only records that a
+pattern may match are read.
 
-NOTE(kinds): A kind is a level, what ends the line, and the skeleton of the message (see the note in ``skeleton``), compared byte by byte. What ends a line
-is known first: it tells the logger, and the logger whether a message says anything at all and which of its digits are told apart.
+A kind is a level, the ending of the line, and the template of the message; how it is found:
+``docs/design/record-kinds.md``.
 """
 
 from __future__ import annotations
@@ -23,21 +24,24 @@ from assay.traces.store.packed_records import Rows
 from assay.traces.store.record_block import Numbers, Stretch
 
 Dispatched = tuple[str, LoggerShapes | None]
-"""The full name of a logger, and its shapes if it says anything of the protocol."""
+"""The full name of a logger, and its patterns if it concerns the protocol."""
 
 OTHER, ALONE, KEPT, BRACKETED = range(4)
-"""What is done with the records of a kind: they are counted, or looked at one by one, or a shape fits them; or they would be counted, but that what
-they begin with may be a thread."""
+"""The classes of kinds. ``OTHER``: counted only.
+
+``ALONE``: read one by one. ``KEPT``: a pattern matches the whole. ``BRACKETED``: like ``OTHER``, but the bracket at the
+beginning may be a thread.
+"""
 
 _OTHER, _ALONE = -2, -1
-"""The numbers of kinds that need no skeleton."""
+"""The numbers of kinds that need no template."""
 
 _ENDINGS, _KINDS = 1 << 12, 1 << 15
 _BYTES_OF_ENDINGS, _BYTES_OF_KINDS = 1 << 18, 1 << 23
 
 
 class Sorted(NamedTuple):
-    """A stretch, the number of each record's kind, what is done with it, where its message ends, and where its first line does."""
+    """A block with the kind and class of each record, where its message ends, and where its first line ends."""
 
     stretch: Stretch
     numbers: Numbers
@@ -58,7 +62,7 @@ class RecordKinds:
         self._begin_anew()
 
     def _begin_anew(self) -> None:
-        """Forget all kinds, and what ends lines."""
+        """Forget all kinds and all endings."""
         self._endings, self._messages = DigitPool(_ENDINGS, _BYTES_OF_ENDINGS), DigitPool(_KINDS, _BYTES_OF_KINDS)
         self._loggers.clear()
         self._moulds = Moulds()
@@ -69,7 +73,8 @@ class RecordKinds:
         self._classes[_OTHER + 2] = OTHER
 
     def sort(self, stretch: Stretch) -> Sorted:
-        """The records of a stretch sorted by their kinds."""
+        """Classify the records of a block by their kinds."""
+        # Kinds are forgotten between blocks only: numbers must not change within one.
         if self._messages.is_nearly_full or self._endings.is_nearly_full:
             self._begin_anew()
         text, count = np.frombuffer(stretch.text, np.uint8), len(stretch.bodies)
@@ -84,7 +89,7 @@ class RecordKinds:
         return Sorted(stretch, numbers, self._classes[numbers], ends, stops)
 
     def keep(self, rows: Rows, file: str, records: Sorted, kept: Numbers) -> None:
-        """Add those records of a stretch that shapes fit: packed, where they have one line and their kind can be."""
+        """Add those records of a block that a pattern matches: packed if they have one line and their kind packs."""
         stretch, numbers = records.stretch, records.numbers[kept]
         packed = (records.stops[kept] == stretch.starts[kept + 1]) & (self._packs[numbers] != 0)
         begin = 0
@@ -96,7 +101,7 @@ class RecordKinds:
             begin = stop + 1
 
     def _match(self, file: str, records: Sorted, at: int) -> MatchedRecord:
-        """A record that a shape fits, with what was found in it."""
+        """A record that a pattern matches, as an object."""
         stretch, mould = records.stretch, self._moulds[int(records.numbers[at])]
         start, stop, last = int(stretch.starts[at]), int(records.stops[at]), int(stretch.starts[at + 1])
         message = stretch.text[int(stretch.bodies[at]) : int(records.ends[at])].decode("latin-1")
@@ -108,7 +113,7 @@ class RecordKinds:
         )
 
     def _learn_endings(self) -> None:
-        """Find out which loggers the new endings of lines name."""
+        """Find the loggers of new endings."""
         for number in range(len(self._loggers), len(self._endings)):
             found = LOGGER_LAST.fullmatch(self._endings.text(number))
             logger: Dispatched = ("", None) if found is None else self._dispatch(found[1])
@@ -121,7 +126,7 @@ class RecordKinds:
                 self._rows[number] = _OTHER if table is None else self._fold(table)
 
     def _fold(self, table: bytes) -> int:
-        """The row of a table in the array of all."""
+        """The index of a fold table in the array of all."""
         known = self._known_folds.get(table)
         if known is None:
             known = self._known_folds[table] = len(self._folds)
@@ -129,7 +134,7 @@ class RecordKinds:
         return known
 
     def _learn_kinds(self) -> None:
-        """Find out what the new kinds are. The skeleton of a message is read as the message is."""
+        """Match the messages of new kinds; the template of a message is matched in its place."""
         for number in range(len(self._moulds) - 2, len(self._messages)):
             level, _, message = self._messages.text(number).partition(b" ")
             name, shapes = self._loggers[self._messages.owner(number)]

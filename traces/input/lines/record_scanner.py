@@ -1,8 +1,8 @@
-"""A stream of bytes cut into records, with exact line numbers and byte offsets, in bounded memory.
+"""Cut a stream of bytes into records, with exact line numbers and byte offsets, in bounded memory.
 
-A record lasts from its header to the next one, whatever its lines look like, so stack traces and configuration dumps
-stay whole. Text before the first header (the end of a record whose beginning was rotated away, or text that is no log)
-is handed out as a record without a time stamp. What is too long to keep is reported; no byte is passed over in silence.
+A record lasts from its header to the next one, whatever its lines look like, so that stack traces and configuration
+dumps stay whole. Text before the first header (the end of a record whose beginning was rotated away, or text that is no
+log) becomes a record without a timestamp. What is too long to keep is reported; no byte is skipped silently.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BOM = b"\xef\xbb\xbf"
 
 
 class ByteStream(Protocol):
-    """Anything that hands out bytes in order."""
+    """Anything that returns bytes in order."""
 
     def read(self, size: int, /) -> bytes:
         """At most ``size`` bytes; none at the end."""
@@ -33,7 +33,9 @@ class ByteStream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ScanLimits:
-    """How much is read at once, and the length from which a record is cut; all in bytes."""
+    """How much is read at once (``block``), the length from which a record is cut (``record``), and what is kept of it
+    (``kept``); in bytes.
+    """
 
     block: int = 1 << 20
     record: int = 8 << 20
@@ -42,7 +44,7 @@ class ScanLimits:
 
 @dataclass(slots=True)
 class FileCounts:
-    """What was read of one file."""
+    """Counts and notices of the reading of one file."""
 
     bytes: int = 0
     lines: int = 0
@@ -51,7 +53,10 @@ class FileCounts:
 
 
 def scan(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits = ScanLimits()) -> Iterator[RawRecord]:
-    """Cut a stream into records one by one, counting into ``tally``: the obvious way, which :func:`divide` is compared with."""
+    """Cut a stream into records one by one, counting into ``tally``.
+
+    This is the obvious way, with which tests compare :func:`divide`.
+    """
     cutter = Cutter(lambda line, offset: LogPosition(file, line, offset), tally, limits)
     while block := stream.read(limits.block):
         tally.bytes += len(block)
@@ -63,7 +68,7 @@ def scan(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits = 
 def divide(
     stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits = ScanLimits()
 ) -> Iterator[RawRecord | Stretch]:
-    """The same, records in the stock layout in stretches of many."""
+    """Like :func:`scan`, but consecutive records in the stock layout come as blocks."""
     cutter = Cutter(lambda line, offset: LogPosition(file, line, offset), tally, limits)
     while block := _filled(stream, limits.block):
         tally.bytes += len(block)
@@ -73,7 +78,7 @@ def divide(
 
 
 def _filled(stream: ByteStream, size: int) -> bytes:
-    """So many bytes, in as many pieces as the stream hands them out; fewer at its end."""
+    """The next ``size`` bytes, however the stream divides them; fewer at its end."""
     parts: list[bytes] = []
     missing = size
     while missing and (part := stream.read(missing)):
@@ -83,7 +88,7 @@ def _filled(stream: ByteStream, size: int) -> bytes:
 
 
 Header = tuple[bytes, bytes, int]
-"""The stamp and the level of a record, and where its message begins, counted from the line feed before it."""
+"""The timestamp and the level of a record, and where its message begins, counted from the line feed before it."""
 
 
 def _header(match: re.Match[bytes]) -> Header:
@@ -92,15 +97,16 @@ def _header(match: re.Match[bytes]) -> Header:
 
 
 def _may_go_on(match: re.Match[bytes], data: bytes) -> bool:
-    """Whether a header that ends a text may be longer than what is there."""
+    """Whether a header at the end of a text may be longer than what has arrived."""
     return match[2] is None and len(data) - match.start() < HEADER_LIMIT and data.find(b"\n", match.end()) < 0
 
 
 class Cutter:
-    """Cuts text that arrives in blocks: the state between two blocks is the bytes of the unfinished record and where they stand.
+    """Cuts text that arrives in blocks; between two blocks the state is the bytes of the unfinished record and their
+    position.
 
-    ``data`` always begins with the line feed before the current record (an imagined one before the first), so that every
-    header, the first too, is found by the same pattern.
+    ``data`` always begins with the line feed before the current record (an imagined one before the first), so that one
+    pattern finds every header, the first included.
     """
 
     def __init__(self, place: Callable[[int, int], LogPosition], tally: FileCounts, limits: ScanLimits) -> None:
@@ -119,7 +125,7 @@ class Cutter:
         yield from self._limited()
 
     def divide(self, block: bytes) -> Iterator[RawRecord | Stretch]:
-        """The same, records in the stock layout in stretches of many."""
+        """Like :meth:`feed`, but consecutive records in the stock layout come as blocks."""
         data = self._with(block)
         pending = self._header is not None and self._header[1] != b""
         found = candidates(data, self._fresh, pending=pending)
@@ -127,7 +133,7 @@ class Cutter:
         yield from self._limited()
 
     def _with(self, block: bytes) -> bytes:
-        """What is there with the next block; a byte order mark before everything is passed over."""
+        """The data with the next block appended, without a byte order mark at the beginning of the file."""
         data = self._data + block
         if self._base == -1 and data.startswith(BOM, 1):
             self._base += len(BOM)
@@ -135,10 +141,11 @@ class Cutter:
         return data
 
     def _limited(self) -> Iterator[RawRecord]:
-        """A record that is too long is cut; and what is before the next block needs no second look."""
+        """Cut a record that is too long, and note up to where the data need no second search."""
         if len(self._data) > self._limits.record:
             yield from self._cut()
         in_record = self._header is not None and self._header[0] != b""
+        # A header may straddle two blocks, so the last `HEADER_LIMIT` bytes are searched again.
         self._fresh = max(1 if in_record else 0, len(self._data) - HEADER_LIMIT)
 
     def finish(self) -> Iterator[RawRecord]:
@@ -153,7 +160,7 @@ class Cutter:
         self.lines = self.line - 1 + data.count(b"\n", 1) + (not data.endswith(b"\n"))
 
     def _advance(self, data: bytes, *, last: bool) -> Iterator[RawRecord]:
-        """The records that end where another begins; a header that goes on in the next block is left for that."""
+        """The records that end where another begins; a header that may continue in the next block is left for it."""
         at, line, base, header = 0, self.line, self._base, self._header
         for match in self._find(data, self._fresh):
             start = match.start()
@@ -168,7 +175,7 @@ class Cutter:
         self._data, self._base, self.line, self._header = data[at:], base + at, line, header
 
     def _go_along(self, data: bytes, found: Candidates) -> Iterator[RawRecord | Stretch]:
-        """The records that end where another begins, as :meth:`_advance` finds them."""
+        """The records that end where another begins, like :meth:`_advance`, from candidates."""
         found, headers = self._certain(data, found)
         starts = found.starts
         if not len(starts):
@@ -190,7 +197,7 @@ class Cutter:
         self._header = headers.get(last) or stock
 
     def _certain(self, data: bytes, found: Candidates) -> tuple[Candidates, dict[int, Header]]:
-        """Those candidates that do begin records, and by their places the headers of those in another layout."""
+        """The candidates that do begin records, and by their positions the headers of those in other layouts."""
         headers: dict[int, Header] = {}
         kept = np.ones(len(found.starts), np.bool_)
         for at in np.flatnonzero(found.bodies == 0).tolist():
@@ -208,7 +215,9 @@ class Cutter:
         return (found if kept.all() else Candidates(*(each[kept] for each in found))), headers
 
     def _cut(self) -> Iterator[RawRecord]:
-        """Give up on a record that is too long: its beginning is handed out, the rest is skipped up to the next header."""
+        """Give up on a record that is too long: its beginning is returned, the rest is skipped up to
+        the next header.
+        """
         if self._header is not None:
             stamp, level, body = self._header
             self._cut_at = self._place(self.line, self._base + 1)
@@ -219,14 +228,14 @@ class Cutter:
         self._data, self._base, self._header = self._data[dropped:], self._base + dropped, None
 
     def _report_cut(self, more: int) -> None:
-        """Say what was skipped, now that the end of the long record is found."""
+        """Report what was skipped, now that the end of the long record is found."""
         text = f"a record of {self._skipped + more:,} bytes; only its first {self._limits.kept:,} were read"
         self._tally.notices.append(Notice("record too long", self._cut_at, text))
         self._skipped = 0
 
 
 def _stretches(whole: Stretch, headers: Mapping[int, Header]) -> Iterator[RawRecord | Stretch]:
-    """All records but the last, whose end is not there; those in another layout one by one."""
+    """All records but the last, whose end has not arrived; those in other layouts one by one."""
     last, begin = len(whole.starts) - 1, 0
     odd = [at for at in np.flatnonzero(whole.bodies == 0).tolist() if at < last]
     for at in (*odd, last):

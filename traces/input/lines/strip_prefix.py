@@ -1,6 +1,7 @@
-"""Lines with a prefix, with colours, or as JSON, as the streams that they were before: one for each process, container or file that the prefix names.
+"""Strip prefixes, colours and JSON from lines: the original streams, one for each process, container or file that the
+prefix names.
 
-A record keeps the place that its first line has in the file that was read.
+A record keeps the position that its first line has in the file that was read.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from assay.traces.input.lines.record_scanner import ByteStream, Cutter, FileCoun
 from assay.traces.store.record_block import RawRecord
 
 _WITHIN = 3
-"""So many objects may be in one another."""
+"""How deep JSON objects may be nested in one another's messages."""
 
 _LINES = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
 class LineOrigin(NamedTuple):
-    """Where lines come from, by their prefixes: the host or container, what runs there, its number, and the file, each empty if not said."""
+    """Where lines come from, by their prefixes: host or container, what runs there, process number, and file; each
+    empty if it is not known.
+    """
 
     who: str = ""
     role: str = ""
@@ -33,7 +36,7 @@ class LineOrigin(NamedTuple):
 
     @property
     def said(self) -> str:
-        """The part in words, for people."""
+        """The origin in words, for people."""
         return " ".join(each for each in (self.who, self.role, self.run and f"[{self.run}]", self.path) if each)
 
 
@@ -48,14 +51,17 @@ class _Strand:
     first: int = 1
 
     def take(self, line: bytes, place: tuple[int, int], *, begins: bool) -> None:
+        """Add a line, or the continuation of a line (not ``begins``), which has no position of its own."""
         self.waiting.append(line)
         if begins:
             self.places.append(place)
 
     def place(self, line: int) -> tuple[int, int]:
+        """The position in the file of a line of the part."""
         return self.places[max(0, min(line - self.first, len(self.places) - 1))]
 
     def records(self, *, last: bool = False) -> Iterator[RawRecord]:
+        """The records that the waiting lines complete; positions that are no longer needed are dropped."""
         text = b"".join(self.waiting)
         self.waiting.clear()
         for raw in self.cutter.feed(text):
@@ -73,7 +79,7 @@ class _Strand:
 
 
 class Unwrapped:
-    """Reads a stream line by line, and hands out the records of each part, in its order."""
+    """Reads a stream line by line, and returns the records of each part in order."""
 
     def __init__(self, prefixes: Sequence[Prefix], file: str, tally: FileCounts, limits: ScanLimits) -> None:
         self._patterns: list[re.Pattern[bytes]] = [prefix.pattern for prefix in prefixes]
@@ -81,9 +87,9 @@ class Unwrapped:
         self._strands: dict[LineOrigin, _Strand] = {}
         self._names: dict[tuple[bytes, ...], LineOrigin] = {}
         self._unfinished: set[LineOrigin] = set()
-        """Parts whose last line has no end yet, because it is very long."""
+        """Parts whose last line has not ended yet, because it is very long."""
         self._held: dict[LineOrigin, tuple[bytes, tuple[int, int]]] = {}
-        """Beginnings of lines that a collector cut, with their places."""
+        """Beginnings of lines that a collector cut, with their positions."""
         self._line, self._offset = 0, 0
         self._open: LineOrigin | None = None
         self._without: list[LogPosition] = []
@@ -91,7 +97,7 @@ class Unwrapped:
         self._left_out: list[LogPosition] = []
 
     def read(self, stream: ByteStream) -> Iterator[tuple[LineOrigin, RawRecord]]:
-        """All records, each with the part that it is of."""
+        """All records, each with its part."""
         rest = b""
         while block := stream.read(self._limits.block):
             self._tally.bytes += len(block)
@@ -116,7 +122,7 @@ class Unwrapped:
                 yield part, raw
 
     def _take(self, line: bytes) -> None:
-        """Give a line, or a piece of a very long one, to the part that it is of."""
+        """Give a line, or a piece of a very long one, to its part."""
         self._line += self._open is None
         place = (self._line, self._offset)
         self._offset += len(line)
@@ -128,7 +134,7 @@ class Unwrapped:
             self._take_lines(part, text, place)
 
     def _take_lines(self, part: LineOrigin, text: bytes, place: tuple[int, int]) -> None:
-        """The lines of one object, or the end of one that is not whole."""
+        """Add the lines of one object, or the end of an incomplete one."""
         for piece in _LINES.findall(text):
             self._strand(part).take(piece, place, begins=part not in self._unfinished)
             if piece.endswith(b"\n"):
@@ -156,13 +162,17 @@ class Unwrapped:
         return part, stamped_line(text, groups["stamp"]) if "stamp" in groups else text, place
 
     def _opened(self, text: bytes, groups: dict[str, bytes], place: tuple[int, int]) -> tuple[bytes, tuple[int, int]]:
-        """What stands in a JSON object, and in one in that; nothing while the line goes on in the next object, and then the place of the first."""
+        """Open a JSON object, and objects in its message.
+
+        Returns no text while the line continues in the next object, and then the position of the first.
+        """
         for _ in range(_WITHIN):
             inner = json_line(text)
             if inner is None:
                 break
             groups |= inner.groups
             part = self._part(groups)
+            # Docker cuts lines at 16 KB into several objects, so that a line may continue in the next one.
             before, place = self._held.pop(part, (b"", place))
             text = before + inner.text
             if not text.endswith(b"\n") and len(text) <= self._limits.record:
@@ -189,7 +199,7 @@ class Unwrapped:
         return found
 
     def _count(self, part: LineOrigin, number: int, place: tuple[int, int]) -> None:
-        """Notice lines that whoever took these lines from their file left out."""
+        """Detect lines that were left out when these lines were taken from their file."""
         if number != self._numbers.get(part, 0) + 1:
             self._left_out.append(LogPosition(self._file, *place))
         self._numbers[part] = number

@@ -1,8 +1,8 @@
-"""Time stamps as logs write them, and the moments that they name.
+"""Timestamps as logs write them, and the moments that they name.
 
-A stamp without a zone is read as UTC. One without a year, or without a date, names a moment only within a year, or a day: it is read as one of
-1972 (a leap year), and ``Clock.lacks`` says so, so that the year can be found from what the other files say. A stamp without milliseconds names a
-second, and ``Clock.resolution`` says so: what the line tells of may have happened at any time in it.
+A timestamp without a zone is read as UTC. One without a year, or without a date, is read as one of 1972 (a leap year),
+and ``Clock.lacks`` is set, so that the year can be found from other files. A timestamp without milliseconds names a
+whole second, and ``Clock.resolution`` is set: what the line reports may have happened at any time in it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _ZONE = rb"(?: ?(?:Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d))?"
 _MONTH = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 
 STOCK_STAMP = rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3}"
-"""The stamp of the log4j.properties that Kafka ships; the fast way is for this one."""
+"""The timestamp of the log4j.properties that Kafka ships, for which there is a fast path."""
 
 DATED = rb"(?:\d{4}[-/]\d\d[-/]\d\d[ T]" + _HMS + rb"|\d\d " + _MONTH + rb" \d{4} " + _HMS + rb")" + _FRACTION + _ZONE
-"""Stamps that name a moment."""
+"""Timestamps that name a moment."""
 
 STAMP = (
     DATED
@@ -35,10 +35,10 @@ STAMP = (
     + _HMS
     + rb"[,.]\d{1,9}"
 )
-"""All stamps, those without a year and without a date too."""
+"""All timestamps, including those without a year or without a date."""
 
 BASE_YEAR = 1972
-"""The year of stamps without one: a leap year, so that every day exists."""
+"""The year of timestamps without one: a leap year, so that every day exists."""
 
 _MONTHS = {name: number for number, name in enumerate(b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
 _PARTS = re.compile(
@@ -54,7 +54,7 @@ _BACK = DAY // 2
 
 
 class Clock:
-    """Reads time stamps, remembering the last second: records come in bursts, and parsing a date is the slow part."""
+    """Parses timestamps, remembering the last second: records come in bursts, and parsing a date is the slow part."""
 
     __slots__ = ("_days", "_last", "_second", "_start", "_years", "lacks", "resolution")
 
@@ -66,7 +66,7 @@ class Clock:
         self.lacks: str | None = None
 
     def read(self, stamp: bytes) -> int | None:
-        """Milliseconds since the epoch; none if the stamp names no moment, such as one in a 13th month."""
+        """Milliseconds since the epoch; None if the timestamp names no moment, such as one in a 13th month."""
         if len(stamp) != 23 or stamp[4] not in b"-/" or stamp[19] not in b",." or not stamp[20:].isdigit():
             return self._read_any(stamp)
         second = stamp[:19]
@@ -97,7 +97,10 @@ class Clock:
         return moment if year else self._in_sequence(moment, dated=part["day3"] is not None or part["day4"] is not None)
 
     def _in_sequence(self, moment: int, *, dated: bool) -> int:
-        """A moment without year, or without date: where it falls back by half of the cycle, the next one has begun."""
+        """A moment without year, or without date.
+
+        If it falls back by half of the cycle, the next year or day has begun.
+        """
         self.lacks = "year" if dated else "date"
         cycle = 366 * DAY if dated else DAY
         moment += (self._years if dated else self._days) * cycle
@@ -117,7 +120,7 @@ def year_start(year: int) -> int:
 
 
 def _offset(zone: bytes | None) -> int:
-    """How far a zone's clocks are ahead of UTC, in milliseconds."""
+    """How far a zone is ahead of UTC, in milliseconds."""
     if zone is None or zone[:1] not in b"+-":
         return 0
     digits = zone[1:].replace(b":", b"")
