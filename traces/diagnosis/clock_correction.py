@@ -1,10 +1,7 @@
-"""By how much the clocks of nodes differ, as what several of them report shows, and logs with their times put right.
+"""Estimates by how much the clocks of nodes differ, from facts that several nodes report, and corrects the times of the
+logs.
 
-docs/design/clock-correction.md: A change is told of by several nodes within a fraction of a second, unless one of them was down or behind. So the times at which two nodes tell the
-same differ by the difference of their clocks, mostly; whatever was late differs by something else each time. What is told within a second is one occasion, since a node
-that starts tells of a hundred old things at once. The clocks differ by what the differences of at least three occasions, and of a third of all, agree on, if hardly any are
-as those of equal clocks would be: a node that is slow to hear is still quick to tell what it does itself. Clocks that differ by less than a second are left to the
-clause, which allows for late lines. A clock that was set in the middle of a log differs by two amounts, and is left as it is if neither explains enough.
+When a difference is believed, and which differences are left to the clause, is said in docs/design/clock-correction.md.
 """
 
 from __future__ import annotations
@@ -28,29 +25,31 @@ from assay.traces.table.event_table import Positions, in_columns
 from assay.traces.table.statement_ids import Everywhere
 
 CORRECTED = "clock corrected"
-"""The kind of notice about a clock that differs, and whose times were put right."""
+"""The kind of notice about a clock that differs and whose times were corrected."""
 
 AGREEING = 500
-"""Within how many milliseconds the differences of occasions agree."""
+"""Differences of occasions agree if they are within this many milliseconds."""
 
 OCCASIONS = 3
 PART = 3
-"""On how many occasions at least clocks are compared, and of how many one has to agree."""
+"""The least number of occasions for a comparison of clocks, and one in how many of them has to agree."""
 
 AT_ONCE = 1_000
-"""What is told with no longer pause, in milliseconds, is one occasion."""
+"""Reports without a longer pause than this many milliseconds are one occasion."""
 
 MANY = 200_000
 SLICE = "topic", "partition"
-"""From how many events on that can be news only some slices are asked about, by these fields."""
+"""With more events to compare than this, only some slices are compared, chosen by these fields."""
 
 SERVER = "\0server"
-"""In place of a node: the server whose times lines repeat. No node has such a name."""
+"""Stands for a node: the server whose times lines repeat. No node has such a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """By how many milliseconds the clock of a node is ahead of another's (behind, if negative), and on how many occasions, and where first, both told the same."""
+    """By how many milliseconds a node's clock is ahead of another's (negative: behind), on how many occasions, and the
+    first of these.
+    """
 
     ahead: int
     other: str
@@ -58,20 +57,20 @@ class Offset:
     place: LogPosition
 
     def told(self, node: str) -> str:
-        """What that says of a node's clock, in words."""
+        """The offset of a node's clock in words."""
         how = f"{'ahead of' if self.ahead > 0 else 'behind'} that of {self.other} by about {abs(self.ahead):,} ms"
         return f"the clock of {node} is {how}, as {self.occasions} occasions show on which both told the same: its times were put right"
 
 
 class _Difference(NamedTuple):
-    """By how much one clock is ahead of another, and on how many occasions that is so."""
+    """By how much one clock is ahead of another, and on how many occasions."""
 
     ahead: float
     occasions: int
 
 
 def in_step(reading: LogReading) -> LogReading:
-    """The logs as if the clocks of all nodes agreed, and a notice about each that did not (docs/design/clock-correction.md)."""
+    """The logs with corrected times, and a notice for each clock that differed (docs/design/clock-correction.md)."""
     found = offsets(reading)
     if not found:
         return reading
@@ -103,7 +102,9 @@ def offsets(reading: LogReading) -> dict[str, Offset]:
 
 
 def _compared(nodes: Sequence[str], compare: Callable[[str, str], _Difference | None]) -> dict[str, _Difference]:
-    """By how much the clocks of nodes are ahead of that of the first, of those that can be compared with it, or with one that can."""
+    """By how much each clock is ahead of the first node's, for nodes that can be compared with it directly or through
+    others.
+    """
     known = {nodes[0]: _Difference(0.0, 0)}
     asked = [nodes[0]]
     for node in asked:
@@ -116,7 +117,7 @@ def _compared(nodes: Sequence[str], compare: Callable[[str, str], _Difference | 
 
 
 def _like(known: Mapping[str, _Difference], node: str) -> int:
-    """How many clocks are about as a node's is."""
+    """How many clocks agree with a node's."""
     return sum(abs(other.ahead - known[node].ahead) <= BEHIND for other in known.values())
 
 
@@ -133,7 +134,9 @@ def _difference(news: Mapping[str, _Told], server: Mapping[str, _Times], one: st
 
 
 def agreed(one: Numbers, other: Numbers) -> _Difference | None:
-    """What the times agree on at which two nodes told the same, if anything (docs/design/clock-correction.md)."""
+    """The difference of clocks on which the times agree at which two nodes report the same facts; None if there is
+    none.
+    """
     order = np.argsort(one, kind="stable")
     later, ends = (other - one)[order], np.flatnonzero(np.diff(one[order]) > AT_ONCE) + 1
     occasions = np.sort([float(np.median(own)) for own in np.split(later, ends) if len(own)])
@@ -149,7 +152,7 @@ def agreed(one: Numbers, other: Numbers) -> _Difference | None:
 
 
 def _times_of_server(reading: LogReading) -> dict[str, _Times]:
-    """The times by each node's clock, and by the server's, of what the lines report that repeat these."""
+    """The facts whose server time a line repeats: by each node's clock, and by the server's."""
     found: dict[str, list[tuple[int, int]]] = {}
     for event, own, other in repeated(reading):
         found.setdefault(event.run.node, []).append((own, other))
@@ -157,7 +160,7 @@ def _times_of_server(reading: LogReading) -> dict[str, _Times]:
 
 
 class _Told(NamedTuple):
-    """What a node tells of that others tell too, in the order of its numbers, when it first does, and at which event."""
+    """The facts that a node reports and others report too, by number: when it first does, and at which event."""
 
     what: Numbers
     times: Numbers
@@ -169,18 +172,22 @@ _Times = tuple[Numbers, Numbers]
 
 @dataclass(frozen=True, slots=True)
 class _News:
-    """Fields in which lines of different nodes tell the same, and the kinds of their events; none if they may be of any."""
+    """Fields in which lines of different nodes report the same fact, and the kinds of their events; any kind if none is
+    given.
+    """
 
     fields: tuple[str, ...]
     kinds: frozenset[str] = frozenset()
 
     def may_be(self, shape: Shape) -> bool:
-        """Whether a line of a shape can tell it; who and in which session is added to lines."""
+        """Whether a line of a pattern can report such a fact. The author and the session are added to every line, so
+        they do not count.
+        """
         stated = shape.fields.keys() | shape.constants.keys() | {"broker", "session"}
         return stated.issuperset(self.fields) and (not self.kinds or shape.kind in self.kinds)
 
     def told(self, event: Event) -> tuple[object, ...] | None:
-        """What an event tells, if it is of this kind."""
+        """The fact that an event reports, if it is of this kind."""
         values = tuple(event.fields.get(name) for name in self.fields)
         return None if None in values or (self.kinds and event.kind not in self.kinds) else values
 
@@ -192,13 +199,13 @@ def _all_news() -> tuple[_News, ...]:
 
 
 def _told_by(event: Event) -> tuple[object, ...] | None:
-    """The news that a line tells: the first that it can be."""
+    """The fact that a line reports: of several, the first kind."""
     found = ((number, news.told(event)) for number, news in enumerate(_all_news() if event.shape else ()))
     return next(((number, *told) for number, told in found if told is not None), None)
 
 
 def _asked(reading: LogReading) -> Positions:
-    """The positions of events that can be news; of many those about some of the slices."""
+    """The positions of events that can report shared facts; if they are many, those of some slices only."""
     shape, events = reading.catalogue.shape, reading.events
     found = events.where(lambda own: bool(own.shape) and any(news.may_be(shape(own.shape)) for news in _all_news()))
     if len(found) <= MANY:
@@ -210,7 +217,7 @@ def _asked(reading: LogReading) -> Positions:
 
 
 def _news(reading: LogReading) -> dict[str, _Told]:
-    """What each node told of, the one with the most first."""
+    """The facts that each node reports; the node with the most comes first."""
     nodes = sorted({stream.run.node for stream in reading.streams})
     if len(nodes) < 2:
         return {}

@@ -1,4 +1,4 @@
-"""Which clusters the logs are of: one, one after another in the same place, or several at a time."""
+"""Which clusters the logs belong to: one, one after another in the same place, or several at a time."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from assay.traces.store.packed_records import NEVER
 from assay.traces.table.event_table import times
 
 FIELD = "cluster"
-"""The field of events that state the id of a cluster."""
+"""The event field that holds the id of a cluster."""
 
 
 @dataclass(slots=True)
 class ClusterSpan:
-    """A cluster: its id, the first line that states it, and from when to when the process runs that state it wrote lines."""
+    """A cluster: its id, the first line with the id, and the first and last time of the process runs that log it."""
 
     name: str
     place: LogPosition
@@ -26,7 +26,7 @@ class ClusterSpan:
 
 
 def cluster_spans(reading: LogReading) -> list[ClusterSpan]:
-    """The clusters that lines name, the one that was there first before the others."""
+    """The clusters in the logs, by their beginning."""
     runs: dict[ProcessRun, tuple[int, int]] = {}
     for stream in reading.streams:
         own = times(stream.events)
@@ -52,7 +52,7 @@ def _around(spans: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def new_incarnations(spans: Iterable[ClusterSpan]) -> Iterator[Notice]:
-    """The clusters that began when the one before them had ended: what its servers kept was emptied."""
+    """Notices about clusters that began after the one before had ended: the servers' data was emptied."""
     for earlier, later in pairwise(spans):
         if earlier.end < later.begin:
             text = f"from here on this is another cluster, {later.name} after {earlier.name}: its metadata begins anew"
@@ -60,7 +60,7 @@ def new_incarnations(spans: Iterable[ClusterSpan]) -> Iterator[Notice]:
 
 
 def simultaneous(spans: Iterable[ClusterSpan]) -> Iterator[Notice]:
-    """The clusters that began before the one before them had ended: they are not one after another, and are no business of each other's."""
+    """Notices about clusters that began before the one before had ended: these are different clusters."""
     for earlier, later in pairwise(spans):
         if earlier.end >= later.begin:
             text = (

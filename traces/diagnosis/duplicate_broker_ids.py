@@ -1,7 +1,8 @@
-"""Processes that were started under an id with which another process was running.
+"""Processes that were started under a broker id that another running process had.
 
-A cluster refuses the second, or lets it take the id over where the first does not answer for a while; what either of them does then is explained line by line. That
-there were two is what an operator has to know first. It is told by the directories that they write to: a broker that starts again writes to its own.
+A cluster refuses the second process, or lets it take over the id where the first does not answer for a while. What
+either does then is explained line by line; that there were two is what an operator has to know first. They are
+distinguished by their log directories: a restarted broker writes to its own.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from assay.traces.store.packed_records import NEVER
 from assay.traces.table.event_table import times
 
 APART = 5_000
-"""For so many milliseconds at least the other process writes lines before the start and after it: clocks differ, and a broker may be moved from host to host."""
+"""The other process must log for at least this many milliseconds before and after the start: clocks differ, and a
+broker may move to another host.
+"""
 
 
 def twins(reading: LogReading) -> Iterator[Remark]:
-    """Each start of a process under an id with which a process was running whose own start the logs hold."""
+    """A remark for each start of a process under an id with which another process was running whose start was logged."""
     ids = {node.name: set(node.brokers) for node in reading.nodes}
     started: dict[ProcessRun, Event] = {}
     for event in reading.of_role(*BEGINNINGS):
@@ -38,7 +41,7 @@ def twins(reading: LogReading) -> Iterator[Remark]:
 
 
 def _spans(reading: LogReading, runs: Container[ProcessRun]) -> dict[ProcessRun, tuple[int, int]]:
-    """From when to when the lines of these runs are."""
+    """The first and last time of the lines of these runs."""
     found: dict[ProcessRun, list[int]] = defaultdict(list)
     for stream in reading.streams:
         own = times(stream.events)

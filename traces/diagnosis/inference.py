@@ -1,4 +1,6 @@
-"""What is read off lines about things of which no line tells, and how it becomes events (docs/design/inferred-events.md)."""
+"""Reads facts off lines about things that were never logged, and makes inferred events of them
+(docs/design/inferred-events.md).
+"""
 
 from __future__ import annotations
 
@@ -20,18 +22,18 @@ NEAR = 1_000
 
 
 class Said(NamedTuple):
-    """Something that lines say, and when the first of them does."""
+    """A fact that lines report, and the first line that does."""
 
     event: Event
     time: int
 
     def get(self, field: str) -> Field:
-        """What they say of a field; None where nothing."""
+        """The value of a field of the fact; None if it has none."""
         return self.event.fields.get(field)
 
 
 class Guess(NamedTuple):
-    """An event to be supposed, without its time's correction."""
+    """An inferred event before its time is adjusted to its stream."""
 
     kind: str
     fields: Mapping[str, Field]
@@ -41,7 +43,7 @@ class Guess(NamedTuple):
 
 
 def all_said(reading: LogReading, names: frozenset[str]) -> list[Said]:
-    """Each thing that lines say in some fields, by the time when the first of them does."""
+    """The distinct facts that lines report in some fields, by the time of the first report."""
     events = reading.events
     statements = events.statements(Everywhere(names | {"run"}))
     never = np.iinfo(np.int64).max
@@ -56,7 +58,7 @@ def _time(said: Said) -> int:
 
 
 def stream(name: str, guesses: Sequence[Guess]) -> Iterator[Event]:
-    """The guesses as events of one stream, whose times do not go backwards: none is later than those after it."""
+    """Inferred events as one stream. Times are lowered so that none is later than those after it."""
     run = ProcessRun(SUPPOSED, 1)
     latest = np.minimum.accumulate([guess.time for guess in guesses][::-1])[::-1].tolist() if guesses else []
     for guess, time in zip(guesses, latest, strict=True):
@@ -66,5 +68,5 @@ def stream(name: str, guesses: Sequence[Guess]) -> Iterator[Event]:
 
 @cache
 def data() -> dict[str, Any]:
-    """What is read off which lines (``patterns/rules/inferred_events.toml``)."""
+    """Which facts are read off which lines (``patterns/rules/inferred_events.toml``)."""
     return tomllib.loads((files("assay.traces.patterns.rules") / "inferred_events.toml").read_text(encoding="utf-8"))

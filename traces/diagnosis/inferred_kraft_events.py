@@ -1,10 +1,11 @@
-"""What is supposed of a metadata quorum whose logs begin in mid-life: who led it, and which brokers were registered (docs/design/inferred-events.md).
+"""Inferred events of a KRaft quorum whose logs begin in mid-life: leaders and registered brokers
+(docs/design/inferred-events.md).
 
-A controller that starts reads the whole metadata log again, and says so line by line. What it says of runs that do not begin in the logs was so before
-them; the last registration of each broker among these is the one that it had.
+A controller that starts reads the whole metadata log again and logs it line by line. What it logs about runs that do
+not begin in the logs was so before them; of these registrations the last one of each broker is its current one.
 
-Where the logs of a voter are missing altogether, its votes and what it commanded while it led are not supposed one by one: that no line tells of them is an
-event of its own, and the spec says what may follow.
+Where all logs of a voter are missing, its votes and the records that it wrote as leader are not inferred one by one.
+That they are missing is an event of its own, and the spec says what may follow.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from assay.traces.table.event_table import EventTable, traits
 
 
 def events_of_quorum(reading: LogReading) -> Iterator[Event]:
-    """All events that are supposed, stream by stream."""
+    """All inferred events, stream by stream."""
     supposing = _Supposing(reading)
     yield from stream("reigns", list(supposing.reigns()))
     for guess in supposing.voters():
@@ -36,14 +37,16 @@ def events_of_quorum(reading: LogReading) -> Iterator[Event]:
 
 
 class Untold(NamedTuple):
-    """A member that is there before any line tells that it was registered: what shows it first, and whether it had become active by then."""
+    """A member that was there before any line reports its registration: its first evidence, and whether it was active
+    by then.
+    """
 
     said: Said
     active: bool
 
 
 def untold_members(reading: LogReading) -> dict[int, Untold]:
-    """Such members, of brokers' logs alone."""
+    """Such members, from brokers' logs alone."""
     own = data()["quorum"]
     there: dict[int, Said] = {}
     first: dict[str, dict[Field, int]] = {"registered": {}, "activated": {}}
@@ -66,7 +69,10 @@ def untold_members(reading: LogReading) -> dict[int, Untold]:
 
 
 def events_of_members(reading: LogReading, untold: Mapping[int, Untold]) -> Iterator[Event]:
-    """Members of whose registration no line tells were registered before brokers' logs begin, and somebody led; for when they were not active, hidden steps stand."""
+    """Inferred registrations and an inferred leader, before the logs of the brokers begin.
+
+    While a member is not known to be active, hidden steps of the model may still activate it.
+    """
     own = data()["quorum"]
     yield from stream("reigns", list(_Supposing(reading).first_reign()))
     begin = min((each.said.time for each in untold.values()), default=0)
@@ -80,7 +86,7 @@ def events_of_members(reading: LogReading, untold: Mapping[int, Untold]) -> Iter
 
 
 def _spans(reading: LogReading, logger: str) -> dict[int, tuple[int, int]]:
-    """For each voter from when until when the logs reach in which a logger of this name, or below it, writes."""
+    """For each voter the time span that is covered by the logs of a logger of this name, or below it."""
     found: dict[int, tuple[int, int]] = {}
     voters = {node.name: node.brokers for node in reading.nodes}
     for log in reading.streams:
@@ -94,7 +100,7 @@ def _spans(reading: LogReading, logger: str) -> dict[int, tuple[int, int]]:
 
 
 class _Supposing:
-    """All that is read off one reading."""
+    """All events that are inferred from one reading."""
 
     def __init__(self, reading: LogReading) -> None:
         self._own = own = data()["quorum"]
@@ -106,10 +112,10 @@ class _Supposing:
         self._read = {member for node in reading.nodes for member in node.brokers}
         self._commanding = _spans(reading, own["commanding"])
 
-    # ------------------------------------------------------------------------------------------------------- reigns
+    # ---------------------------------------------------------------------------------------------- controller terms
 
     def reigns(self) -> Iterator[Guess]:
-        """Who stood in the terms of which no line tells that, and the leaders of whose election no line tells."""
+        """Candidacies that were not logged, and leaders whose election was not logged."""
         own, spoken, terms = self._own, self._spoken, self._terms
         lowest, unnamed = min(terms, default=2), self._unnamed
         found: dict[int, Guess] = {}
@@ -126,13 +132,13 @@ class _Supposing:
         yield from (found[term] for term in sorted(found))
 
     def first_reign(self) -> Iterator[Guess]:
-        """Who led before the first term that brokers name."""
+        """The leader before the first term that brokers name."""
         lowest, unnamed = min(self._terms, default=2), self._unnamed
         if unnamed is not None and lowest > 1:
             yield self._found(unnamed[0], lowest - 1, self._begin, unnamed[1])
 
     def voters(self) -> Iterator[Guess]:
-        """The term in which each voter was before the first line about its term: who stands or wins has gone to the next one itself."""
+        """The term of each voter before its first line about a term: a candidate has moved to the next term itself."""
         own = self._own
         if next(iter(self._terms), 1) <= 1:  # the first term of all is told of
             return
@@ -153,7 +159,9 @@ class _Supposing:
                 yield Guess(own["reached"], fields, time, said.event.record.place, text)
 
     def rules(self) -> Iterator[Guess]:
-        """What the first lines about the rules say is supposed to have held before: rules hardly ever change."""
+        """The feature levels in the first lines about them: assumed to have held before, because they hardly ever
+        change.
+        """
         told: dict[str, Said] = {}
         for said in self._said:
             if said.event.kind in self._own["rules"]:
@@ -163,9 +171,9 @@ class _Supposing:
             yield Guess(kind, said.event.fields, self._begin, said.event.record.place, text)
 
     def unread(self) -> Iterator[Guess]:
-        """The voters of whose moves no line was read, and those of whose commands, though they led: none is told of.
+        """An event for each voter whose votes were not read, and for each leader whose records were not read.
 
-        Where the log that would hold them was read of all times when a voter is said to lead, it commanded nothing.
+        If its log was read for all times at which it is said to lead, it wrote nothing then.
         """
         own = self._own
         led = dict(self._naming(own["spoken"], own["acting"]))
@@ -182,13 +190,13 @@ class _Supposing:
                     yield Guess(own[f"{what}_unread"], {own["winner"]: voter}, self._begin, place, text)
 
     def _was_listened_to(self, voter: int) -> bool:
-        """Whether the log of a voter's commands was read of all times when it is said to lead."""
+        """Whether the log of a voter's records was read for all times at which it is said to lead."""
         begin, end = self._commanding.get(voter, (inf, -inf))
         times = [said.time for who, said in self._naming(self._own["spoken"], self._own["acting"]) if who == voter]
         return begin <= min(times) + NEAR and max(times) <= end + NEAR
 
     def _naming(self, *tables: Mapping[str, str]) -> Iterator[tuple[int, Said]]:
-        """Whom lines name as voters, in the fields that these say for their kinds."""
+        """The voters that lines name, in the fields that the rules give for their kinds."""
         for said in self._said:
             for table in tables:
                 voter = said.get(table.get(said.event.kind, ""))
@@ -208,7 +216,7 @@ class _Supposing:
 
     @cached_property
     def _terms(self) -> dict[int, Said]:
-        """The terms that lines name, each with the first of them."""
+        """The terms that lines name, each with the first such line."""
         own = self._own
         kinds = {*own["held"], *own["spoken"], *own["moves"], *own["asks"]}
         found: dict[int, Said] = {}
@@ -220,7 +228,7 @@ class _Supposing:
 
     @cached_property
     def _spoken(self) -> dict[int, tuple[Field, Said]]:
-        """For each term of whose election no line tells who held it, and what says so first."""
+        """For each term whose election was not logged: the leader, and the first line that shows it."""
         own = self._own
         held = {said.get(own["term"]) for said in self._said if said.event.kind in own["held"]}
         found: dict[int, tuple[Field, Said]] = {}
@@ -232,7 +240,7 @@ class _Supposing:
 
     @cached_property
     def _unnamed(self) -> tuple[Field, Said] | None:
-        """Who led before anybody was elected or known to lead in some term, as lines show that do not name it."""
+        """The leader before any election or known leader of some term, as shown by lines that name no term."""
         own = self._own
         known = {(said.get(own["winner"]), said.time) for said in self._said if said.event.kind in own["held"]}
         known |= {(holder, said.time) for holder, said in self._spoken.values()}
@@ -242,18 +250,18 @@ class _Supposing:
                 return holder, said
         return None
 
-    # ------------------------------------------------------------------------------------------------------ members
+    # ------------------------------------------------------------------------------------------------- registrations
 
     @property
     def members(self) -> list[int]:
-        """The members of which lines speak."""
+        """The members that lines name."""
         own = self._own
         kinds = {*own["entered"], *own["stated"], *own["present"]}
         found = {said.get(own["name"]) for said in self._said if said.event.kind in kinds}
         return sorted(member for member in found if isinstance(member, int))
 
     def entries(self, member: int) -> Iterator[Guess]:
-        """The last entry of a member before the logs begin, and later ones of which no line tells."""
+        """The last registration of a member before the logs begin, and later ones that were not logged."""
         own = self._own
         about = [said for said in self._said if said.get(own["name"]) == member]
         told = {n: said for said in reversed(about) if said.event.kind in own["entered"] for n in self._number(said)}
@@ -280,7 +288,10 @@ class _Supposing:
                 yield Guess(own["is_active"], {own["name"]: member}, time, said.event.record.place, text)
 
     def _at_first(self, numbers: list[int], told: Mapping[int, Said], spoken: int, written: int | None) -> list[int]:
-        """Of the numbers of a member of which nothing was read, those that it had before it is spoken of: who reads the log again tells of them in one go."""
+        """Of the broker epochs of a member without logs, those that it had before its first evidence.
+
+        A controller that reads the metadata log again logs them all at once.
+        """
         found: list[int] = []
         for n in numbers:
             goes_on = told[n].time <= told[found[-1]].time + NEAR if found else spoken < told[n].time - NEAR
@@ -294,7 +305,9 @@ class _Supposing:
         return [number] if isinstance(number, int) and number > 0 else []
 
     def _is_active(self, about: list[Said], entered: int | None) -> bool:
-        """Whether a member was active when the logs begin: its own run says that it works, or it is deactivated before anything else becomes of it."""
+        """Whether a member was active when the logs begin: its own run says so, or the first change logged of it is a
+        deactivation.
+        """
         own = self._own
         before = [said for said in about if entered is None or said.time < entered - NEAR]
         changes = [said for said in before if said.event.kind in (*own["activates"], *own["deactivates"])]

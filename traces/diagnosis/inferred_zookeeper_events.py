@@ -1,10 +1,8 @@
-"""What is supposed to have happened before logs begin, or where logs of a node are missing.
+"""Inferred events of a ZooKeeper cluster: what must have happened before the logs begin, or in logs that are missing.
 
-docs/design/inferred-events.md: Rotated logs begin in mid-life: nodes run, have sessions, are registered, and one of them acts, and no line tells how it came to that.
-Nothing that follows has an explanation then. So the events are supposed that must have happened: each is read off lines that are there, which say
-who was registered under which number, and who acted in which term (``patterns/rules/inferred_events.toml``). They stand in streams of their own, in the order
-of their numbers; when they happened is not known, and their times are guesses that the search begins with. An answer that rests on
-them is inconclusive at best.
+Sessions, registrations and elections are inferred from later lines (``patterns/rules/inferred_events.toml``). They have
+streams of their own, in the order of their numbers; their times are guesses. An answer that rests on them is
+inconclusive at best (docs/design/inferred-events.md).
 """
 
 from __future__ import annotations
@@ -25,11 +23,13 @@ from assay.traces.event import SUPPOSED, Event, Field, LogPosition, Notice, Proc
 from assay.traces.log_reader import LogReading
 
 APART = 10_000
-"""By how many milliseconds a lower number comes after a higher one where the cluster has begun anew; less may be due to clocks."""
+"""A lower number this many milliseconds after a higher one means that the cluster began anew; less may be due to
+clocks.
+"""
 
 
 def supposed_events(reading: LogReading, kinds: Container[str]) -> list[Event]:
-    """The events that are supposed, of these kinds: those that a trace clause speaks of."""
+    """The inferred events of these kinds, which are those of a trace clause."""
     if data()["member"]["starts"] in kinds:
         return [event for event in _Supposing(reading).events() if event.kind in kinds]
     if data()["quorum"]["found"] in kinds:
@@ -38,7 +38,7 @@ def supposed_events(reading: LogReading, kinds: Container[str]) -> list[Event]:
 
 
 def told(events: Sequence[Event]) -> list[Notice]:
-    """How much was supposed."""
+    """Notices about how much was inferred."""
     if not events:
         return []
     counts = Counter(event.kind for event in events)
@@ -48,7 +48,9 @@ def told(events: Sequence[Event]) -> list[Notice]:
 
 
 class _Entry(NamedTuple):
-    """A member's entry of which no line tells, in the cluster's so many-th life; ``session`` is None where none is known."""
+    """A registration that was not logged, in the given incarnation of the cluster; ``session`` is None if it is
+    unknown.
+    """
 
     life: int
     number: int
@@ -60,7 +62,7 @@ class _Entry(NamedTuple):
 
 
 class _Supposing:
-    """All that is read off one reading."""
+    """All events that are inferred from one reading."""
 
     def __init__(self, reading: LogReading) -> None:
         self._reading = reading
@@ -78,7 +80,7 @@ class _Supposing:
         self._lives = self._beginnings()
 
     def _beginnings(self) -> list[int]:
-        """When the cluster began anew: numbers, and terms, never fall while it lives."""
+        """The times at which the cluster began anew: versions and epochs never fall within one incarnation."""
         found = [self._begin]
         most: dict[str, tuple[int, int]] = {}
         for said in self._said:
@@ -97,11 +99,11 @@ class _Supposing:
         return found
 
     def _life(self, time: int) -> int:
-        """In which of the cluster's lives a time is."""
+        """The incarnation of the cluster at a time."""
         return bisect_right(self._lives, time, lo=1) - 1
 
     def events(self) -> Iterator[Event]:
-        """All events that are supposed, stream by stream."""
+        """All inferred events, stream by stream."""
         starts = [(run, first) for run, first in self._lost.items() if not self._was_in(run)]
         for run, first in starts:
             yield from stream(f"start of {run}", list(self._start(run, first)))
@@ -110,19 +112,19 @@ class _Supposing:
             yield from stream(f"members again {node}", guesses)
         yield from stream("reigns", list(self._reigns()))
 
-    # ------------------------------------------------------------------------------------------------------ members
+    # ------------------------------------------------------------------------------------------------- registrations
 
     def _first_of_session(self, run: ProcessRun) -> Said | None:
         """The first line of a run that was written in a session, or names one."""
         return next((said for said in self._of_run[run] if isinstance(said.get(self._member["session"]), str)), None)
 
     def _own_entry(self, run: ProcessRun) -> Said | None:
-        """The first line of a run about its entry, or about trying to enter."""
+        """The first line of a run about its registration, or an attempt at it."""
         kinds = {*self._member["entered"], *self._member["tried"]}
         return next((said for said in self._of_run[run] if said.event.kind in kinds), None)
 
     def _was_in(self, run: ProcessRun) -> bool:
-        """Whether a run was a member before its logs begin, and not about to enter: it had a session before the one in which it enters."""
+        """Whether a run was registered before its logs begin: it had a session before the one in which it registers."""
         own, first = self._own_entry(run), self._first_of_session(run)
         if own is None or first is None or first.time >= own.time:
             return own is None
@@ -134,7 +136,7 @@ class _Supposing:
         )
 
     def _start(self, run: ProcessRun, first: Event) -> Iterator[Guess]:
-        """What came before the logs of a run that had not entered."""
+        """What came before the logs of a run that was not registered yet."""
         time, said = first.record.time or self._begin, self._first_of_session(run)
         yield self._started(str(run), first.fields[self._member["name"]], time, first.record.place)
         if said is None or said.event.kind != self._member["opens"]:
@@ -160,7 +162,7 @@ class _Supposing:
 
     @cached_property
     def _entries(self) -> list[_Entry]:
-        """The entries of which no line tells, in the order of their numbers."""
+        """The registrations that were not logged, in the order of their numbers."""
         untold = self._untold_entries()
         found: list[_Entry] = []
         unknown: list[_Entry] = []
@@ -189,7 +191,9 @@ class _Supposing:
         return sorted([*self._numbered(unknown), *found], key=lambda entry: entry[:2])
 
     def _again(self) -> dict[str, list[Guess]]:
-        """The entries without which nobody reigns a second time: the first reign ended with the session, whether a line tells of that or not."""
+        """The registrations that a second term of a controller needs: its first term ended with its session, logged or
+        not.
+        """
         every, holders = self._all_reigns
         before: dict[tuple[int, Field], Said] = {}
         found: dict[str, list[Guess]] = defaultdict(list)
@@ -203,7 +207,7 @@ class _Supposing:
         return found
 
     def _is_back(self, member: Field, begin: int, end: int) -> bool:
-        """Whether a member is known to have entered, or to have been about to, between two times."""
+        """Whether a member is known to have registered, or tried to, between two times."""
         kinds = {*self._member["entered"], *self._member["tried"]}
         own = (said for said in self._said if said.event.kind in kinds and said.get(self._member["name"]) == member)
         times = [*(said.time for said in own), *(entry.time for entry in self._entries if entry.member == member)]
@@ -218,7 +222,7 @@ class _Supposing:
         yield Guess(own["enters_next"], {"node": node, own["name"]: member}, time, place, text)
 
     def _unseen(self, known: Sequence[_Entry]) -> Iterator[_Entry]:
-        """The entries of members that were there, or elected, before any entry of theirs that is known."""
+        """The registrations of members that were present, or elected, before any known registration of theirs."""
         own = self._member
         since = {(entry.life, entry.member): entry.time for entry in reversed(known)}
         for said in self._said:
@@ -232,7 +236,7 @@ class _Supposing:
                 yield _Entry(life, 0, member, self._node_of(member), None, self._since(life), place)
 
     def _there(self) -> Iterator[tuple[Field, Said]]:
-        """Members that lines show to be there: they are listed, or were elected though no line tells of that."""
+        """Members that lines show as present: they are listed, or were elected without a logged registration."""
         for said in self._said:
             held = said.get(self._member["lists"].get(said.event.kind, ""))
             yield from ((member, said) for member in (held if isinstance(held, tuple) else ()))
@@ -252,7 +256,7 @@ class _Supposing:
         return session if isinstance(session, str) else None
 
     def _numbered(self, entries: Sequence[_Entry]) -> Iterator[_Entry]:
-        """Entries whose numbers nobody states: they are taken to be the first of their life, if there is room."""
+        """Registrations without a known number: they are taken as the first of their incarnation, if a number is free."""
         least: dict[int, int] = {}
         for said in self._said:
             for number in self._numbers_in(said):
@@ -264,12 +268,12 @@ class _Supposing:
                 yield entry._replace(number=taken[entry.life])
 
     def _next_run(self, run: ProcessRun) -> float:
-        """When the next run of a node says something first."""
+        """The time of the first line of the node's next run."""
         later = self._of_run.get(ProcessRun(run.node, run.number + 1))
         return later[0].time if later else inf
 
     def _number_at(self, life: int, time: int) -> int:
-        """The least number under which somebody may have entered at a time, of those that nobody states; 0 if there is none."""
+        """The least free number under which a member may have registered at a time; 0 if there is none."""
         stated = [
             (said.time, n) for said in self._said if self._life(said.time) == life for n in self._numbers_in(said)
         ]
@@ -277,17 +281,17 @@ class _Supposing:
         return least if all(n > least for at, n in stated if at > time) else 0
 
     def _numbers_in(self, said: Said) -> list[int]:
-        """The numbers under which members are, or were, there, as a line states them."""
+        """The registration numbers that a line holds."""
         numbers = [number for held in self._maps(said) for number in held.values()]
         return [number for number in (*numbers, self._number_in(said)) if isinstance(number, int)]
 
     def _number_in(self, said: Said) -> Field:
-        """The number that a line about an entry states."""
+        """The registration number in a line about a registration."""
         telling = said.event.kind in (*self._member["entered"], *self._member["stated"])
         return said.get(self._member["number"]) if telling else None
 
     def _untold_entries(self) -> dict[tuple[int, Field, int], Said]:
-        """The entries that lines speak of and none tells of, with what speaks of them first."""
+        """The registrations that lines mention and none reports, each with its first mention."""
         own = self._member
         told = {(self._life(said.time), said.get(own["name"]), said.get(own["number"])) for said in self._told_entries}
         found: dict[tuple[int, Field, int], Said] = {}
@@ -308,9 +312,9 @@ class _Supposing:
                 yield held
 
     def _guessed(self, key: tuple[int, Field, int], said: Said) -> int:
-        """When a member entered, for all that is known: before the logs begin, unless it was seen to be new, or not there yet.
+        """The guessed time of a registration: before the logs begin, unless it was seen to be new, or absent, later.
 
-        Others may have entered before it under lower numbers, and who reigned enters again after its reign.
+        Others may have registered before it under lower numbers, and a controller registers again after its term.
         """
         life, member, number = key
         if any(self._is_new(member, each) and abs(each.time - said.time) <= NEAR for each in self._with_new):
@@ -323,7 +327,7 @@ class _Supposing:
         return max((each.time for each in before if each.time < said.time), default=self._begin - 1) + 1
 
     def _ends_of_reigns(self, life: int, member: Field) -> Iterator[Said]:
-        """What speaks first of the reigns that came after those of a member: the sessions in which it reigned had ended by then."""
+        """The first mention of each controller term after a member's own: its session had ended by then."""
         every, holders = self._all_reigns
         of_life = sorted(key for key in every if key[0] == life)
         yield from (every[after] for key, after in pairwise(of_life) if holders[key] == member)
@@ -340,7 +344,7 @@ class _Supposing:
         return any(isinstance(held := said.get(name), tuple) and member in held for name in self._member["new"])
 
     def _run_of(self, member: Field, time: int) -> str:
-        """The run that was this member at a time: the last of its node that has begun by then."""
+        """The process run that was this member at a time: the last run of its node that had begun."""
         own = {node.name for node in self._reading.nodes if member in node.brokers}
         begun = {run: said[0].time for run, said in self._of_run.items() if run.node in own}
         running = [run for run, first in begun.items() if first <= time + NEAR]
@@ -352,10 +356,10 @@ class _Supposing:
         lost = {run.node for run in self._lost}
         return next((node for node in nodes if node in lost), next(iter(nodes), f"{self._member['name']} {member}"))
 
-    # ------------------------------------------------------------------------------------------------------- reigns
+    # ---------------------------------------------------------------------------------------------- controller terms
 
     def _reigns(self) -> Iterator[Guess]:
-        """The elections of which no line tells, and the terms that were reached before those of which one does."""
+        """The elections that were not logged, and the epochs reached before the first logged election."""
         own, (every, _) = self._reign, self._all_reigns
         untold = {(life, term): holder for life, term, holder, _ in self._untold_reigns}
         first = min(every, default=None)
@@ -371,7 +375,7 @@ class _Supposing:
 
     @property
     def _untold_reigns(self) -> Iterator[tuple[int, int, Field, Said]]:
-        """The reigns of which no election tells, each with its holder and with what speaks of it first."""
+        """The controller terms without a logged election, each with the controller and its first mention."""
         every, holders = self._all_reigns
         for (life, term), said in sorted(every.items(), key=itemgetter(0)):
             if said.event.kind not in self._reign["held"]:
@@ -379,7 +383,7 @@ class _Supposing:
 
     @cached_property
     def _all_reigns(self) -> tuple[dict[tuple[int, int], Said], dict[tuple[int, int], Field]]:
-        """What tells, or speaks first, of the reign in each term of each life; and who its holder is."""
+        """The first mention of each controller epoch of each incarnation, and the controllers."""
         own = self._reign
         held: dict[tuple[int, int], Said] = {}
         every: dict[tuple[int, int], Said] = {}
@@ -398,7 +402,7 @@ class _Supposing:
         return every, holders
 
     def _acting(self) -> Iterator[tuple[Said, Field]]:
-        """Lines that say who reigns, and not in which term."""
+        """Lines that name the controller without its epoch."""
         for said in self._said:
             if said.event.kind in self._reign["acting"]:
                 yield said, said.get(self._member["name"])
@@ -412,7 +416,9 @@ class _Supposing:
         every: Mapping[tuple[int, int], Said],
         holders: Mapping[tuple[int, int], Field],
     ) -> tuple[int, int] | None:
-        """The term in which somebody must have been elected before a line: one of the holder's, or one that nobody speaks of; None if there is none."""
+        """The epoch in which a controller must have been elected before a line: one of its own, or a free one; None if
+        there is none.
+        """
         life = self._life(said.time)
         own = [key for key in every if key[0] == life and holders[key] == holder]
         if any(every[key].time <= said.time + NEAR for key in own):
@@ -431,7 +437,9 @@ class _Supposing:
         every: Mapping[tuple[int, int], Said],
         holders: Mapping[tuple[int, int], Field],
     ) -> tuple[int, int] | None:
-        """The term of another reign of who reigned before, and reigns again as a line says that has just read so; None if there need be none."""
+        """The epoch of a second term of a former controller that a line shows as controller again; None if none is
+        needed.
+        """
         life = self._life(said.time)
         of_life = [key for key in every if key[0] == life]
         if any(holders[key] == holder for key in of_life if abs(every[key].time - said.time) <= NEAR):

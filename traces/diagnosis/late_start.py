@@ -1,9 +1,7 @@
 """From which time on logs are checked whose files begin at different times.
 
-docs/design/late-start.md: Files are rotated apart: one begins at noon and another at three. Between the two everything is checked that the first one
-tells, with what is supposed to have come before. Where a line has no explanation then, what the second would have said may be why, and so nothing
-is learned from it; but everything after it would go unchecked too. So the logs are checked again from the next beginning of a file after that line on, and
-what was written before is left out, and counted.
+After a mismatch that a file which begins later might have explained, the check starts again at that beginning; earlier
+lines are left out and counted (docs/design/late-start.md).
 """
 
 from __future__ import annotations
@@ -23,11 +21,11 @@ from assay.traces.store.packed_records import NEVER
 from assay.traces.table.event_table import EventTable
 
 TRIED = 4
-"""From how many later beginnings logs are checked."""
+"""How many later beginnings are tried."""
 
 
 def beginnings(reading: LogReading) -> list[int]:
-    """When the logs begin of runs whose start they do not tell of: a time for each file, in milliseconds, in order."""
+    """The times, in milliseconds, at which logs begin whose runs do not log their start; sorted."""
     lost = {run for run, _ in lost_starts(reading)}
     times = (EventTable.of(stream.events).times for stream in reading.streams if stream.run in lost)
     stated = (own[own != NEVER] for own in times)
@@ -35,7 +33,7 @@ def beginnings(reading: LogReading) -> list[int]:
 
 
 def later(begun: Sequence[int], stuck: float, tried: int) -> int | None:
-    """The next beginning after a line that has no explanation, at the last attempt the last one; None if there is none."""
+    """The next beginning after an unexplained line; at the last attempt the last one; None if there is none."""
     after = [time for time in begun if time > stuck]
     if not after or tried >= TRIED:
         return None
@@ -43,7 +41,7 @@ def later(begun: Sequence[int], stuck: float, tried: int) -> int | None:
 
 
 def since(reading: LogReading, time: int) -> LogReading:
-    """The logs from a time on: of each stream what follows the first line of that time or later."""
+    """The logs from a time on: of each stream what follows its first line at or after the time."""
     streams = (_since(stream, time) for stream in reading.streams)
     return replace(reading, streams=tuple(stream for stream in streams if len(stream.events)))
 
@@ -56,7 +54,9 @@ def _since(stream: RunStream, time: int) -> RunStream:
 
 
 def left_out(whole: LogReading, kept: LogReading, time: int, unexplained: Sequence[Event]) -> Notice:
-    """How much is not checked because it was written before a time; at the first line without an explanation, if one is known."""
+    """A notice about how much is not checked because it is earlier; placed at the first unexplained line, if one is
+    known.
+    """
     count = len(whole.events) - len(kept.events)
     shown = datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
     text = (

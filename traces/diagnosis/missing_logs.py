@@ -1,4 +1,4 @@
-"""What is missing from a set of logs. Where something is, a step that nothing explains may have its reason in what was not read."""
+"""Finds what is missing from a set of logs: an unexplained step may be due to a log that was not read."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ UNTOLD_BROKER = "missing registration"
 UNREAD_LOG = "missing log"
 SILENCED = "fell silent"
 EXPLAINED = "every line has an explanation, and logs are missing"
-"""Why an answer is open where nothing is wrong."""
-# One line alone may be the very mistake that is looked for; what is missing is spoken of again and again.
+"""The reason of an answer that is open though nothing is wrong."""
+# One line alone may be the very mistake that is looked for; a node that is really missing is mentioned many times.
 WITNESSES = 2
 _AT_ONCE = 16
 NEAR = 1_000
-"""By so many milliseconds clocks, and lines about one thing, may differ."""
+"""By this many milliseconds clocks, and lines about one fact, may differ."""
 UNREAD = frozenset(
     {
         *("unreadable", "damaged file", "expansion limit", "unsupported compression", "nested archive", "binary file"),
@@ -53,13 +53,14 @@ UNREAD = frozenset(
         *("interleaved nodes", "node unknown", SHARED, SILENCED),
     }
 )
-"""Notices about the input after which something that was to be logged was not read, or not as whose it is."""
+"""Kinds of input notices that mean: something logged was not read, or was read as another process's."""
 
 
 def gaps(reading: LogReading) -> list[Notice]:
-    """What the logs speak of and do not hold: starts of processes, whole brokers, elections, files; each with the place that shows it.
+    """What lines mention and the logs do not hold: process starts, whole brokers, elections, files; each with its
+    evidence.
 
-    Logs of two clusters that were there at one time are like gaps too: what lines of one say has no explanation in the other.
+    Logs of two clusters at one time look like gaps too: what lines of one report has no explanation in the other.
     """
     apart = simultaneous(cluster_spans(reading))
     return [
@@ -73,7 +74,7 @@ def gaps(reading: LogReading) -> list[Notice]:
 
 
 def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
-    """The answer that reckons with what is missing: a mismatch is then no proof that a rule was broken, and that there is none no proof that all was kept."""
+    """The answer in view of missing logs: neither a mismatch nor its absence is a proof then."""
     answer = replace(validation, notices=(*validation.notices, *missing))
     first_wrong = min((each.event.record.time or 0 for each in validation.violations), default=0)
     doubtful = [*not_read(validation.notices), *(each for each in validation.notices if each.kind == APART)]
@@ -94,12 +95,15 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
 
 
 def not_read(notices: Iterable[Notice]) -> list[Notice]:
-    """Those of the notices that say of something written that it was not read."""
+    """The notices that say that something logged was not read."""
     return [notice for notice in notices if notice.kind in UNREAD]
 
 
 def fallen_silent(reading: LogReading) -> Iterator[Notice]:
-    """Processes that led when they were told to stop, and logged nothing of what they did from then on (``patterns/rules/missing_logs.toml``): what rests on that is no proof that a rule was broken."""
+    """Notices about leaders that logged nothing from the order to stop on (``patterns/rules/missing_logs.toml``).
+
+    A mismatch that rests on their silence is no proof that a rule was broken.
+    """
     known = _data()["silenced"]
     moves: dict[ProcessRun, list[Event]] = defaultdict(list)
     for event in reading.of_kinds({known["signal"], *known["moves"]}):
@@ -111,7 +115,10 @@ def fallen_silent(reading: LogReading) -> Iterator[Notice]:
 
 
 def lost_starts(reading: LogReading) -> Iterator[tuple[ProcessRun, Event]]:
-    """Processes of a broker whose logs do not say that they started, nor any line beside them of which nobody knows whose it is; with their first event."""
+    """The broker processes without a logged start, with their first event.
+
+    Processes beside which lines of an unknown author were read are left out.
+    """
     first: dict[ProcessRun, Event] = {}
     for stream in reading.streams:
         if stream.run not in first:
@@ -134,7 +141,7 @@ def _folder(run: ProcessRun) -> str:
 
 
 def _silent_brokers(reading: LogReading) -> Iterator[Notice]:
-    """Nodes that lines of others name as part of the cluster (``patterns/rules/missing_logs.toml``), and of which nothing was read."""
+    """Notices about nodes that other nodes' lines name (``patterns/rules/missing_logs.toml``) and that have no logs."""
     read, names = set(_known(reading)), frozenset(_fields_that_name())
     told = _Told(reading, names)
     saying: dict[int, list[int]] = defaultdict(list)
@@ -148,7 +155,7 @@ def _silent_brokers(reading: LogReading) -> Iterator[Notice]:
 
 
 def _lost_installations(reading: LogReading) -> Iterator[Notice]:
-    """Nodes that acted in more terms than their logs hold events that install them."""
+    """Notices about controllers that acted in more epochs than their logs hold elections for."""
     known = _data()["installed"]
     actor, term, spoken = known["actor"], known["term"], frozenset(known["spoken"])
     told = _Told(reading, frozenset({actor, term}))
@@ -168,7 +175,7 @@ def _lost_installations(reading: LogReading) -> Iterator[Notice]:
 
 
 def _acting_in(actor: str, term: str, spoken: Container[str]) -> Callable[[Event], tuple[Field, Field] | None]:
-    """Who acted in which term, as a line says."""
+    """A function that reads from a line who acted in which epoch."""
 
     def of(event: Event) -> tuple[Field, Field] | None:
         stated = bool(event.shape) and event.kind in spoken and actor in event.fields
@@ -179,7 +186,7 @@ def _acting_in(actor: str, term: str, spoken: Container[str]) -> Callable[[Event
 
 
 def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
-    """Nodes that tell what they did, and nothing of what came of it, which is written by loggers of its own."""
+    """Notices about nodes whose acts are logged and whose results are not, because these have loggers of their own."""
     loggers: dict[str, set[str]] = defaultdict(set)
     for stream in reading.streams:
         loggers[stream.run.node] |= {each.logger for each in traits(stream.events)}
@@ -193,7 +200,7 @@ def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
 
 
 def _silent_owners(reading: LogReading) -> Iterator[Notice]:
-    """Processes that own what another one asked for, and of which nothing was read."""
+    """Notices about processes that own what another one asked for and that have no logs."""
     known = _data()["refused"]
     refused = list(reading.of_kinds(known["events"]))
     if not refused:
@@ -213,12 +220,12 @@ def _silent_owners(reading: LogReading) -> Iterator[Notice]:
 
 
 def _known(reading: LogReading) -> list[int]:
-    """The brokers of which something was read."""
+    """The brokers with logs."""
     return sorted({broker for node in reading.nodes for broker in node.brokers})
 
 
 def _named(event: Event) -> set[int]:
-    """The nodes of which a line says that they are, or were, part of the cluster."""
+    """The nodes that a line names as part of the cluster, now or earlier."""
     found: list[Field] = []
     for known in _data()["named"]:
         if "among" not in known or not event.fields.keys().isdisjoint(known["among"]):
@@ -230,7 +237,7 @@ def _named(event: Event) -> set[int]:
 
 
 def _named_by_line(event: Event) -> frozenset[int]:
-    """The same of what a file states itself: nothing."""
+    """The same for fields that a file states itself: none."""
     return frozenset(_named(event)) if event.shape else frozenset()
 
 
@@ -246,28 +253,30 @@ def _fields_that_name() -> Iterator[str]:
 
 
 class _Told:
-    """What lines say in some fields, each thing once, and where they say it. What files state themselves is left out."""
+    """The distinct facts that lines report in some fields, and where. Facts that files state themselves are left out."""
 
     def __init__(self, reading: LogReading, names: frozenset[str]) -> None:
         self._events = reading.events
         self._statements = self._events.statements(Everywhere(names))
 
     def each(self, what: str, make: Callable[[Event], T]) -> list[T]:
-        """What is made of each thing that is said."""
+        """What ``make`` returns for each fact."""
         return self._events.each(self._statements, what, make)
 
     def examples(self) -> Iterator[tuple[int, Event]]:
-        """The number of each thing that is said, and the first event that says it."""
+        """The number of each fact, and the first event that reports it."""
         for number, event in enumerate(self._events.at(self._statements.examples)):
             if event.shape:
                 yield number, event
 
     def first(self, numbers: Sequence[int]) -> int:
-        """Where the first line is that says one of these things: numbers themselves are in no order where they were kept."""
+        """The position of the first line that reports one of these facts; the numbers themselves are in no order after
+        a restart.
+        """
         return int(self._statements.examples[numbers].min())
 
     def witnesses(self, numbers: Sequence[int]) -> list[LogPosition]:
-        """The first lines that say one of these things, each once: as many as it takes."""
+        """The first line for each of these facts, without repetitions: as many lines as it takes."""
         found: list[LogPosition] = []
         positions = np.sort(np.concatenate([self._statements.positions(number) for number in numbers]))
         for begin in range(0, len(positions), _AT_ONCE):

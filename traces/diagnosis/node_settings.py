@@ -1,4 +1,4 @@
-"""What the input is: nodes with their versions, settings and clocks, the cluster, and what is not among the logs."""
+"""An overview of the input: nodes with versions, settings and clocks, the cluster, and what the logs lack."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SLOW = 1_000
 
 @dataclass(slots=True)
 class NodeOverview:
-    """A node: what it ran, from when to when its lines are, its settings, the finest level of each logger, and its clock."""
+    """A node: what it ran, the time span of its lines, its settings, the finest level of each logger, and its clock."""
 
     node: ClusterNode
     events: int = 0
@@ -44,7 +44,7 @@ class NodeOverview:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The input. ``lacking`` is what an answer could be better with; nothing of it makes an answer wrong."""
+    """The input. ``lacking`` lists what would improve an answer; none of it makes an answer wrong."""
 
     nodes: tuple[NodeOverview, ...]
     clusters: tuple[str, ...]
@@ -52,7 +52,7 @@ class Overview:
 
 
 def overview(reading: LogReading) -> Overview:
-    """What the logs are, node by node."""
+    """The overview, node by node."""
     worth = _worth_saying()
     nodes = {node.name: NodeOverview(node) for node in reading.nodes}
     stated: dict[str, list[Numbers]] = defaultdict(list)
@@ -79,7 +79,7 @@ def overview(reading: LogReading) -> Overview:
 
 
 def configured(reading: LogReading) -> dict[str, Field]:
-    """The values that configurations give to fields where no line states them, as ``patterns/rules/settings.toml`` says."""
+    """The values of fields that configurations give where no line does (``patterns/rules/settings.toml``)."""
     stated = {entry["setting"]: entry["field"] for entry in _worth_saying()["stated"]}
     found: dict[str, Field] = {}
     for event in reading.of_role("configuration"):
@@ -107,7 +107,7 @@ def _note_level(node: NodeOverview, line: Traits) -> None:
 
 
 def _settings(message: str, names: Iterable[str]) -> dict[str, str]:
-    """The values of settings in a configuration dump, those that are set."""
+    """The values of settings in a configuration dump, if set."""
     found = dict(re.findall(r"^\t([\w.]+) = ([^\n]*)$", message, re.MULTILINE))
     return {name: found[name] for name in names if found.get(name, "null") not in {"null", "", "[]"}}
 
@@ -128,7 +128,7 @@ def _lacking(
 
 
 def _missing_members(nodes: tuple[NodeOverview, ...], members: Iterable[str]) -> Iterator[Notice]:
-    """Nodes that a configuration names and that have no log."""
+    """Notices about nodes that a configuration names and that have no log."""
     read = {broker for node in nodes for broker in node.node.brokers}
     for setting in members:
         named: dict[int, NodeOverview] = {}
@@ -150,7 +150,7 @@ def _missing_sources(
 
 
 def _levels(nodes: tuple[NodeOverview, ...], levels: Iterable[Mapping[str, str]]) -> Iterator[Notice]:
-    """Loggers that write less than they could: one notice for all nodes."""
+    """Notices about loggers that could log more: one for all nodes."""
     for known in levels:
         brokers = [node for node in nodes if node.node.brokers]
         coarse = [node for node in brokers if node.levels.get(known["logger"], known["level"]) != known["level"]]
@@ -161,7 +161,7 @@ def _levels(nodes: tuple[NodeOverview, ...], levels: Iterable[Mapping[str, str]]
 
 
 def _silences(stated: Mapping[str, Numbers]) -> Iterator[Notice]:
-    """Spans of ten minutes and more in which a node says nothing while others say a good deal."""
+    """Notices about spans of ten minutes and more in which a node logs nothing while others log a good deal."""
     for name, own in stated.items():
         for at in np.flatnonzero(np.diff(own) >= _SILENT).tolist():
             before, after = int(own[at]), int(own[at + 1])

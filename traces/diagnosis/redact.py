@@ -1,7 +1,7 @@
-"""Logs under other names: hosts, addresses, topics, ids of clusters, and directories are replaced by numbered names, the same one everywhere.
+"""Redacts logs: hosts, addresses, topics, cluster ids and directories become numbered names, the same one everywhere.
 
-What is replaced are fields, messages and names of files, before anything is validated: so no answer, in whatever form, holds what was there before.
-Numbers, epochs, sessions and times stay.
+Fields, messages and file names are replaced before anything is validated, so that no answer, in whatever form, holds an
+original name. Numbers, epochs, sessions and times stay.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SETTING = re.compile(
     r"(?m)^(\t[\w.]*(?:password|secret|jaas|key|url|host|rack|listeners|connect|dir|dirs)[\w.]*) = .+$"
 )
 _WORD = re.compile(r"[A-Za-z]+|\d+|.{1,2}")
-"""Names of directories that occur in texts by chance; they are replaced only where they stand for a node."""
+"""Directory names that occur in texts by chance; they are replaced only where they stand for a node."""
 
 _PLAIN = frozenset({"localhost", "kafka", "java", "null"})
 _INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__cluster_metadata"})
@@ -46,7 +46,7 @@ class _Names:
 
 
 class Redaction:
-    """The new names of one set of logs."""
+    """The new names for one set of logs."""
 
     def __init__(self, reading: LogReading) -> None:
         self._hosts, self._topics, self._clusters = map(_Names, ("host", "topic", "cluster"))
@@ -71,7 +71,7 @@ class Redaction:
         self._new = named
 
     def text(self, text: str) -> str:
-        """A text of a log under other names."""
+        """A text with the new names."""
         plain = _SETTING.sub(r"\1 = (redacted)", text)
         if self._named is not None:
             plain = self._named.sub(lambda found: self._new[found[0]], plain)
@@ -79,7 +79,7 @@ class Redaction:
         return _PATH.sub(lambda found: found[0] if found[0].startswith(_ZNODES) else self._paths(found[0]), plain)
 
     def value(self, value: Field) -> Field:
-        """A field under other names."""
+        """A field with the new names."""
         match value:
             case str():
                 return self.text(value)
@@ -91,21 +91,21 @@ class Redaction:
                 return value
 
     def run(self, run: ProcessRun) -> ProcessRun:
-        """A process run under another name."""
+        """A process run with the new name."""
         return replace(run, node=self._nodes(run.node))
 
     def file(self, file: str) -> str:
-        """The file's own name, in a folder with another name."""
+        """The file's own name, in a folder with a new name."""
         path = PurePath(file.replace("!", "/"))
         return f"{self._folders(str(path.parent))}/{self.text(path.name)}"
 
     def place(self, place: LogPosition) -> LogPosition:
-        """The same place under another name."""
+        """The same place with the new file name."""
         return replace(place, file=self.file(place.file))
 
 
 def redacted(reading: LogReading, names: Redaction) -> LogReading:
-    """The logs under other names."""
+    """The logs with the new names."""
     streams = tuple(
         RunStream(names.run(stream.run), names.file(stream.file), tuple(_events(names, stream.events)))
         for stream in reading.streams

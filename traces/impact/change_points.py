@@ -1,9 +1,6 @@
-"""At which moments a condition about a slice can begin or cease to hold, without looking at all moments of what is shared.
+"""Finds the times at which a condition about a slice can change, without evaluating it in every shared state.
 
-docs/design/change-points.md: A condition reads the slice's own values, a few shared variables, and values that are remembered (docs/design/quantifier-memo.md), such as whether a certain
-broker serves. As long as the slice's values stay, its truth can only change where one of those does that were consulted when it was evaluated last. When
-each of them changes in the course of the shared execution is found once for all slices. So the cost of a slice is what concerns it, not the
-length of the log.
+Its truth can change only where a value changes that its last evaluation consulted (docs/design/change-points.md).
 """
 
 from __future__ import annotations
@@ -31,7 +28,7 @@ UNDEFINED = object()
 
 
 class SharedChanges:
-    """The moments of what is shared, and when what conditions consult changes in them."""
+    """The shared states by time, and where in them the values change that conditions consult. Shared by all slices."""
 
     def __init__(self, moments: Sequence[Moment]) -> None:
         self.moments = moments
@@ -39,15 +36,15 @@ class SharedChanges:
 
     @cached_property
     def times(self) -> list[float]:
-        """When each of them is."""
+        """The time of each shared state."""
         return [moment.at for moment in self.moments]
 
     def of_variable(self, at: int) -> list[int]:
-        """The positions at which a variable changes."""
+        """The indexes at which a variable changes."""
         return self._of(at, lambda state: state[at])
 
     def of_value(self, value: Remembered | WatchedMembership, given: tuple[Value, ...]) -> list[int]:
-        """The positions at which a value changes, for values of its locals."""
+        """The indexes at which a remembered value changes, for given values of its locals."""
 
         def now(state: State) -> object:
             try:
@@ -69,7 +66,7 @@ class SharedChanges:
 
 
 class Flips:
-    """The moments at which a condition can change, of a slice whose own variables are at these places of a state."""
+    """The times at which a condition can change; ``own`` are the positions of the slice's variables in a state."""
 
     def __init__(self, condition: k.Expr, places: dict[str, int], own: Sequence[int]) -> None:
         self._own = own
@@ -79,7 +76,9 @@ class Flips:
     def of(
         self, timeline: SharedChanges, own: Sequence[Moment], truth: Callable[[Moment], bool]
     ) -> Iterator[tuple[Moment, bool]]:
-        """Moments of both executions as one, in their order, with whether the condition holds: all at which that can change."""
+        """The states of shared and slice execution together at which the condition can change, in order, with its
+        truth.
+        """
         own = list(changes(own, self._read))
         bounds = [bisect_right(timeline.times, moment.at) for moment in own]
         if bounds[0] > 0:
@@ -91,7 +90,7 @@ class Flips:
     def _stretch(
         self, timeline: SharedChanges, first: Moment, own: State, at: int, end: int, truth: Callable[[Moment], bool]
     ) -> Iterator[tuple[Moment, bool]]:
-        """The moments from one on, at which so many of what is shared have been, while the slice stays as it is."""
+        """The change points from ``at`` to ``end`` while the slice's own values stay the same."""
         moment = replace(first, state=self._state(timeline.moments[at].state, own))
         while True:
             with consulted() as values:

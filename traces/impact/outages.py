@@ -1,7 +1,8 @@
-"""What an incident meant: for how long the conditions held that the trace clause measures, and the events that it notes.
+"""Measures outages: for how long the conditions held that the trace clause measures, and which events it notes.
 
-What is measured and noted is text of the spec (``measure``, ``note``), evaluated on the execution that explains the log; nothing here knows what
-it means. The times are bounds: a condition held for at least so long, whatever the lines leave open, and for at most so long.
+What is measured and noted is text of the spec (``measure``, ``note``), evaluated on the execution that explains the
+log; nothing here knows its meaning. Durations are bounds: at least so long, whatever the lines leave open, and at most
+so long.
 """
 
 from __future__ import annotations
@@ -32,12 +33,14 @@ from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_keys import EVERY_SLICE
 
 Stretch = tuple[Moment, Moment | None]
-"""The moment from which on a condition holds, and the one from which on it does not; None if it holds to the end of the log."""
+"""The state from which on a condition holds, and the one from which on it does not; None if it holds to the end of the
+log.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldStatement:
-    """What a line states of a field, from its time on."""
+    """The value of a field from a line's time on."""
 
     time: float
     value: Value
@@ -45,8 +48,11 @@ class FieldStatement:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What measuring takes of a whole log: the execution found for what all share, when each process run wrote its first line and its last
-    (milliseconds since the epoch), and the values of fields where no line states them. It can be sent to the process that has a slice's events."""
+    """What measuring needs of a whole log; it can be sent to the process that holds a slice's events.
+
+    ``spans`` gives the first and last line of each process run (milliseconds since the epoch); ``settings`` gives
+    fields that no line reports.
+    """
 
     kernel: k.Kernel
     plan: k.TracePlan
@@ -62,7 +68,7 @@ def basis(
     streams: Iterable[RunStream],
     settings: Mapping[str, Field],
 ) -> Basis | None:
-    """The basis for all streams of a log; None where no execution was found, and where the clause measures and notes nothing."""
+    """The basis for all streams of a log; None if there is no execution, or the clause measures and notes nothing."""
     plan = next((each for each in kernel.traces if each.name == clause), None)
     if plan is None or execution is None or not (plan.measures or plan.noted):
         return None
@@ -70,7 +76,7 @@ def basis(
 
 
 def with_impact(validation: Validation, meter: Meter, slices: Iterable[SliceAnswer], since: int | None) -> Validation:
-    """The answer with the measures of what all share and those of the slices, but without what ended before ``since``."""
+    """The answer with the measures of the shared state and of the slices, without what ended before ``since``."""
     found = [*meter.of_shared(), *(impact for each in slices for impact in each.impact)]
     kept = (each if since is None else _from(each, float(since)) for each in found)
     return replace(validation, impact=tuple(each for each in kept if each.spells or each.unstated))
@@ -98,7 +104,7 @@ class Meter:
         self._timelines = SharedChanges(self.early), SharedChanges(self.late)
 
     def of_shared(self) -> Iterator[Impact]:
-        """The measures that speak of no slice."""
+        """The measures that are about no slice."""
         for measure in self.plan.measures:
             if not measure.fields:
                 truth = partial(self._holds_at, measure, {})
@@ -107,7 +113,7 @@ class Meter:
                 yield Impact(measure.name, measure.text, None, tuple(spells))
 
     def measured(self, answer: SliceAnswer, events: Sequence[Event]) -> SliceAnswer:
-        """The answer about a slice with a remark for each of its events that is noted, and with its measures."""
+        """The answer about a slice with its measures, and a remark for each of its noted events."""
         result = self._noted(answer.result, events)
         open_ = result.verdict is TraceVerdict.INCONCLUSIVE
         return replace(answer, result=result, impact=() if open_ else tuple(self._of_slice(result, events)))
@@ -151,7 +157,7 @@ class Meter:
         return seen if isinstance(seen, Observation) else None
 
     def _stated(self, field: k.EventField, events: Sequence[Event]) -> list[FieldStatement]:
-        """What lines of the slice state of a field, and from when on; else what the configuration says."""
+        """The values of a field over time: those that lines of the slice report, or else the configured one."""
         found: list[FieldStatement] = []
         for value, time in _values(field.field, events):
             if value is not None and time is not None:
@@ -189,14 +195,16 @@ class Meter:
         own: Sequence[Moment],
         truth: Callable[[Moment], bool],
     ) -> Iterator[Stretch]:
-        """The stretches in which a measure's condition is true of a slice."""
+        """The intervals in which a measure's condition holds of a slice."""
         if any(len({each.value for each in statements}) > 1 for statements in stated.values()):
             read = [self.places[name] for name in variables_of(measure.condition)]
             return _stretches((m, truth(m)) for m in changes(woven(shared.moments, own, self.own), read))
         return _stretches(self._flips[id(measure)].of(shared, own, truth))
 
     def _spells(self, early: Iterable[Stretch], late: Iterable[Stretch]) -> Iterator[Spell]:
-        """The times in which a condition held, at the most; the late stretches say for how long at least."""
+        """The outages: the longest possible intervals, each with the least time for which the condition certainly held
+        in it.
+        """
         certain = list(late)
         for begun, ended in early:
             until = self.end if ended is None else ended.at
@@ -207,6 +215,7 @@ class Meter:
             ]
             most = (self.end if ended is None else ended.late) - begun.early
             if until > begun.at and inside:
+                # Without a certain interval inside, the condition may never have held: that is not reported.
                 yield Spell(
                     begun.at,
                     until,
@@ -219,19 +228,19 @@ class Meter:
 
 
 def _of_kinds(events: Sequence[Event], kinds: Container[str]) -> Iterable[Event]:
-    """Those of some kinds."""
+    """The events of some kinds."""
     return events.of_kinds(kinds) if isinstance(events, Selection) else (e for e in events if e.kind in kinds)
 
 
 def _values(field: str, events: Sequence[Event]) -> Iterable[tuple[Field, int | None]]:
-    """What events state in a field that the clause reads, and when."""
+    """The values of a field, and when each was logged."""
     if isinstance(events, Selection):
         return events.timed_values(field)
     return ((event.fields.get(field), event.record.time) for event in events)
 
 
 def _stretches(found: Iterable[tuple[Moment, bool]]) -> Iterator[Stretch]:
-    """The stretches in which a condition is true."""
+    """The intervals in which a condition is true."""
     begun: Moment | None = None
     for moment, holds in found:
         if holds and begun is None:
@@ -244,7 +253,7 @@ def _stretches(found: Iterable[tuple[Moment, bool]]) -> Iterator[Stretch]:
 
 
 def _meet(begin: float, end: float, first: float, last: float) -> bool:
-    """Whether a stretch of time begins or ends within another; one that begins and ends at one time, by its lines, may be at the edge."""
+    """Whether two intervals overlap. One that begins and ends at the same time, by its lines, may lie at an edge."""
     return (first < end or last <= end) and (last > begin or first >= begin)
 
 
@@ -256,11 +265,11 @@ def _decoded(value: Field, field: k.EventField, time: float) -> Iterator[FieldSt
 
 
 def _latest(statements: Sequence[FieldStatement], time: float) -> Value:
-    """What was stated last before a time, or else first."""
+    """The last value reported at or before a time, or else the first one."""
     known = [each for each in statements if each.time <= time]
     return (known or statements[:1])[-1].value
 
 
 def _from(impact: Impact, begin: float) -> Impact:
-    """Without what ended before a time."""
+    """The measure without outages that ended before a time."""
     return replace(impact, spells=tuple(each for each in impact.spells if each.end >= begin))

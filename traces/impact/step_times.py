@@ -1,9 +1,7 @@
-"""An accepted execution in time: what the state was from when on, as far as the lines tell.
+"""Puts an accepted execution on the time axis: from when on each state held, with bounds.
 
-docs/design/step-times.md: A line is written after what it reports. So a step of which a line tells happened at the line's time at the latest, and at most
-as much earlier as the clause's ``commit before line within`` says. A hidden step has no line: in the execution found it stands as late as it can,
-just before what needs it. That a process was killed is told by no line, and nothing may need it, since another process starts after it: where the
-clause names such an action (``ends``), it may have happened as soon as a process run had written its last line.
+A step with a line happened before the line, and no earlier than the clause's ``commit before line within`` allows.
+Hidden steps have no line of their own. The rules are in docs/design/step-times.md.
 """
 
 from __future__ import annotations
@@ -29,7 +27,9 @@ from assay.traces.table.event_table import times
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The state from a step on: when by the lines, at the earliest and at the latest (milliseconds since the epoch); and the step's event."""
+    """The state from a step on: its time by the lines, and its earliest and latest time (milliseconds since the epoch);
+    and the step's event.
+    """
 
     at: float
     early: float
@@ -39,7 +39,7 @@ class Moment:
 
 
 def spans(streams: Iterable[RunStream]) -> dict[str, tuple[float, float]]:
-    """When each process run wrote its first line, and its last."""
+    """The times of the first and the last line of each process run."""
     found: dict[str, tuple[float, float]] = {}
     for stream in streams:
         own = times(stream.events)
@@ -52,9 +52,9 @@ def spans(streams: Iterable[RunStream]) -> dict[str, tuple[float, float]]:
 
 
 def moments(run: Execution, ordering: k.Ordering, begin: float) -> list[Moment]:
-    """The states of an execution that begins with the log; a hidden step is at the time of the next one that has a line.
+    """The states of an execution with their times. A hidden step has the time of the next step that has a line.
 
-    What happened before what a line tells of happened before that line: a step is at the time of the earliest line from it on.
+    A step happened before everything after it, so its time is at most that of the earliest line from it on.
     """
     before_line = (inf if ordering.commit_before_line is None else ordering.commit_before_line) + ordering.skew
     at, late = _latest(run.steps, ordering.skew)
@@ -63,7 +63,7 @@ def moments(run: Execution, ordering: k.Ordering, begin: float) -> list[Moment]:
     for step, time, last in zip(run.steps, at, late, strict=True):
         if step.event is not None and step.event.record.time is not None:
             told = float(step.event.record.time) - before_line
-            # A line from later on, such as one of a log that is replayed, does not say when: earlier lines rest on the step.
+            # A line far later, such as that of a log that is replayed at a start, gives no lower bound: earlier lines depend on the step.
             early = max(early, told) if told <= last else early
         here = max(found[-1].at, time) if time < inf else found[-1].at
         found.append(Moment(here, -inf if step.event is None else early, last, step.state, step.event))
@@ -71,7 +71,9 @@ def moments(run: Execution, ordering: k.Ordering, begin: float) -> list[Moment]:
 
 
 def _latest(steps: Sequence[ExecutedStep], skew: int) -> tuple[list[float], list[float]]:
-    """For each step the earliest time of a line from it on, and when it had happened by what these lines say at the latest."""
+    """For each step the earliest time of a line from it on, and the latest time at which it can have happened by these
+    lines.
+    """
     at, late = inf, inf
     found: list[tuple[float, float]] = []
     for step in reversed(steps):
@@ -83,7 +85,7 @@ def _latest(steps: Sequence[ExecutedStep], skew: int) -> tuple[list[float], list
 
 
 def changes(found: Iterable[Moment], read: Sequence[int]) -> Iterator[Moment]:
-    """The moments at which one of these variables has another value than before."""
+    """The states at which one of these variables changes."""
     before: list[Value] | None = None
     for moment in found:
         values = [moment.state[at] for at in read]
@@ -93,14 +95,14 @@ def changes(found: Iterable[Moment], read: Sequence[int]) -> Iterator[Moment]:
 
 
 class Endings:
-    """The last line of each process run, after which the run may have ended by an action of which no line tells."""
+    """The last line of each process run, after which the run may have ended by an action without a line."""
 
     def __init__(self, meanings: Meanings, ends: Iterable[str], spans: Mapping[str, tuple[float, float]]) -> None:
         self.meanings = meanings
         self.runs = sorted((time, name, atom) for name in ends for time, atom in self._elements(name, spans))
 
     def _elements(self, action: str, spans: Mapping[str, tuple[float, float]]) -> Iterator[tuple[float, Atom]]:
-        """The elements that the action's first parameter can be and that are process runs."""
+        """The process runs that the action's first parameter can be, each with the time of its last line."""
         type_ = self.meanings.actions[action].node.parameters[0].binder.type
         if isinstance(type_, t.AtomType):
             for at, name in enumerate(type_.sort.elements):
@@ -108,7 +110,7 @@ class Endings:
                     yield spans[name][1], Atom(type_.sort.name, at, name)
 
     def early(self, found: Sequence[Moment]) -> list[Moment]:
-        """The same moments if each run ended as soon as its last line was written."""
+        """The same states if each run had ended right after its last line."""
         ended = [replace(_before(found, time), at=time, early=time, event=None) for time, _, _ in self.runs]
         every = sorted([*found, *ended], key=lambda each: each.at)
         return [replace(each, state=self._ended(each)) for each in every]
@@ -121,18 +123,18 @@ class Endings:
         return state
 
     def _taken(self, action: str, atom: Atom, state: State) -> State:
-        """The state after the action, or the same state where it is not possible."""
+        """The state after the action, or the same state if the action is disabled."""
         outcomes = self.meanings.actions[action].outcomes(state, (atom,))
         return next((each.state for each in outcomes if isinstance(each, Successor)), state)
 
 
 def _before(found: Sequence[Moment], time: float) -> Moment:
-    """The last moment that is not after a time, or the first of all."""
+    """The last state at or before a time, or else the first one."""
     return found[max(0, bisect_right(found, time, key=lambda each: each.at) - 1)]
 
 
 def woven(shared: Sequence[Moment], own: Sequence[Moment], variables: Sequence[int]) -> Iterator[Moment]:
-    """What is shared and what a slice has of its own (``variables``, by position), as one execution in the order of the lines' times."""
+    """The shared and the slice execution as one, by time; ``variables`` are the positions of the slice's own variables."""
     common, values = shared[0].state, own[0].state
     parts = merge(
         ((each.at, 0, n, each) for n, each in enumerate(shared)), ((e.at, 1, n, e) for n, e in enumerate(own))

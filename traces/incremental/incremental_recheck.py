@@ -1,7 +1,7 @@
-"""A validated log asked again with some of its events changed: only what a change touches is checked anew.
+"""Checks a validated log again with some events changed: only what the change touches is checked.
 
-What slices share does not depend on them. So a change of one slice's events alone is answered by that slice over the execution that was
-found for the log as it is; and where shared events change, slices are asked again only if they see the difference.
+What slices share does not depend on them. So a change in one slice's events is answered by that slice over the known
+shared execution; where shared events change, slices are checked again only if they can see the difference.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from assay.traces.search.stuttering import compared_order
 from assay.traces.slices.slice_validator import Joiner, Joint, joint
 
 Change = Mapping[int, Sequence[Event]]
-"""What stands in the place of events, by their identities (``id``): nothing, if they are left out."""
+"""The replacement of events, keyed by ``id(event)``: an empty sequence leaves the event out."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecheckAnswer:
-    """The answer about a changed log. The first violation of what is shared is explained on demand only."""
+    """The answer about a changed log. Violations of the shared part are explained on demand only."""
 
     verdict: TraceVerdict
     violations: tuple[LogViolation, ...] = ()
@@ -39,12 +39,12 @@ class RecheckAnswer:
 
     @property
     def rejected(self) -> bool:
-        """Whether the change is noticed: no execution explains the log, or what explains it breaks a property."""
+        """Whether the change is detected: no execution explains the log, or the one that does violates a property."""
         return self.verdict is TraceVerdict.INCONSISTENT or bool(self.properties)
 
 
 class Retrial:
-    """A log that an execution explains. ``joined`` is None where the clause has no slices."""
+    """A log that has an execution, ready to be checked with changes. ``joined`` is None if the clause has no slices."""
 
     def __init__(
         self, search: TraceSearch, joined: Joint | None, parts: SlicedEvents, writer: ConditionPrinter, options: Options
@@ -53,7 +53,7 @@ class Retrial:
         self.joiner = None if joined is None else Joiner(joined)
         self.parts = parts
         for part in (parts.shared, *parts.slices.values()):
-            part.keep()  # changes are of events by their identities
+            part.keep()  # a change is keyed by the identity of its event, so events must not be made anew
         self.writer = writer
         self.options = options
         self._properties = PropertyChecker(search.model, search.model.kernel.properties)
@@ -66,7 +66,7 @@ class Retrial:
         self._shared = {id(event): event for event in parts.shared}
 
     def judge(self, change: Change, *, explained: bool = False) -> RecheckAnswer:
-        """The answer about the log with a change; where ``explained``, with the blame for what is shared."""
+        """The answer about the log with a change; with ``explained``, shared violations come with their blame."""
         if beyond := self._beyond(change):
             return RecheckAnswer(TraceVerdict.INCONSISTENT, tuple(map(violation_of, beyond)))
         shared = {key: new for key, new in change.items() if key in self._shared and not self._says_the_same(key, new)}
@@ -89,7 +89,11 @@ class Retrial:
         return replace(found, properties=(*broken, *found.properties))
 
     def _says_the_same(self, key: int, new: Sequence[Event]) -> bool:
-        """Whether the clause sees in what stands for a shared event what it sees in the event: a line that names a partition is read by itself for what is shared."""
+        """Whether the clause observes the same in the replacement of a shared event.
+
+        A line about a partition is also read for what is shared, and a change of its partition fields leaves that as it
+        was.
+        """
         old = self._shared[key]
         if len(new) != 1 or (old.run, old.sequence, old.record.time) != (
             new[0].run,
@@ -102,13 +106,17 @@ class Retrial:
         return seen[0] == seen[1] and not now.misfits
 
     def _beyond(self, change: Change) -> list[Misfit]:
-        """The values of changed events that nothing in the log as it is has: of brokers that it never names, of numbers that it never reached."""
+        """The first value in changed events that is outside the model: a broker that the log never names, a number it
+        never reaches.
+        """
         news = [event for new in change.values() for event in new]
         binders = [self._binder] if self.joiner is None else [self._binder, self.joiner.binder]
         return [misfit for binder in binders for misfit in binder.misfits(news)][:1] if news else []
 
     def _concluded(self, search: TraceSearch) -> Conclusion:
-        """Whether there is an execution: from the last cut before the change, and from the beginning only where that leaves it open."""
+        """The search's conclusion from the last cut before the change, or from the beginning if the cut leaves it
+        undecided.
+        """
         cut = self._stages.before_change(search.frontier.order)
         conclusion = conclude(search, list(cut.paths), self.options)
         if isinstance(conclusion, Undecided) and any(cut.cursors):
@@ -144,7 +152,9 @@ class Retrial:
         return RecheckAnswer(TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT, (), tuple(properties))
 
     def _changed_search(self, change: Change) -> tuple[TraceSearch, list[LogViolation]]:
-        """A search over the changed shared events; what it learnt of the others is kept where none is added or left out."""
+        """A search over the changed shared events. If no event is added or removed, what is known of the others is
+        kept.
+        """
         found = {key: self._bound(new) for key, new in change.items()}
         misfits = [violation_of(misfit) for bound in found.values() for misfit in bound.misfits]
         if any(len(bound.observations) != len(self._items.get(key, ())) for key, bound in found.items()):

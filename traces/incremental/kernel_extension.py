@@ -1,11 +1,7 @@
-"""Kernels for a log that grows: whether its slices are, up to some time, what they were in the kernel before, whose sets had fewer elements.
+"""Kernels for a growing log: up to which time slices are the same in a kernel whose sets gained elements.
 
-docs/design/kernel-extension.md: A process that starts, or a session, is a new element of a set parameter, and a kernel with more elements is another one. Elements
-that no expression can name, order or count are told apart by equality alone. Let slices have no variables that hold such elements, and no expression
-that goes through all of them or looks at a map of them as a whole. Then a new element can make a difference to a slice only as the
-argument of an action; and where a guard that reads nothing but that argument and what is shared is false for it, the action cannot be taken. So where that
-is so at each position of the shared execution, slices can do up to there what they could before, and nothing else. Size parameters limit the types of what
-lines state, which are as large as these ask for, and make no difference as long as nothing exceeds them.
+A new process or session is a new element of a set parameter, which makes another kernel. Why slices may ignore new
+elements, and under which conditions, is shown in docs/design/kernel-extension.md.
 """
 
 from __future__ import annotations
@@ -27,14 +23,16 @@ from assay.traces.slices.slice_validator import Joiner, Joint
 from assay.traces.slices.timeline.shared_timeline import Chain, agree_before
 
 LATEST = 1e300
-"""Later than all lines: in another kernel no more is taken for the same than what slices look at."""
+"""Later than all lines. In another kernel nothing counts as the same but what slices read, so the answer is never
+``inf``.
+"""
 
 Added = Mapping[str, frozenset[str]]
 """The new elements of each set parameter that has some."""
 
 
 def alike_before(old: Joiner, new: Joiner) -> float:
-    """Before which time slices are the same on both, whose kernels differ; ``-inf`` if that cannot be told."""
+    """Before which time slices are the same in both kernels; ``-inf`` if that cannot be shown."""
     added = _added(old.joint.split.kernel, new.joint.split.kernel)
     if added is None or old.model.overflowed or not _are_alike(old.joint, new.joint, frozenset(added)):
         return -inf
@@ -45,7 +43,7 @@ def alike_before(old: Joiner, new: Joiner) -> float:
 
 
 def _added(old: k.Kernel, new: k.Kernel) -> Added | None:
-    """What sets have more; None if one has lost an element, or if its elements can be named."""
+    """The elements that sets gained; None if a set lost an element, changed its order, or its elements can be named."""
     sorts = {sort.name: sort for sort in new.sorts}
     found: dict[str, frozenset[str]] = {}
     for sort in old.sorts:
@@ -59,16 +57,16 @@ def _added(old: k.Kernel, new: k.Kernel) -> Added | None:
 
 
 def _begin(joiner: Joiner) -> tuple[Value, ...]:
-    """The values of a slice before all lines."""
+    """The initial values of a slice."""
     state = joiner.model.states[joiner.model.initial[0]]
     return tuple(state[i] for i in joiner.joint.split.own)
 
 
-# ------------------------------------------------------------------------------------------------------ what slices are made of
+# ------------------------------------------------------------------------------------------- equality of kernels for slices
 
 
 def _parts(joint: Joint) -> tuple[object, ...]:
-    """All that the check of a slice reads of the kernel and the clause."""
+    """Everything in kernel and clause that the check of a slice reads."""
     divided, plan = joint.split, joint.split.plan_of_slices(joint.plan)
     own = {divided.kernel.variables[i].name for i in divided.own}
     asked = [p for p in divided.kernel.properties if any(variables_of(c.condition) & own for c in p.conjuncts)]
@@ -82,7 +80,7 @@ def _parts(joint: Joint) -> tuple[object, ...]:
             plan.hidden,
             plan.ordering,
             plan.slicing,
-        ),  # the limit of hidden ones is asked where a number is skipped
+        ),  # hidden_limit is not compared: it is read only where a version is skipped, and such slices are checked whole
         (plan.numbered, plan.threads, plan.reported, plan.ends),
         (divided.shared, divided.own, joint.partial, joint.begun, joint.late, joint.supposes),
     )
@@ -106,7 +104,9 @@ def _actions(divided: Split, plan: k.TracePlan) -> tuple[k.Action, ...]:
 
 
 def _are_alike(old: Joint, new: Joint, grown: frozenset[str]) -> bool:
-    """Whether both are the same but for the elements of some sets and for sizes, of which no value is ever chosen."""
+    """Whether kernels and clauses are equal for slices except for the elements of some sets, and for sizes that no
+    choice ranges over.
+    """
     plan = new.split.plan_of_slices(new.plan)
     chosen = (action for action in _actions(new.split, plan) if action.name in plan.numbered)
     if any(is_sized(p.binder.type) for action in chosen for p in action.parameters):
@@ -133,13 +133,13 @@ def _equal(one: object, other: object, grown: frozenset[str]) -> bool:
 
 
 def _holds_all(type_: t.MapType) -> bool:
-    """Whether a partial map can have an entry for each number that its keys may be."""
+    """Whether a partial map can hold an entry for each of its possible keys."""
     key = type_.key
     return type_.partial and isinstance(key, t.RangeType) and key.sized and type_.capacity == key.high - key.low + 1
 
 
 def _names(kind: Any) -> tuple[str, ...]:
-    """The fields of a class that count when its values are compared."""
+    """The fields of a class that take part in comparisons."""
     found = _known_names.get(kind)
     if found is None:
         found = _known_names[kind] = tuple(each.name for each in fields(kind) if each.compare)
@@ -149,11 +149,11 @@ def _names(kind: Any) -> tuple[str, ...]:
 _known_names: dict[Any, tuple[str, ...]] = {}
 
 
-# ------------------------------------------------------------------------------------------------ what can tell of an element
+# -------------------------------------------------------------------------------------------- dependence on single elements
 
 
 def _tells_nothing(joiner: Joiner, grown: frozenset[str]) -> bool:
-    """Whether nothing in a slice goes through the elements of some sets, or looks at a map of them as a whole."""
+    """Whether nothing in a slice enumerates the elements of these sets, or looks at a map of them as a whole."""
     divided = joiner.joint.split
     plan = joiner.model.plan
     if any(mentions(divided.kernel.variables[i].type, grown) for i in divided.own):
@@ -174,7 +174,7 @@ def _reads(prop: k.Property, names: Collection[str]) -> bool:
 
 
 def _goes_through(node: object, grown: frozenset[str]) -> bool:
-    """Whether a part of the kernel depends on which elements there are, beyond those that it is given."""
+    """Whether a part of the kernel depends on which elements exist, beyond those that it is given."""
     match node:
         case k.Lookup(_, k.StateVar(), key):
             return _goes_through(key, grown)
@@ -193,7 +193,7 @@ def _goes_through(node: object, grown: frozenset[str]) -> bool:
 
 
 def _is_keyed_by(type_: object, grown: frozenset[str]) -> bool:
-    """Whether values of a type hold maps whose keys are such elements."""
+    """Whether values of a type contain maps with such elements as keys."""
     if isinstance(type_, t.MapType) and mentions(type_.key, grown):
         return True
     if isinstance(type_, tuple):
@@ -201,11 +201,11 @@ def _is_keyed_by(type_: object, grown: frozenset[str]) -> bool:
     return is_dataclass(type_) and any(_is_keyed_by(getattr(type_, name), grown) for name in _names(type(type_)))
 
 
-# ---------------------------------------------------------------------------------------------------------- over what is shared
+# --------------------------------------------------------------------------------------------------- over the shared timeline
 
 
 def _without(chain: Chain, joint: Joint, added: Added) -> Chain:
-    """The chain with elements by their names, without what maps say of new ones."""
+    """The shared timeline with elements replaced by their names, without the map entries of new ones."""
     known = dict[int, object]()
 
     def named(value: object) -> object:
@@ -238,7 +238,9 @@ def _is_new(key: object, added: Added) -> bool:
 
 
 def _idle_before(joiner: Joiner, added: Added) -> float:
-    """The time of the first position at which an action might be taken with a new element that no line names; ``inf`` if there is none."""
+    """The time of the first shared state in which an action might take a new element that no line names; ``inf`` if
+    there is none.
+    """
     chain = joiner.joint.chain
     open_ = [
         (*each, _read(joiner, each[0]))
@@ -259,7 +261,8 @@ def _idle_before(joiner: Joiner, added: Added) -> float:
 
 
 Open = tuple[tuple[k.Guard, ...], k.Local, Sequence[Atom]]
-"""A parameter that may be any element, the guards that read nothing else but what is shared, and the new elements."""
+"""The guards that read only this parameter and shared state; a parameter that may be any element; and the new elements.
+"""
 
 
 def _open(joiner: Joiner, action: k.Action, added: Added) -> Iterator[Open]:
@@ -291,7 +294,7 @@ def _read(joiner: Joiner, guards: Sequence[k.Guard]) -> list[int]:
 
 
 def _is_refused(joiner: Joiner, guards: Sequence[k.Guard], name: str, atom: Atom, state: int) -> bool:
-    """Whether one of the guards is false."""
+    """Whether one of the guards is certainly false."""
     for guard in guards:
         try:
             if joiner.model.value(guard.condition, {name: atom}, state) is False:

@@ -1,4 +1,6 @@
-"""How much a verdict is worth: copies of the log with one field of one line changed, and how many of them are rejected."""
+"""How much a verdict is worth: mutants of the log with one field of one line changed, and how many of them are
+rejected.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from assay.traces.table.statement_keys import EVERY_SLICE, OF_THE_FILE
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A field of a line that the model reads, and all events of the line, each of which may state it."""
+    """A field of a line that the model reads, with all events of the line, each of which may hold the field."""
 
     events: tuple[Event, ...]
     observation: Observation
@@ -31,17 +33,17 @@ class Site:
 
     @property
     def value(self) -> Value:
-        """What the line states."""
+        """The value in the log."""
         return dict(self.observation.values)[self.field.field]
 
     def changed(self, other: Value) -> Change:
-        """The line with another value in the field, in every event that states the field so."""
+        """The line with another value in the field, in every event that holds the field."""
         return changed_line(
             self.events, self.field.field, self.observation.event.fields[self.field.field], encode(other)
         )
 
     def others(self) -> list[Value]:
-        """What the line might state instead, among the values that the rule speaks of."""
+        """The other values that the field might have, among those that the rule applies to."""
         return [other for other in alternatives(self.value, self.field.binder.type) if self._is_read(other)]
 
     def _is_read(self, other: Value) -> bool:
@@ -50,13 +52,13 @@ class Site:
 
 
 def changed_line(events: Iterable[Event], field: str, old: Field, new: Field) -> Change:
-    """A line with another value in a field: the change of every event of it that states the field so."""
+    """The change of one field of a line, in every event of the line that holds the old value."""
     stating = (event for event in events if field in event.fields and event.fields[field] == old)
     return {id(event): (replace(event, fields={**event.fields, field: new}),) for event in stating}
 
 
 def sites(retrial: Retrial) -> list[Site]:
-    """The fields of the lines that the model reads, of each line each field once."""
+    """The fields that the model reads, each field of each line once. Inferred events have none."""
     lines: dict[LogPosition, list[Event]] = {}
     for event in retrial.parts.all:
         if not event.is_supposed:
@@ -82,7 +84,7 @@ def _observations(retrial: Retrial) -> Iterator[tuple[TraceModel, Observation]]:
 
 
 def kill_rate(retrial: Retrial, options: Options) -> KillRate:
-    """The share of one-field mutants of the used lines that are rejected; the same for the same seed."""
+    """The share of mutants that are rejected; reproducible for one ``options.seed``."""
     random = Random(options.seed)
     tried = rejected = undecided = 0
     survivors: list[Repair] = []
@@ -99,7 +101,7 @@ def kill_rate(retrial: Retrial, options: Options) -> KillRate:
 
 
 def _sample(random: Random, every: Sequence[Site], wanted: int) -> Iterator[tuple[Site, Value]]:
-    """That many sites with what the line might state instead, no site twice; fewer if there are not so many."""
+    """At most ``wanted`` distinct sites, each with another value for its field."""
     for site in random.sample(every, len(every)):
         if wanted == 0:
             return

@@ -1,4 +1,6 @@
-"""Which events of logs that grow were there the last time: those of the logs that have the same lines as then, and more behind them."""
+"""Which events of a growing log are new: a log file counts as known as far as it begins with the lines that it had last
+time.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,17 @@ from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_table import EventTable
 
 _ROOM = 1 << 64
-"""Between the ranks of two logs, for those that come between them later."""
+"""The distance between the ranks of two logs, so that later logs fit between them."""
 _NEXT = 1 << 20
 _PLACES = 32
-"""Bits for the place of an event in its log."""
+"""Bits for the position of an event in its log."""
 
 
 class Grown(NamedTuple):
-    """Of each event of a table: a name that it keeps while the table grows, and whether it is new. ``ranks`` and ``starts`` are of the parts of the table."""
+    """For each event of a table, a name that stays the same while the table grows, and whether the event is new.
+
+    ``ranks`` and ``starts`` belong to the parts of the table.
+    """
 
     names: Numbers
     fresh: npt.NDArray[np.bool_]
@@ -30,7 +35,7 @@ class Grown(NamedTuple):
     starts: Numbers
 
     def orders(self, positions: Numbers) -> list[int]:
-        """For each position a number, by which events are in the order of the table however it grows."""
+        """A number for each position, by which events keep the order of the table however it grows."""
         parts = np.searchsorted(self.starts, positions, side="right") - 1
         places = positions - self.starts[parts]
         rows = zip(parts.tolist(), places.tolist(), strict=True)
@@ -38,7 +43,7 @@ class Grown(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A log as it was the last time, with the number that its events are named by, and its rank among all."""
+    """A log file as it was last time, the number that names its events, and its rank among all files."""
 
     events: Sequence[Event]
     number: int
@@ -46,14 +51,14 @@ class _Part(NamedTuple):
 
 
 class LogDiff:
-    """Follows a table of events from one time to the next."""
+    """Compares a table of events with the table of the last call."""
 
     def __init__(self) -> None:
         self._parts: dict[Hashable, _Part] = {}
         self._count = 0
 
     def take(self, table: EventTable) -> Grown | None:
-        """What is new; None if logs that were there before are in another order now, and everything has to begin anew."""
+        """What is new in the table; None if known logs changed their order, and everything has to start again."""
         keys = _keys(table.parts)
         ranks = self._ranks(keys)
         if any(first >= second for first, second in pairwise(ranks)):
@@ -75,7 +80,7 @@ class LogDiff:
         return Grown(np.concatenate(names), np.concatenate(fresh), [each.rank for each in found.values()], starts)
 
     def _ranks(self, keys: Sequence[Hashable]) -> list[int]:
-        """The ranks of logs, which grow; those of known ones are what they were."""
+        """Ranks in increasing order, where known logs keep theirs."""
         ranks: list[int] = []
         later = [self._parts[key].rank if key in self._parts else None for key in keys]
         after = [0] * len(keys)
@@ -92,7 +97,7 @@ class LogDiff:
 
 
 def _keys(parts: Sequence[Sequence[Event]]) -> list[Hashable]:
-    """What tells logs from one another; of several that are alike in this the first, the second, …"""
+    """A key for each log; equal keys are numbered."""
     seen: dict[Hashable, int] = {}
     found: list[Hashable] = []
     for part in parts:

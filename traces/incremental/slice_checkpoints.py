@@ -1,12 +1,7 @@
-"""One slice of a log that grows: its check goes on where it was before the last writes, and comes to what a check of all lines would say.
+"""Checks one slice of a growing log from the last checkpoint that new lines leave valid.
 
-docs/design/slice-checkpoints.md: After a write the check of a slice is at a point: the ways that are left, what waits, and what was found. Up to there it depended on the
-entries, and on the positions of the shared execution at which their lines can lie. Entries up to a write remain what they are if later lines
-are of higher numbers and were written later than all lines of those entries: then no deed belongs before the write (``version_history.entries``), and no line
-contradicts another (``SliceCheck.misplaced``). The positions are the same as long as both chains agree in the time of those lines
-(``shared_timeline.agree_before``). So the check goes on from the last point that later lines leave as it was, with the lines behind it. What it then says is
-taken where nothing is wrong; a slice in which something does not fit, or fits only in more ways than are followed, is checked as a whole, as is one in which a
-write is missing that no line states, for such a write may be anywhere (``VersionHistory.unseen``).
+The answer is the one that a check of all lines would give: docs/design/slice-checkpoints.md says when a checkpoint
+stays valid. Where anything is wrong, or a version is missing, the slice is checked as a whole instead.
 """
 
 from __future__ import annotations
@@ -43,15 +38,15 @@ from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_selection import Selection
 
 POINTS = 4
-"""How many points are kept: later lines may be of the last write, or a little older than it."""
+"""How many checkpoints are kept: later lines may belong to the last update, or be a little older than it."""
 
 _VIEWS = 8
-"""Bits for the view of an event, among those that rules have of it."""
+"""Bits for the rank of a view among the views of one event."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathCounts:
-    """What was told of on a way to a trail, on which no property is broken."""
+    """The hidden steps and remarks on a path to a search node, on which no property is violated."""
 
     hidden: Mapping[str, int]
     remarks: tuple[Remark, ...]
@@ -59,10 +54,13 @@ class PathCounts:
 
 @dataclass(slots=True)
 class Point:
-    """Where a check was after a write. ``time`` is of the latest line up to there, ``until`` the last moment at which one can have been written;
-    ``rest`` are the lines behind; ``skips`` says whether a number was skipped. ``ways`` are by the identities of the trails of the frontier.
+    """A checkpoint: where a check was after an update.
 
-    Of the trails that lead there nothing is kept but what a check asks that goes on from there: all since the last write, and of that its number.
+    ``time`` is the latest line time so far, ``until`` the latest possible time of any such fact (milliseconds).
+    ``rest`` are the lines not consumed. ``skips``: some version was skipped. ``ways`` is keyed by the identities of the
+    frontier's nodes.
+
+    Paths to the frontier are cut to what a resumed check reads: what follows the last update, and its version.
     """
 
     number: float
@@ -82,12 +80,12 @@ class Point:
     ways: dict[int, PathCounts] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Callable[..., Point], tuple[object, ...]]:
-        """Elsewhere trails have other identities."""
+        """Identities differ in another process, so ``ways`` is pickled in the order of the frontier."""
         ways = [self.ways.get(id(trail)) for trail in self.frontier]
         return _point_of, (*(getattr(self, each.name) for each in fields(self)[:-1]), ways)
 
     def settle(self) -> None:
-        """Let go of what no check asks that goes on from there."""
+        """Drop everything that a resumed check does not read."""
         kept = tuple(map(_since_write, self.frontier))
         ways = ((new, self.ways.get(id(old))) for new, old in zip(kept, self.frontier, strict=True))
         self.ways = {id(trail): way for trail, way in ways if way is not None}
@@ -105,7 +103,7 @@ def _point_of(*given: Any) -> Point:
 
 
 def _since_write(trail: VersionNode) -> VersionNode:
-    """A trail from the last write on, of which nothing is left but that it is one."""
+    """The path to a node from the last update on; the update keeps its version only."""
     if trail.before is None or isinstance(trail.entry, VersionedUpdate):
         entry = VersionedUpdate(trail.entry.number, ()) if isinstance(trail.entry, VersionedUpdate) else trail.entry
         return replace(trail, before=None, entry=entry)
@@ -114,7 +112,7 @@ def _since_write(trail: VersionNode) -> VersionNode:
 
 @dataclass(slots=True)
 class BindingCounts:
-    """How the events of a slice were bound so far; of each kind that carries nothing, with the order of the example."""
+    """How the events of a slice were bound so far. Each unused kind comes with the order of its example."""
 
     used: int = 0
     fields: int = 0
@@ -122,13 +120,13 @@ class BindingCounts:
     unmapped: dict[tuple[str, str], tuple[int, Unread]] = field(default_factory=dict)
 
     def tally(self) -> BindingTally:
-        """The same as a tally."""
+        """The counts as a tally."""
         ignored, unmapped = (tuple(own[key][1] for key in sorted(own)) for own in (self.ignored, self.unmapped))
         return BindingTally(self.used, self.fields, (), ignored, unmapped)
 
 
 class SliceProgress:
-    """The check of one slice as far as it is."""
+    """The state of the check of one growing slice."""
 
     def __init__(self) -> None:
         self.names: Numbers = np.empty(0, np.int64)
@@ -140,10 +138,11 @@ class SliceProgress:
         self._items = 0
 
     def answer(self, joiner: Joiner, name: str, events: Selection, grown: Grown, before: float) -> SliceAnswer | None:
-        """The answer about all events, of which the first are those that there were the last time; None if only a check of the whole can give it.
+        """The answer about all events of the slice; None if only a check of the whole can give it.
 
-        The shared execution is, for lines before a time, what it was the last time. After None the progress is of no use.
-        Slices that are logs of their own have no points (docs/design/slice-search.md).
+        For lines before the time ``before`` the shared execution is what it was last time. After None the progress is
+        useless and must be dropped. Slices that are searched as logs of their own have no checkpoints
+        (docs/design/slice-search.md).
         """
         if joiner.joint.is_apart:
             return None
@@ -162,11 +161,16 @@ class SliceProgress:
         return None if point is None else self._go_on(joiner, name, point)
 
     def stands(self, names: Numbers, before: float) -> bool:
-        """Whether the last answer is that of events with these names too, with what is shared the same for lines before a time."""
+        """Whether the last answer is still right for events with these names, given that the shared state is the same
+        before a time.
+        """
         return np.array_equal(names, self.names) and (before == inf or self.until < before)
 
     def move_to(self, joiner: Joiner, rules: Mapping[int, k.TraceRule], grown: frozenset[str]) -> bool:
-        """Go on with another kernel, in which slices are the same (docs/design/kernel-extension.md); ``rules`` are its rules, by the identities of those before. False if a line states something else there."""
+        """Move to another kernel in which slices are the same (docs/design/kernel-extension.md).
+
+        ``rules`` maps the identity of an old rule to the new one. False if a line has other values in the new kernel.
+        """
         moved: dict[int, OrderedObservation] = {}
         lines = [line for point in self._points for line in (*point.rest, *(deed.line for deed in point.waiting))]
         for line in lines:
@@ -181,7 +185,7 @@ class SliceProgress:
         return True
 
     def _continues(self, events: Selection, grown: Grown, fresh: Numbers) -> bool:
-        """Whether the other events are those of the last time, in the same order."""
+        """Whether the events that are not new are those of the last time, in the same order."""
         names = np.delete(grown.names[events.positions], fresh)
         return np.array_equal(names, self.names)
 
@@ -190,7 +194,11 @@ class SliceProgress:
     def _learn(
         self, joiner: Joiner, events: Selection, grown: Grown, fresh: Numbers
     ) -> list[OrderedObservation] | None:
-        """New lines as the clause sees them, without those that say the same of a write as an earlier one (docs/design/equal-lines.md); None if one that was left out would be the earlier one now."""
+        """The new observations, without those that repeat an earlier line of their version
+        (docs/design/equal-lines.md).
+
+        None if a line that was left out as a repetition would be the earliest one now.
+        """
         new = events.some(fresh)
         read = joiner.binder.read(new)
         restated = self._restated(events, fresh)
@@ -208,7 +216,9 @@ class SliceProgress:
         return items
 
     def _restated(self, events: Selection, fresh: Numbers) -> set[int] | None:
-        """What earlier events of the slice state too; None if a new one states it at an earlier time."""
+        """The new statements that earlier events of the slice made too; None if a new event makes one at an earlier
+        time.
+        """
         numbers, ends = events.numbers, events.ends
         old = np.delete(numbers, fresh)
         again = distinct(numbers[fresh][np.isin(numbers[fresh], old)])
@@ -233,7 +243,9 @@ class SliceProgress:
     # -------------------------------------------------------------------------------------------------- the check
 
     def _point_before(self, joiner: Joiner, items: Sequence[OrderedObservation], before: float) -> Point | None:
-        """The last point that new lines, and what is shared after a time, leave as it was; the lines are added behind it."""
+        """The last checkpoint that new lines, and changes of the shared state after ``before``, leave valid; new lines
+        are added to it.
+        """
         self.until = max([self.until, *(item.latest for item in items)])
         if not self._items:
             self._items = len(items)
@@ -254,7 +266,7 @@ class SliceProgress:
         return None
 
     def _go_on(self, joiner: Joiner, name: str, point: Point) -> SliceAnswer | None:
-        """The answer, by a check from a point on; None if anything is wrong that only a check of the whole can explain."""
+        """The answer by a check from a checkpoint on; None if something is wrong, which only a whole check can explain."""
         joiner.forget()
         history = VersionHistory(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0])
         check = self._check(joiner, history, point)
@@ -279,7 +291,7 @@ class SliceProgress:
     def _check(
         self, joiner: Joiner, history: VersionHistory, point: Point
     ) -> tuple[list[Point], SliceFindings, bool] | None:
-        """The points after a point, what is found in the end, and whether numbers were skipped."""
+        """The checkpoints made, the findings, and whether versions were skipped."""
         assert self.started is not None, "the events were looked at"
         asked = SliceQuery(started=self.started, partial=joiner.joint.partial, one_is_enough=True, explained=False)
         check = SliceCheck(history, joiner.blamer, point.rest, asked)
@@ -302,7 +314,7 @@ class SliceProgress:
 
 
 def _seen_again(seen: Observation, rule: k.TraceRule, joiner: Joiner, grown: frozenset[str]) -> Observation | None:
-    """What an event is observed to be, by the same rule of another kernel."""
+    """The observation of the same event by the same rule of another kernel."""
     if not any(mentions(field.binder.type, grown) for field in rule.fields):
         return replace(seen, rule=rule)
     found = observe(seen.event, rule, joiner.model.applies)
@@ -310,7 +322,7 @@ def _seen_again(seen: Observation, rule: k.TraceRule, joiner: Joiner, grown: fro
 
 
 def _order_of(unread: Unread, new: Selection, grown: Grown) -> int:
-    """The order of the event that is the example."""
+    """The order of the example event."""
     of_kind = np.flatnonzero(new.of_kind(unread.kind))
     rows = zip(of_kind.tolist(), new.at(of_kind), strict=True)
     at = next(at for at, event in rows if event.record.place == unread.example)
@@ -318,7 +330,7 @@ def _order_of(unread: Unread, new: Selection, grown: Grown) -> int:
 
 
 def _beginning(joiner: Joiner, items: Sequence[OrderedObservation]) -> Point:
-    """Before all lines."""
+    """The checkpoint before all lines."""
     begin = VersionHistory(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0]).begin
     ways = {id(trail): PathCounts({}, ()) for trail in begin}
     rest = sorted(items, key=lambda item: item.index)
@@ -326,7 +338,7 @@ def _beginning(joiner: Joiner, items: Sequence[OrderedObservation]) -> Point:
 
 
 def _take_up(check: SliceCheck, point: Point) -> None:
-    """Bring a check to a point."""
+    """Set a check to a checkpoint."""
     check.frontier, check.last = point.frontier, point.last
     check.waiting, check.gaps = list(point.waiting), list(point.gaps)
     found, history = check.found, check.history
@@ -335,7 +347,7 @@ def _take_up(check: SliceCheck, point: Point) -> None:
 
 
 def _skips(check: SliceCheck, entry: VersionedUpdate | Deed) -> bool:
-    """Whether numbers before a write are skipped, by which no line tells of its beginning."""
+    """Whether versions before an update are missing from the log."""
     expected = 0 if check.last is None else check.last + 1
     unknown = check.last is None and not check.started
     return isinstance(entry, VersionedUpdate) and entry.number > expected and not unknown
@@ -349,7 +361,7 @@ def _point(
     *,
     skips: bool,
 ) -> Point:
-    """Where a check is after a write."""
+    """The checkpoint after an update."""
     found, history = check.found, check.history
     return Point(
         number=write.number,
@@ -370,15 +382,16 @@ def _point(
 
 
 def _behind(ahead: Sequence[VersionedUpdate | Deed]) -> list[OrderedObservation]:
-    """The lines of the entries that follow."""
+    """The lines of the observations that follow."""
     return [line for entry in ahead for line in (entry.lines if isinstance(entry, VersionedUpdate) else (entry.line,))]
 
 
 def _told(joiner: Joiner, history: VersionHistory, found: SliceFindings, point: Point) -> PathCounts | None:
-    """What is told of on the way to the end; None if a property is broken there, or may be broken on the way to the point."""
-    if (
-        found.missing or found.unplaced
-    ):  # properties are asked of no such execution, and so of none that goes on from it
+    """The hidden steps and remarks on the path to the end.
+
+    None if a property is violated on it, or may be violated before the checkpoint.
+    """
+    if found.missing or found.unplaced:  # properties are not checked on such an execution, nor on one that continues it
         return None
     trails = _since(point, found.trail)
     if id(trails[0]) not in point.ways:
@@ -389,7 +402,7 @@ def _told(joiner: Joiner, history: VersionHistory, found: SliceFindings, point: 
 
 
 def _since(point: Point, end: VersionNode) -> list[VersionNode]:
-    """The trails up to the end, from the last one of which is remembered at a point what was told on the way to it; all, if there is none."""
+    """The nodes up to the end, from the last one with known counts at the checkpoint; all nodes if there is none."""
     trails: list[VersionNode] = []
     for trail in end.backwards():
         trails.append(trail)
@@ -399,14 +412,14 @@ def _since(point: Point, end: VersionNode) -> list[VersionNode]:
 
 
 def _onward(joiner: Joiner, way: PathCounts, trails: Sequence[VersionNode]) -> PathCounts:
-    """A way that goes on with some trails."""
+    """The counts extended by some nodes."""
     hidden = Counter(way.hidden)
     hidden.update(taken.action for trail in trails for taken in trail.hidden)
     return PathCounts(hidden, (*way.remarks, *joiner.remarks(trails)))
 
 
 def _note_ways(joiner: Joiner, points: Sequence[Point], end: VersionNode, begin: Point) -> None:
-    """Remember at each point what was told of on the way through it."""
+    """Store at each checkpoint the counts of the path through it."""
     trails = _since(begin, end)
     way = begin.ways[id(trails[0])]
     at = {id(trail): number for number, trail in enumerate(trails)}

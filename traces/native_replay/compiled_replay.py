@@ -1,7 +1,7 @@
-"""A log followed line by line by compiled rules, where its clause lets it: each line says which action happened, with which arguments.
+"""Replays a whole log by compiled rules, if the clause names an action with all its arguments for every line.
 
-What is accepted so is an execution as a search finds one. Where anything else turns up, a line that cannot come, a broken property, a value that the model does not have, an
-action that chooses, nothing is said, and the log is asked about as any other.
+An execution found here is one as the search finds it. In any other case (a line that is not enabled, a violated
+property, a value that the model does not have, an action that picks) there is no answer, and the log is searched.
 """
 
 from __future__ import annotations
@@ -33,14 +33,21 @@ from assay.traces.search.transition_system import TraceModel
 from assay.traces.table.event_table import EventTable
 
 WORTH_IT = 4_096
-"""From so many events on compiled rules pay: to make them takes some tenths of a second where they are not in the cache."""
+"""With fewer events than this, compiling the rules costs more than it saves: some tenths of a second where they are not
+cached.
+"""
 
 NOT_SO = UnsupportedError, SpecError, OutOfRangeError, NoCodeError, NoOrderError
+"""The errors that mean: this log is not for compiled replay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A log that was followed to its end: the sized kernel, the clause's name, how its events were bound, and the execution. ``reordering`` is that of ``replay``."""
+    """A log that was replayed to its end: the sized kernel, the clause's name, the tally of its events, and the
+    execution.
+
+    ``reordering`` is as in ``traces.properties.execution.reordering``, in milliseconds.
+    """
 
     kernel: k.Kernel
     clause: str
@@ -51,7 +58,7 @@ class Followed:
 
 
 def follow(loaded: Loaded, events: Sequence[Event], clause: str | None, options: Options) -> Followed | None:
-    """The log followed to its end; None where it is for a search to say."""
+    """The log replayed to its end; None where the search has to decide."""
     plan = trace_plan(loaded.kernel, clause)
     table = EventTable.of(events)
     if (
@@ -68,7 +75,10 @@ def follow(loaded: Loaded, events: Sequence[Event], clause: str | None, options:
 
 
 def leave_nothing_open(kernel: k.Kernel, plan: k.TracePlan, events: EventTable) -> bool:
-    """Whether a line of each kind that occurs says which action happened, with all arguments, or is none. (To ask that of the kinds takes no events, of which there may be millions.)"""
+    """Whether every line that some rule is about names one action with all its arguments, or is a pure observation.
+
+    It is asked of the kinds of events that occur and not of the events, of which there may be millions.
+    """
     kinds = {traits.kind for traits in events.traits()}
     return all(_is_pinned(kernel, rule) for rule in plan.rules if rule.event in kinds)
 
@@ -109,7 +119,7 @@ def _follow(loaded: Loaded, events: EventTable, clause: str | None, options: Opt
 
 
 def _reordering(found: Queue) -> float:
-    """The most, in milliseconds, by which a line was read after one that is later and changed the state."""
+    """By how many milliseconds, at most, a line was read after a later line that changed the state."""
     changed = np.where(found.lines.changes.astype(np.bool_), found.times, -np.inf)
     before = np.concatenate([[-np.inf], np.maximum.accumulate(changed)[:-1]])
     return max(0.0, float((before - found.times).max()))

@@ -1,6 +1,6 @@
-"""Slices of which each line says what happened, followed by compiled rules all in one go.
+"""Replays all slices of a log in one go by compiled rules, where each line names its action.
 
-That is where a slice sees nothing of what all share that ever changes: many orders of a shop, or one lock of many.
+It applies where a slice sees nothing shared that ever changes: many orders of a shop, or one lock of many.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from assay.traces.table.statement_keys import EVERY_SLICE
 
 
 def follow_slices(joint: Joint, slices: Mapping[str, Selection]) -> dict[str, SliceAnswer]:
-    """The answers about those slices whose lines were followed to their end; the others are for a search to answer."""
+    """The answers of those slices that were replayed to their ends; the other slices are left to the search."""
     if sum(map(len, slices.values())) < WORTH_IT or not _is_simple(joint):
         return {}
     try:
@@ -41,14 +41,17 @@ def follow_slices(joint: Joint, slices: Mapping[str, Selection]) -> dict[str, Sl
 
 
 def _is_simple(joint: Joint) -> bool:
-    """Whether slices see nothing that changes but their own, have no numbers, and nothing is told beside."""
+    """Whether slices see nothing shared that changes, have no versions, and no action of theirs is reported in answers."""
     numbered = any(rule.at is not None for rule in joint.plan.rules)
     return joint.is_apart and not joint.past.steps and not numbered and not joint.plan.reported
 
 
 @dataclass(frozen=True, slots=True)
 class _Of:
-    """The events of slices, in the order of the log: their positions in its table, and which slice each is of. ``more`` are the fields that each has beside."""
+    """The events of slices in the order of the log: positions in its table, and the number of each event's slice.
+
+    ``mark`` adds the slice's own field to an event.
+    """
 
     table: EventTable
     positions: Numbers
@@ -56,7 +59,7 @@ class _Of:
     mark: SliceField
 
     def events(self, places: Numbers) -> Iterator[Event]:
-        """The events of some of these, as their slice sees them."""
+        """The events at some places, as their slice sees them."""
         return map(self.mark.on, self.table.at(self.positions[places]))
 
 
@@ -92,7 +95,7 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
 
 
 def _of(slices: Mapping[str, Selection], mark: SliceField) -> _Of | None:
-    """The events of slices; None if one of them is of several."""
+    """The events of all slices; None if some event belongs to several."""
     positions = np.concatenate([each.positions for each in slices.values()])
     owners = np.repeat(np.arange(len(slices)), [len(each) for each in slices.values()])
     order = np.argsort(positions, kind="stable")
@@ -118,7 +121,7 @@ class _Counts:
         self._ends = np.cumsum(np.bincount(owners, minlength=count))
 
     def of(self, number: int) -> BindingTally:
-        """The tally of a slice."""
+        """The tally of one slice."""
         begin, end = self._ends[number - 1] if number else 0, self._ends[number]
         used, fields = self._is_used[self._places[begin:end]], int(self._fields[number])
         if used.all():

@@ -1,6 +1,6 @@
-"""What the lines of a log state, as rows that compiled rules read.
+"""Encodes the fields of lines as packed rows, which compiled rules read.
 
-A value that many lines state is decoded once. Numbers of a range, of which a log states ever new ones, are not even that: they are packed by array functions.
+A value that many lines repeat is decoded once. Numbers of a range, which rarely repeat, are packed by array functions.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from assay.traces.store.record_block import Numbers
 
 
 class _Absent:
-    """In place of a field: the event has none of this name."""
+    """Stands for a field that an event does not have."""
 
 
 _ABSENT = _Absent()
 _PLAIN = frozenset({int, str, type(None)})
-"""Values of these types are equal only if they are the same: ``True`` equals 1."""
+"""Types whose equal values are the same value; others are compared by type and text, because ``True == 1``."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldValues:
-    """What events state in one field: each value once, and by its number which of them each event states."""
+    """The values of one field over some events: each distinct value once, and for each event the number of its value."""
 
     every: Sequence[Field]
     numbers: Numbers
@@ -46,7 +46,7 @@ class FieldValues:
 
 @dataclass(frozen=True, slots=True)
 class Integers:
-    """What events state in one field, all of them integers."""
+    """The values of one field over some events, all integers."""
 
     every: Numbers
 
@@ -56,7 +56,9 @@ Column = FieldValues | Integers
 
 @dataclass(frozen=True, slots=True)
 class EncodedStatements:
-    """What events state in the fields of a rule, by the rule's place in its clause: the positions of those that state all of them, and a column for each field."""
+    """The fields of one rule over the events that have them all; ``rule`` is the rule's index in its clause. One column
+    for each field.
+    """
 
     rule: int
     positions: Numbers
@@ -64,7 +66,7 @@ class EncodedStatements:
 
 
 class KindsOfEvents:
-    """The events of a log by their kinds. ``more`` are fields that each of them has, whatever it states."""
+    """The events of a log by kind. ``more`` are fields that every event has besides its own."""
 
     def __init__(self, events: Sequence[Event], more: Mapping[str, Field] = MappingProxyType({})) -> None:
         self._events, self._more = events, more
@@ -73,7 +75,7 @@ class KindsOfEvents:
         self.positions = {kind: np.flatnonzero(codes == code) for kind, code in known.items()}
 
     def stated(self, rules: Sequence[k.TraceRule]) -> Iterator[EncodedStatements]:
-        """What the events state of which rules speak."""
+        """The encoded fields for each rule that has events."""
         for kind, positions in self.positions.items():
             speaking = [(at, rule) for at, rule in enumerate(rules) if rule.event == kind]
             if speaking:
@@ -83,7 +85,7 @@ class KindsOfEvents:
 
 
 class _Fields:
-    """The fields of events of a kind, by name."""
+    """The fields of events of one kind, by name."""
 
     def __init__(self, events: Sequence[Event], more: Mapping[str, Field]) -> None:
         self._events, self._more = events, more
@@ -91,7 +93,7 @@ class _Fields:
         self._known: dict[str, list[Field | _Absent]] = {}
 
     def named(self, name: str) -> list[Field | _Absent]:
-        """What each event has under a name."""
+        """The value of a field for each event."""
         if name not in self._known:
             self._known[name] = self._read(name)
         return self._known[name]
@@ -113,7 +115,7 @@ class _Fields:
 
 
 _OF_RUNS: Mapping[str, Callable[[ProcessRun], str]] = {"node": lambda run: run.node, "run": str}
-"""The fields that every event has, if it does not state them itself."""
+"""The fields that every event has unless it has its own."""
 
 
 def _stated(at: int, rule: k.TraceRule, positions: Numbers, fields: _Fields) -> EncodedStatements:
@@ -133,18 +135,18 @@ def _stated(at: int, rule: k.TraceRule, positions: Numbers, fields: _Fields) -> 
 def _column(given: Sequence[Field | _Absent], is_range: bool) -> Column:
     kinds = set(map(type, given))
     if is_range and kinds == {int}:
-        with suppress(OverflowError):  # numbers of more than 64 bits are told apart as any other values
+        with suppress(OverflowError):  # numbers of more than 64 bits are handled as any other values
             return Integers(np.array(given, np.int64))
     known: dict[object, int] = {}
     keys: Sequence[object] = given if kinds <= _PLAIN else [(type(each), repr(each)) for each in given]
     numbers = np.array([known.setdefault(key, len(known)) for key in keys], np.int64)
     firsts = np.empty(len(known), np.int64)
     firsts[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
-    return FieldValues([given[at] for at in firsts.tolist()], numbers)  # type: ignore[misc]  # no absent one was taken along
+    return FieldValues([given[at] for at in firsts.tolist()], numbers)  # type: ignore[misc]  # no absent value is left here
 
 
 def needed(stated: Sequence[EncodedStatements], rules: Sequence[k.TraceRule]) -> Needs:
-    """What the model must have for all that is stated."""
+    """The elements and the largest number that the model must have for these fields."""
     named: set[tuple[str, str]] = set()
     largest = 0
     for each in stated:
@@ -167,9 +169,9 @@ def _needs(column: Column, type_: t.Type) -> Iterator[Named | Reached]:
 
 
 def packed(stated: EncodedStatements, rule: k.TraceRule, layout: RowLayout, words: int) -> tuple[Numbers, Rows]:
-    """The positions of the events that have the form of the rule's fields, and what each of them states, as rows of so many words.
+    """The positions of the events whose fields have the form of the rule, and their fields as rows of ``words`` words.
 
-    Raises ``OutOfRangeError`` if one states what is no value of the field's type.
+    Raises ``OutOfRangeError`` if a value has the form of its type and is none of its values.
     """
     fits = np.ones(len(stated.positions), np.bool_)
     rows = np.zeros((len(stated.positions), words), np.uint64)
@@ -185,7 +187,7 @@ def packed(stated: EncodedStatements, rule: k.TraceRule, layout: RowLayout, word
 
 
 def _codes(every: Sequence[Field], type_: t.Type, place: BitRange, words: int) -> tuple[npt.NDArray[np.bool_], Rows]:
-    """Which values have the form of a type, and the words that each of them is."""
+    """For each value: whether it has the form of the type, and its words."""
     fitting, codes = np.ones(len(every), np.bool_), np.zeros((len(every), words), np.uint64)
     for at, value in enumerate(every):
         try:

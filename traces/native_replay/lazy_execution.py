@@ -1,4 +1,4 @@
-"""The execution that a log is whose lines were followed by compiled rules: its steps are made when they are asked for."""
+"""The execution of a log that compiled rules accepted: its steps are computed when somebody reads them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from assay.traces.search.transition_system import TraceModel
 
 
 class FollowedExecution(Execution):
-    """An execution whose steps are taken again when they are first asked for."""
+    """An execution whose steps are replayed when they are first read. Most answers never print them.
+
+    Pickled, it becomes a plain ``Execution``.
+    """
 
     __slots__ = ("_begin", "_events", "_initial", "_made", "_model", "_queue", "_rules", "_steps")
 
@@ -39,13 +42,13 @@ class FollowedExecution(Execution):
 
     @property
     def initial(self) -> State:
-        """The state in which it begins."""
+        """The initial state."""
         found: State = self._own("_initial")
         return found
 
     @property
     def steps(self) -> tuple[ExecutedStep, ...]:
-        """Its steps."""
+        """The steps."""
         if self._own("_made") is None:
             object.__setattr__(self, "_made", tuple(self._make()))
         made: tuple[ExecutedStep, ...] = self._own("_made")

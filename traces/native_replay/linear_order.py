@@ -1,9 +1,6 @@
-"""The lines of a log in an order that its clause allows, and which others may come where one cannot.
+"""One linear order of the lines that the partial order allows, and which other lines may come where one is not enabled.
 
-docs/design/linear-order.md: Lines are put in the order of the last times at which what they say can have happened. Of what is unread none certainly precedes the first line of
-that order: it would have to be over before the first line begins, and is not over before the first line is. Along a stream, and from one run of a node to the
-next, these times never fall, so that the order is kept there too. Where the first line cannot come, the first unread line of another stream may, unless
-an unread one certainly precedes it.
+Lines are ordered by their latest possible times; why this is allowed is shown in docs/design/linear-order.md.
 """
 
 from __future__ import annotations
@@ -22,12 +19,12 @@ from assay.traces.store.record_block import Numbers
 
 
 class NoOrderError(Exception):
-    """The lines are not ordered by this: some have no time, or are supposed."""
+    """The lines have no such order: some have no time, or are inferred events."""
 
 
 @dataclass(slots=True)
 class Queue:
-    """Lines in their order, each by its place in it: the position of its event, the number of its stream, its time, and the interval of its possible times."""
+    """Lines in their order, as columns: event position, stream number, time, and interval (milliseconds)."""
 
     keys: Sequence[Key]
     skew: int
@@ -42,7 +39,10 @@ class Queue:
         return len(self.positions)
 
     def others(self, at: int, end: int, window: float) -> Iterator[int]:
-        """The places before ``end`` of those lines that may come instead of the one at a place, none written later than that by more than ``window`` milliseconds."""
+        """The places before ``end`` of lines that may come instead of the line at ``at``.
+
+        None is later than that line by more than ``window`` milliseconds.
+        """
         heads = {int(self.streams[at]): at}
         until = self.latest[at] + window
         for other in range(at + 1, end):
@@ -57,13 +57,13 @@ class Queue:
                 heads[stream] = other
 
     def _precedes(self, one: int, other: int) -> bool:
-        """Whether a line certainly comes before another, which is of another stream."""
+        """Whether a line certainly comes before another one of another stream."""
         key, its = self.keys[self.streams[one]], self.keys[self.streams[other]]
         excess = self.earliest[other] - self.latest[one] - (0 if key[0] == its[0] else self.skew)
         return bool(excess > 0) or precede(key, its)
 
     def bring_forward(self, place: int, at: int) -> None:
-        """Put the line at a place before the one at another."""
+        """Move the line at ``place`` to ``at``; the lines between move back by one."""
         for column in (
             self.lines.rules, self.lines.stated, self.positions, self.streams, self.times, self.earliest, self.latest,
         ):  # fmt: skip
@@ -73,9 +73,9 @@ class Queue:
 def queue(
     events: Sequence[Event], positions: Numbers, lines: EncodedLines, ordering: Ordering, owners: Numbers | None = None
 ) -> Queue:
-    """The lines of events at some positions, which are in the order of the events, as a queue; raises ``NoOrderError``.
+    """The queue of the lines of events at some positions, given in the order of the events; raises ``NoOrderError``.
 
-    With ``owners``, the number of each event's slice, it is the queue of one slice after another.
+    With ``owners``, the number of each event's slice, the queue holds one slice after another.
     """
     firsts = np.diff(positions, prepend=-1) > 0
     own = [events[at] for at in positions[firsts].tolist()]
@@ -98,7 +98,7 @@ def queue(
 
 
 def _keys(events: Sequence[Event], ordering: Ordering) -> tuple[list[Key], Numbers]:
-    """The keys of streams in their order, and the number of each event's stream."""
+    """The keys of the streams in their order, and the number of each event's stream."""
     traits = attrgetter("run.node", "run.number", "stream", "record.place.file", "record.thread")
     known: dict[tuple[str, int, str, str, str | None], int] = {}
     numbers = [known.setdefault(each, len(known)) for each in map(traits, events)]
@@ -112,7 +112,9 @@ def _keys(events: Sequence[Event], ordering: Ordering) -> tuple[list[Key], Numbe
 def _times(
     events: Sequence[Event], groups: Sequence[Numbers], keys: Sequence[Key], ordering: Ordering
 ) -> tuple[Times, Times, Times]:
-    """The times of the lines of streams, one stream after the other, and the ends of their intervals; ``groups`` are the places of their events."""
+    """The times of the lines and the ends of their intervals, one stream after the other; ``groups`` are the places of
+    their events.
+    """
     stamps: list[int | None] = list(map(attrgetter("record.time"), events))
     if None in stamps:
         times = [times_of([stamps[at] for at in own.tolist()]) for own in groups]

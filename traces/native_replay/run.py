@@ -1,4 +1,4 @@
-"""Lines as compiled rules read them, and followed as far as they can come."""
+"""Runs encoded lines through compiled rules, and counts which events were used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from assay.traces.store.record_block import Numbers
 def lines_of(
     stated: Sequence[EncodedStatements], rules: Sequence[k.TraceRule], program: RuleProgram, steps: RuleSteps
 ) -> tuple[Numbers, EncodedLines]:
-    """The lines of which rules speak, in the order of their events, those of one event in the order of the rules; with the positions of their events."""
+    """The lines that some rule is about, with the positions of their events.
+
+    They are in the order of the events; those of one event are in the order of the rules.
+    """
     parts: list[tuple[Numbers, Numbers, Rows]] = []
     for at, (each, rule) in enumerate(zip(stated, rules, strict=True)):
         positions, rows = packed(each, rule, program.stated[at], program.stated_words)
@@ -34,13 +37,16 @@ def lines_of(
 
 
 def walk(steps: RuleSteps, row: Rows, waiting: Queue, begin: int, end: int) -> bool:
-    """Follow the lines of these places, each as soon as it can come; whether that leads to the end."""
+    """Replay the lines from ``begin`` to ``end``; whether the end was reached. ``row`` is changed in place.
+
+    Where a line is not enabled, the first allowed other line that is enabled is taken before it.
+    """
     at = begin
     while True:
         at = steps.follow(row, waiting.lines, at, end)
         if at == end:
             return True
-        if at < 0:
+        if at < 0:  # a property is violated: the search will find it again, and explain it
             return False
         other = next((each for each in waiting.others(at, end, NEAR[0]) if _can_come(steps, row, waiting, each)), None)
         if other is None:
@@ -49,7 +55,7 @@ def walk(steps: RuleSteps, row: Rows, waiting: Queue, begin: int, end: int) -> b
 
 
 def _can_come(steps: RuleSteps, row: Rows, waiting: Queue, place: int) -> bool:
-    """Whether a line can come in a state; if so and a property is broken then, it is found when the line is followed."""
+    """Whether a line is enabled. A property that it would violate is found when the line is replayed."""
     after = steps.follow(row.copy(), waiting.lines, place, place + 1)
     return after != place
 
@@ -57,7 +63,7 @@ def _can_come(steps: RuleSteps, row: Rows, waiting: Queue, place: int) -> bool:
 def tally_of(
     kinds: KindsOfEvents, plan: k.TracePlan, events: Sequence[Event], used: Numbers, fields: int
 ) -> BindingTally:
-    """How the events of a log, or of a slice, were bound, of which those at some positions were used."""
+    """How the events of a log or slice were bound, given the positions of those that were used."""
     reasons = {known.event: known.reason for known in plan.ignored}
     spoken = {rule.event for rule in plan.rules}
     is_used = np.zeros(len(events), np.bool_)

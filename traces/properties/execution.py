@@ -1,4 +1,4 @@
-"""The accepted execution, step by step, what it assumed, and the model's properties on it."""
+"""Turns a path of the search into an execution, and checks the model's properties on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from assay.traces.search.transition_system import TraceModel
 
 
 def execution(model: TraceModel, path: SearchPath) -> Execution:
-    """The execution that a path is."""
+    """The execution that a path describes: one step for each hidden step, each action of an item, and each pure
+    observation.
+    """
     state = model.states[path.root.node.state]
     initial, steps = state, []
     for move in path.moves():
@@ -29,12 +31,12 @@ def execution(model: TraceModel, path: SearchPath) -> Execution:
 
 
 def hidden_steps(path: SearchPath) -> Counter[str]:
-    """How often each hidden action was assumed to have happened."""
+    """How often each hidden action was assumed."""
     return Counter(taken.action for move in path.moves() for taken in move.hidden)
 
 
 def reordering(path: SearchPath) -> float:
-    """The most, in milliseconds, by which an item was read after one whose line is later and that changed the state."""
+    """By how many milliseconds, at most, an item was read after an item with a later line that changed the state."""
     latest, most = float("-inf"), 0.0
     for step in reversed(list(path.backwards())):
         if step.before is not None and step.move is not None and step.move.item is not None:
@@ -45,7 +47,7 @@ def reordering(path: SearchPath) -> float:
 
 
 class PropertyChecker:
-    """The invariants, lemmas and transitions of a model, asked of one execution after another."""
+    """Checks the invariants, lemmas and transitions of a model on one execution after another."""
 
     def __init__(self, model: TraceModel, properties: Iterable[k.Property]) -> None:
         self._model = model
@@ -56,7 +58,7 @@ class PropertyChecker:
         ]
 
     def broken(self, run: Execution) -> tuple[BrokenProperty, ...]:
-        """Those that are false in a state or on a step; of each the first occurrence."""
+        """The properties that are false in some state or on some step, each with its first violation."""
         numbers = [self._model.number(run.initial), *(self._model.number(step.state) for step in run.steps)]
         found: list[BrokenProperty] = []
         for prop, conjuncts in self._conditions:
@@ -71,11 +73,13 @@ class PropertyChecker:
 def _breaches(
     conjuncts: Sequence[tuple[str, StandingCondition]], numbers: Sequence[int], *, on_steps: bool
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The positions at which a property is false, with the labels of its false conjuncts; of equal steps the first."""
+    """The positions at which a property is false, with the labels of its false conjuncts. Equal steps are evaluated
+    once.
+    """
     asked: set[tuple[int, int]] = set()
     for at in range(on_steps, len(numbers)):
         now, before = numbers[at], numbers[at - 1] if on_steps else numbers[at]
-        if (now, before) in asked:  # most lines state what is so already
+        if (now, before) in asked:  # most lines confirm the state and repeat an earlier step
             continue
         asked.add((now, before))
         false = tuple(label for label, condition in conjuncts if not condition.holds(now, before))
@@ -84,5 +88,7 @@ def _breaches(
 
 
 def _event_at(run: Execution, at: int) -> Event | None:
-    """The event of the step to a position, or the next one after a hidden step; none in the initial state."""
+    """The event of the step to a position, or of the next step with one if that step is hidden; None in the initial
+    state.
+    """
     return next((step.event for step in run.steps[at - 1 :] if step.event is not None), None) if at else None

@@ -1,8 +1,7 @@
-"""A condition asked of one step of an execution after another.
+"""Evaluates a condition on one step after another, again only where something that it reads changed.
 
-docs/design/incremental-conditions.md: In ``forall a, b in S: body`` the parts of the body that depend on ``a`` alone are its view of the step, and so for ``b``. Whether
-the body holds of two elements is told by their views and by what depends on neither. So where a condition held last time, and what depends on
-no element is the same, only those pairs are asked again of which one element has another view: a step of a cluster changes little for few.
+In ``forall a, b in S: body`` only pairs with an element whose view of the step changed are evaluated again
+(docs/design/incremental-conditions.md).
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ from assay.grammar.values import FrozenMap, Value
 from assay.traces.search.transition_system import TraceModel
 
 ANSWERS_KEPT = 1 << 12
-"""How many answers are remembered."""
+"""How many answers are kept for one condition."""
 
 WORTH_IT = 16
-"""From so many combinations of elements on, to compare takes less time than to ask anew."""
+"""With fewer combinations of elements than this, an evaluation is cheaper than the comparison of views."""
 
 
 class Missing(Enum):
-    """In place of a value: the expression has none."""
+    """Stands for the value of an expression that has none."""
 
     VALUE = "undefined"
 
 
 class StandingCondition:
-    """A condition of a kernel. What it reads is compared before it is evaluated."""
+    """A condition that is evaluated again only where the values that it reads changed."""
 
     def __init__(self, model: TraceModel, condition: k.Expr) -> None:
         self._model, self._condition = model, condition
@@ -45,7 +44,7 @@ class StandingCondition:
         self._last: list[_Seen] | None = None
 
     def holds(self, now: int, before: int) -> bool:
-        """Whether it holds on the step from one state to another."""
+        """Whether the condition holds on the step from state ``before`` to state ``now``, given by number."""
         states = self._model.states
         key = tuple([state[i] for state in (states[now], states[before]) for i in self._reads])
         found = self._known.get(key)
@@ -71,14 +70,14 @@ class StandingCondition:
 
 
 _Seen = list[list[Value | Missing]]
-"""The values of the expressions of a view, of each for all elements."""
+"""The values of a view: one list for each expression, one entry for each element."""
 
 
 def _other(old: _Seen, new: _Seen) -> list[int]:
-    """The elements for which a value is another one."""
+    """The indexes of the elements for which some value changed."""
     found: set[int] = set()
     for mine, its in zip(old, new, strict=True):
-        if mine is not its and mine != its:  # of the very same values none is compared
+        if mine is not its and mine != its:  # identity first: most columns are the object of the last step
             found.update(
                 at for at, (one, other) in enumerate(zip(mine, its, strict=True)) if one is not other and one != other
             )
@@ -86,19 +85,26 @@ def _other(old: _Seen, new: _Seen) -> list[int]:
 
 
 class _View:
-    """What the elements of a binder see of a step: the values of some expressions; and ``rest``, the condition with one of ``bound`` for the binder."""
+    """What the elements of one binder see of a step: the values of some expressions.
+
+    ``rest`` is the condition without this binder's quantifier: it is evaluated with one entry of ``bound`` for the
+    binder.
+    """
 
     def __init__(self, model: TraceModel, bound: list[dict[str, Value]], parts: Sequence[k.Expr], rest: k.Expr) -> None:
         self.bound, self.rest = bound, rest
         self._columns = [_Column(model, part, bound) for part in parts]
 
     def of(self, now: int, before: int) -> _Seen:
-        """The view of all elements."""
+        """The view of all elements on a step."""
         return [column.values(now, before) for column in self._columns]
 
 
 class _Column:
-    """The values of one expression for all elements of a binder. An entry of a map for each element is taken out of the map, which has one value."""
+    """The values of one expression for all elements of a binder.
+
+    If the expression looks up the binder in a map, the map is evaluated once and its entries are taken.
+    """
 
     def __init__(self, model: TraceModel, part: k.Expr, bound: list[dict[str, Value]]) -> None:
         self._model, self._bound = model, bound
@@ -109,7 +115,7 @@ class _Column:
         self._known: tuple[list[Value], list[Value | Missing]] | None = None
 
     def values(self, now: int, before: int) -> list[Value | Missing]:
-        """The values on a step, from last time where all that the expression reads is the very same."""
+        """The values on a step; those of the last step if all that the expression reads are the same objects."""
         states = self._model.states
         read = [state[i] for state in (states[now], states[before]) for i in self._reads]
         if self._known is None or not all(map(_is, self._known[0], read)):
@@ -142,7 +148,10 @@ def _positions(model: TraceModel, expr: k.Expr) -> list[int]:
 
 
 def _views(model: TraceModel, condition: k.Expr) -> list[_View]:
-    """The view of no element, and one for each binder; nothing where the condition is not of the form in the note, or has few elements."""
+    """The view of what depends on no element, then one view for each binder.
+
+    Empty if the condition is not of the form in the design page, or has too few elements to be worth it.
+    """
     binders, body = _binders(condition)
     elements = {each.binder.name: domain(each.binder.type, each.span) for each in binders}
     if prod(map(len, elements.values())) < WORTH_IT:
@@ -163,7 +172,7 @@ def _views(model: TraceModel, condition: k.Expr) -> list[_View]:
 
 
 def _binders(condition: k.Expr) -> tuple[list[k.Quantified], k.Expr]:
-    """The quantifiers over the elements of set parameters that a condition begins with, and what is inside."""
+    """The leading ``forall`` quantifiers over set parameters, and the body inside them."""
     found: list[k.Quantified] = []
     while (
         isinstance(condition, k.Quantified)
@@ -178,7 +187,7 @@ def _binders(condition: k.Expr) -> tuple[list[k.Quantified], k.Expr]:
 
 
 def _parts(expr: k.Expr, fixed: Set[str], names: Set[str]) -> Iterator[k.Expr]:
-    """The largest parts that read the state and depend on one binder at most; what was read before the step is not taken apart."""
+    """The largest subexpressions that read the state and depend on at most one binder; ``old`` is not split."""
     free = free_locals(expr) - fixed
     if not variables_of(expr):
         return
@@ -192,7 +201,9 @@ def _parts(expr: k.Expr, fixed: Set[str], names: Set[str]) -> Iterator[k.Expr]:
 
 
 def _entries(expr: k.Expr, fixed: Set[str], names: Set[str]) -> list[k.Expr] | None:
-    """The entries of maps that an expression reads, each by a binder in a map that depends on none; None if it reads anything else."""
+    """The map entries that an expression reads, each looked up by a binder in a map that depends on none; None if it
+    reads anything else.
+    """
     match expr:
         case k.Lookup(_, table, k.Local(_, key)) if isinstance(table.type, MapType) and key in fixed | names:
             return [expr] if free_locals(table) <= fixed else None
@@ -212,7 +223,7 @@ def _entries(expr: k.Expr, fixed: Set[str], names: Set[str]) -> list[k.Expr] | N
 
 
 def _entry(part: k.Expr) -> tuple[k.Expr, str] | None:
-    """The map and the binder of an expression that is an entry of one."""
+    """The map and the binder of an expression that is a map entry."""
     match part:
         case k.Lookup(_, table, k.Local(_, name)) if isinstance(table.type, MapType) and name not in free_locals(table):
             return table, name

@@ -121,7 +121,7 @@ class TraceModel:
                     continue
 
     def number(self, state: State) -> int:
-        """The number of a state."""
+        """The number of a state; a new state gets the next one."""
         found = self._numbers.get(state)
         if found is None:
             found = self._numbers[state] = len(self.states)
@@ -131,7 +131,10 @@ class TraceModel:
     def value(
         self, expr: k.Expr, bound: Mapping[str, Value], now: int | None = None, before: int | None = None
     ) -> Value:
-        """The value of an expression of the clause or the kernel; raises ``Undefined``. Without a state it may read none."""
+        """The value of an expression of the clause or the kernel; raises ``Undefined``.
+
+        ``now`` and ``before`` are numbers of states; without them the expression may read no state.
+        """
         known = self._expressions.get(id(expr))
         if known is None:
             known = self._expressions[id(expr)] = _Evaluated(expr, self.meanings)
