@@ -1,8 +1,13 @@
-"""All-to-all streams between the tasks of a job: one connection for each ordered pair, served by one thread that never waits for one of them alone.
+"""All-to-all exchange of words between the tasks of a job.
 
-A frame is the number of the level, the number of words that follow, and so many words; a frame without words ends the sender's level. Whoever
-has too much to send takes in what comes before it makes more: so no task's memory holds more than ``WAITING`` bytes of others', and no two
-tasks wait for each other.
+There is one connection for each ordered pair of tasks. One thread in each task serves all of its connections with a
+selector, so that it never blocks on a single one of them.
+
+A frame is a level number, the number of 64-bit words that follow, and these words. A frame of no words ends the
+sender's level.
+
+Flow control: a task that has more than ``MAX_QUEUED_BYTES`` to send receives before it produces more. So the memory for
+queues is bounded, and two tasks cannot wait for each other.
 """
 
 from __future__ import annotations
@@ -18,21 +23,21 @@ from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 import numpy as np
 
 from assay.checker.layout.row import Rows
-from assay.spark.exchange.authenticated_listener import Door
-from assay.spark.exchange.protocol import RefusedError, dial
+from assay.spark.exchange.authenticated_listener import AuthenticatedListener
+from assay.spark.exchange.protocol import RefusedError, connect
 
 FRAME = struct.Struct("<QQ")
-WAITING = 8 << 20
-"""Bytes that may wait to be sent before nothing more is made."""
-AT_ONCE = 4 << 20
-"""Bytes taken from one connection before the others have their turn."""
-PATIENCE = 600.0
-"""Seconds without any progress after which the others are given up."""
+MAX_QUEUED_BYTES = 8 << 20
+"""How many bytes may be queued for sending before ``send`` stops to receive."""
+MAX_BYTES_PER_TURN = 4 << 20
+"""How many bytes are read from one connection before the others get their turn."""
+MAX_SECONDS_WITHOUT_PROGRESS = 600.0
+"""After so many seconds without any progress the other tasks are taken for dead."""
 
 
 @dataclass(slots=True)
 class Incoming:
-    """What is coming from one task: the frame that is not complete yet."""
+    """The receiving side of a connection with one task, and the frame that is not complete yet."""
 
     connection: socket.socket
     header: bytearray = field(default_factory=lambda: bytearray(FRAME.size))
@@ -43,16 +48,19 @@ class Incoming:
 
 @dataclass(slots=True)
 class Outgoing:
-    """What waits to be sent to one task."""
+    """The sending side of a connection with one task, and what is queued for it."""
 
     connection: socket.socket
     queue: deque[memoryview] = field(default_factory=deque)
 
 
-class Mesh:
-    """The connections of one task with all others. Everything raises ``ConnectionError`` when another one is gone.
+class AllToAll:
+    """The connections of one task with all other tasks of the job. Every method raises ``ConnectionError`` when another
+    task is gone.
 
-    ``receive`` gets the words of each frame, ``longest`` is how many there may be. ``control`` is the driver's connection: nothing may come on it while a level is exchanged.
+    ``receive`` is called with the words of each frame; a frame of more than ``longest`` words is refused. ``control``
+    is the connection with the driver. Nothing may arrive on it while a level is exchanged: if something does, the
+    driver is gone or ends the level.
     """
 
     def __init__(self, control: socket.socket, longest: int, receive: Callable[[Rows], None]) -> None:
@@ -67,16 +75,17 @@ class Mesh:
         self._selector = DefaultSelector()
 
     def connect(self, own: int, peers: list[tuple[str, int]], listener: socket.socket, secret: bytes) -> None:
-        """Connect with all peers: call each one, and be called by each."""
-        with closing(Door(listener, secret)) as door:
+        """Connect with all peers, in both directions: call each of them, and accept a call from each."""
+        with closing(AuthenticatedListener(listener, secret)) as listening:
             for number, address in enumerate(peers):
                 if number != own:
-                    self._out[number] = Outgoing(dial(address, secret, own))
+                    self._out[number] = Outgoing(connect(address, secret, own))
             while len(self._in) < len(peers) - 1:
-                caller = door.next(PATIENCE)
+                caller = listening.next(MAX_SECONDS_WITHOUT_PROGRESS)
                 if caller is None:
                     raise ConnectionError("not all tasks of this job have called")
                 self._in[caller[0]] = Incoming(caller[1])
+        # Late callers of an earlier attempt have another secret; this finds a task number that called twice.
         if sorted(self._in) != sorted(self._out):
             raise RefusedError("the tasks that called are not those of this job")
         for incoming in self._in.values():
@@ -97,24 +106,24 @@ class Mesh:
     # ---------------------------------------------------------------------------------------------- a level
 
     def begin(self, level: int) -> None:
-        """What is sent and received from now on is of this level."""
+        """Begin a level: frames are sent, and expected, with this level number from now on."""
         self._level = level
         for incoming in self._in.values():
             incoming.ended = False
 
     def send(self, to: int, words: Rows) -> None:
-        """Send words to a task; takes in what comes where too much waits."""
+        """Queue words for a task. Receives and sends until no more than ``MAX_QUEUED_BYTES`` are queued."""
         self._queue(to, memoryview(FRAME.pack(self._level, len(words))))
         self._queue(to, words.view(np.uint8).data)
-        while self._waiting > WAITING:
-            self.pump(PATIENCE)
+        while self._waiting > MAX_QUEUED_BYTES:
+            self.pump(MAX_SECONDS_WITHOUT_PROGRESS)
 
     def finish(self) -> None:
-        """Tell all tasks that this was all, and take in what comes until all have said so."""
+        """Send every task the end of this level, and receive until all of them have sent theirs."""
         for to in self._out:
             self._queue(to, memoryview(FRAME.pack(self._level, 0)))
         while self._waiting or not all(incoming.ended for incoming in self._in.values()):
-            self.pump(PATIENCE)
+            self.pump(MAX_SECONDS_WITHOUT_PROGRESS)
 
     def _queue(self, to: int, content: memoryview) -> None:
         outgoing = self._out[to]
@@ -125,7 +134,7 @@ class Mesh:
         self.sent += len(content)
 
     def pump(self, seconds: float = 0.0) -> None:
-        """Send and take in what is possible at once, having waited so long at most until something is."""
+        """Send and receive what is possible without blocking. Waits for so many seconds at most until something is."""
         ready = self._selector.select(seconds)
         if seconds and not ready:
             raise ConnectionError("the other tasks are silent")
@@ -153,7 +162,7 @@ class Mesh:
     def _take(self, incoming: Incoming) -> None:
         taken = 0
         try:
-            while taken < AT_ONCE:
+            while taken < MAX_BYTES_PER_TURN:
                 into = memoryview(incoming.header) if incoming.body is None else incoming.body.view(np.uint8).data
                 got = incoming.connection.recv_into(into[incoming.filled :])
                 if not got:
@@ -166,12 +175,14 @@ class Mesh:
             return
 
     def _complete(self, incoming: Incoming) -> None:
+        """A header or a body has arrived whole: expect what follows it, or hand the body over."""
         body, incoming.filled = incoming.body, 0
         if body is not None:
             incoming.body = None
             self._receive(body)
             return
         level, words = FRAME.unpack(incoming.header)
+        # Checked before memory is allocated: a damaged header must not ask for gigabytes.
         if level != self._level or words > self._longest or incoming.ended:
             raise RefusedError(f"a frame of {words:,} words in level {level}")
         if words:

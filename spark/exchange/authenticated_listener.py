@@ -1,4 +1,8 @@
-"""Where the processes of a job call: whoever proves that it knows the secret is let in, and who says nothing keeps nobody waiting."""
+"""A listening socket that only hands out connections whose caller has proved that it knows the job's secret.
+
+Each caller is authenticated in a thread of its own, so that one that connects and sends nothing does not hold up the
+others.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,14 @@ import threading
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
-from assay.spark.exchange.protocol import admit
+from assay.spark.exchange.protocol import authenticate
 
-WATCHING = 0.2
-"""Seconds after which a door that was closed is noticed at the latest."""
+POLL_SECONDS = 0.2
+"""How long it takes at most until a closed listener is noticed by the thread that accepts."""
 
 
-class Door:
-    """Admits callers of a listening socket, each in a thread of its own, until it is closed, and the socket with it."""
+class AuthenticatedListener:
+    """Accepts and authenticates callers of a listening socket, until it is closed. It owns the socket and closes it."""
 
     def __init__(self, listener: socket.socket, secret: bytes) -> None:
         self._listener = listener
@@ -24,29 +28,35 @@ class Door:
         threading.Thread(target=self._watch, daemon=True).start()
 
     def next(self, seconds: float) -> tuple[int, socket.socket] | None:
-        """The number and the connection of the next caller that has proven itself; None if there is none for so long."""
+        """The task number and the connection of the next authenticated caller; None if there is none within so many
+        seconds.
+        """
         try:
             return self._admitted.get(timeout=seconds)
         except Empty:
             return None
 
     def close(self) -> None:
-        """Let nobody in any more. The thread that accepts closes the socket: its number might be another's by then, if this one did."""
+        """Accept no more callers.
+
+        The accepting thread closes the socket. Were it closed here, its file descriptor could already belong to another
+        file when that thread uses it.
+        """
         self._closed.set()
 
     def _watch(self) -> None:
         with self._listener:
-            self._listener.settimeout(WATCHING)
+            self._listener.settimeout(POLL_SECONDS)
             while not self._closed.is_set():
-                with suppress(TimeoutError, ConnectionError):  # nobody, or one who has hung up again
+                with suppress(TimeoutError, ConnectionError):  # nobody called, or the caller has hung up again
                     connection, _ = self._listener.accept()
                     threading.Thread(target=self._prove, args=(connection,), daemon=True).start()
 
     def _prove(self, connection: socket.socket) -> None:
         try:
-            number = admit(connection, self._secret)
+            number = authenticate(connection, self._secret)
         except OSError:
-            return  # a stranger: whom the job waits for will come
+            return  # not a task of this job: those will call by themselves
         if self._closed.is_set():
             connection.close()
         else:

@@ -1,7 +1,9 @@
-"""The exchange by connections between tasks: one barrier stage whose tasks keep their part of the states in memory from level to level.
+"""The direct exchange: one barrier stage of Spark, whose tasks keep their share of the states in memory from level to
+level.
 
-The driver talks with each task: it hears where the task listens, tells all of them who the others are, and lets them begin each level. When a
-task or a connection is lost, the whole stage ends, and begins again with the last level that a manifest names.
+The driver has a connection with each task. It learns where the task listens, sends all of them the list of their peers,
+and lets them begin each level. When a task or a connection is lost, the whole stage ends, and a new one begins with the
+last level of the newest manifest.
 """
 
 from __future__ import annotations
@@ -13,26 +15,28 @@ from typing import TYPE_CHECKING, Any
 
 from assay.checker.explicit.shard import Kind, Shard, ShardFrontier
 from assay.checker.explicit.store.level_file import CHUNK, ChunkLayout, DamagedError, Parent
-from assay.spark.exchange.all_to_all import Mesh
-from assay.spark.exchange.authenticated_listener import Door
-from assay.spark.exchange.protocol import RefusedError, dial, hear, listen, new_secret, say
+from assay.spark.exchange.all_to_all import AllToAll
+from assay.spark.exchange.authenticated_listener import AuthenticatedListener
+from assay.spark.exchange.protocol import RefusedError, connect, listen, new_secret, receive, send
 from assay.spark.tasks.job import JobFailedError, Running, failure
-from assay.spark.tasks.task import Job, TaskReport, TaskWork, outcome_from_json, told
+from assay.spark.tasks.task import Job, TaskReport, TaskWork, errors_as_task_problems, outcome_from_json
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
-SECONDS = 0.05
-"""Between two looks at what else there is to heed."""
-WHOLE_LEVEL = 86_400.0
-"""Seconds in which a task must have something to say."""
-ENDING = 10.0
-"""Seconds in which tasks may end by themselves."""
+POLL_SECONDS = 0.05
+"""Pause between two calls of ``check_stop``."""
+LEVEL_SECONDS = 86_400.0
+"""Seconds within which a task must send its next message: a level may take hours."""
+ENDING_SECONDS = 10.0
+"""Seconds that tasks have to end by themselves."""
 NOBODY = 0xFFFFFFFF
 
 
 class Direct:
-    """Levels by conversation with the tasks of one stage, which is started when a level is asked for and none runs."""
+    """Levels by connections with the tasks of one stage. The stage starts with the first level, and again with the next
+    one after a failure.
+    """
 
     name = "direct"
     dear = False
@@ -42,20 +46,22 @@ class Direct:
         self._job = job
         self._stage: Stage | None = None
 
-    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[TaskReport]:
-        """The level after those that a manifest names: what each task says of it; such kinds of findings are ``known``.
+    def level(self, manifest: str, known: set[Kind], check_stop: Callable[[], None]) -> list[TaskReport]:
+        """Search the level after those of a manifest, and return the report of each task. Kinds of findings in
+        ``known`` are not reported again.
 
-        ``heed`` is called while it is waited for. Raises what that raises, and ``JobFailedError``.
+        ``check_stop`` is called while the driver waits; what it raises ends the stage and is raised. Raises
+        ``JobFailedError`` too.
         """
         from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
 
         try:
             if self._stage is None:
                 self._stage = Stage(self._spark, self._job, manifest, known)
-                self._stage.gather(heed)
+                self._stage.gather(check_stop)
             else:
                 self._stage.go_on(known)
-            return self._stage.outcomes(heed)
+            return self._stage.outcomes(check_stop)
         except OSError as error:
             stage, self._stage = self._stage, None
             why = str(error) if stage is None else stage.lost(str(error))
@@ -73,7 +79,7 @@ class Direct:
             stage.end()
 
     def close(self) -> None:
-        """Let the tasks go."""
+        """End the stage, and with it the tasks."""
         self._end()
 
 
@@ -87,7 +93,7 @@ class Stage:
         assert host is not None
         listener = listen(conf.get("spark.driver.bindAddress", host) or host, job.parts)
         address = (host, listener.getsockname()[1])
-        self._door = Door(listener, secret)
+        self._listener = AuthenticatedListener(listener, secret)
         self._parts = job.parts
         self._known = known
         self._tasks: dict[int, socket.socket] = {}
@@ -97,7 +103,7 @@ class Stage:
 
             for batch in batches:
                 for part in batch.column(0).to_pylist():
-                    served(job, manifest, part, address, secret)
+                    task_main(job, manifest, part, address, secret)
             yield pa.RecordBatch.from_pydict({"report": ["ended"]})
 
         def run() -> list[Row]:
@@ -105,23 +111,25 @@ class Stage:
 
         self._running = Running(spark, run, f"assay: {job.parts} tasks from {manifest} on")
 
-    def gather(self, heed: Callable[[], None]) -> None:
-        """Wait until all tasks have called and have their states, and tell them who the others are."""
+    def gather(self, check_stop: Callable[[], None]) -> None:
+        """Wait until all tasks have called and have loaded their states, send them their peers, and begin the first
+        level.
+        """
         peers: dict[int, tuple[str, int]] = {}
         while len(peers) < self._parts:
-            heed()
+            check_stop()
             self._require_alive()
-            caller = self._door.next(SECONDS)
+            caller = self._listener.next(POLL_SECONDS)
             if caller is None:
                 continue
             number, connection = caller
-            connection.settimeout(WHOLE_LEVEL)
+            connection.settimeout(LEVEL_SECONDS)
             self._tasks[number] = connection
-            told_here = hear(connection)
-            peers[number] = (str(told_here["host"]), int(told_here["port"]))
-        self._answers(heed)  # before all have their states, who is called might not answer in time
+            hello = receive(connection)
+            peers[number] = (str(hello["host"]), int(hello["port"]))
+        self._answers(check_stop)  # a task that is still loading its states would not accept its peers' calls in time
         for connection in self._tasks.values():
-            say(connection, {"peers": [peers[number] for number in range(self._parts)]})
+            send(connection, {"peers": [peers[number] for number in range(self._parts)]})
         self.go_on(self._known)
 
     def _require_alive(self) -> None:
@@ -130,40 +138,46 @@ class Stage:
             raise JobFailedError("the tasks ended before their work was done")
 
     def go_on(self, known: set[Kind]) -> None:
-        """Let all tasks begin the next level; such kinds of findings are known."""
+        """Let all tasks begin the next level; kinds of findings in ``known`` are not reported again."""
         for connection in self._tasks.values():
-            say(connection, {"known": sorted(known)})
+            send(connection, {"known": sorted(known)})
 
-    def outcomes(self, heed: Callable[[], None]) -> list[TaskReport]:
-        """What each task says at the end of a level."""
-        return [outcome_from_json(each) for each in self._answers(heed)]
+    def outcomes(self, check_stop: Callable[[], None]) -> list[TaskReport]:
+        """The reports of all tasks at the end of a level."""
+        return [outcome_from_json(each) for each in self._answers(check_stop)]
 
-    def _answers(self, heed: Callable[[], None]) -> list[dict[str, Any]]:
-        """The next message of each task."""
+    def _answers(self, check_stop: Callable[[], None]) -> list[dict[str, Any]]:
+        """The next message of each task, in the order of the tasks."""
         found: dict[int, dict[str, Any]] = {}
         with DefaultSelector() as selector:
             for number, connection in self._tasks.items():
                 selector.register(connection, EVENT_READ, number)
             while len(found) < self._parts:
-                for key, _ in selector.select(SECONDS):
-                    found[key.data] = hear(self._tasks[key.data])
-                heed()
+                for key, _ in selector.select(POLL_SECONDS):
+                    found[key.data] = receive(self._tasks[key.data])
+                check_stop()
                 self._require_alive()
         return [found[number] for number in range(self._parts)]
 
     def lost(self, otherwise: str) -> str:
-        """End the stage, one of whose tasks is gone, and say why: what Spark says of the first that failed, if it says so soon. Raises as ``end`` does."""
-        self._running.wait(ENDING)
+        """End the stage after one of its tasks was lost, and return the reason: Spark's own error, if one comes within
+        ``ENDING_SECONDS``, else ``otherwise``.
+
+        Raises what ``end`` raises.
+        """
+        self._running.wait(ENDING_SECONDS)
         problem = self._running.problem
         self.end()
         return otherwise if problem is None else str(problem)
 
     def end(self) -> None:
-        """Close all connections, whereupon the tasks end; what does not is ended by Spark. Raises a problem that has a code."""
+        """Close all connections, whereupon the tasks end. Spark cancels what does not. Raises an error that has a code,
+        such as lack of memory.
+        """
         for connection in self._tasks.values():
             connection.close()
-        self._door.close()
-        self._running.wait(ENDING)
+        self._listener.close()
+        self._running.wait(ENDING_SECONDS)
         if not self._running.ended:
             self._running.cancel()
         self._running.check_code()
@@ -172,25 +186,27 @@ class Stage:
 # ---------------------------------------------------------------------------------------------------------- task
 
 
-def served(job: Job, manifest: str, part: int, driver: tuple[str, int], secret: bytes) -> None:
-    """One task: levels from the manifest's on, as long as the driver asks for more."""
-    with dial(driver, secret, part) as control, told():
-        control.settimeout(WHOLE_LEVEL)
+def task_main(job: Job, manifest: str, part: int, driver: tuple[str, int], secret: bytes) -> None:
+    """The body of one task of the stage: search levels from the manifest's on, until the driver hangs up."""
+    with connect(driver, secret, part) as control, errors_as_task_problems():
+        control.settimeout(LEVEL_SECONDS)
         own = control.getsockname()[0]
         listener = listen(own, job.parts)
-        say(control, {"host": own, "port": listener.getsockname()[1]})
+        send(control, {"host": own, "port": listener.getsockname()[1]})
         server = Server(TaskWork(job, manifest, part), control)
         try:
-            say(control, {"ready": part})
-            peers = [(str(host), int(port)) for host, port in hear(control)["peers"]]
-            server.mesh.connect(part, peers, listener, secret)
+            send(control, {"ready": part})
+            peers = [(str(host), int(port)) for host, port in receive(control)["peers"]]
+            server.exchange.connect(part, peers, listener, secret)
             server.serve()
         finally:
             server.close()
 
 
 class Server:
-    """A task that keeps the states of its owners."""
+    """A task that owns a share of the states: it expands those of the last level, and keeps the new ones that the
+    others send.
+    """
 
     def __init__(self, work: TaskWork, control: socket.socket) -> None:
         self._work = work
@@ -202,7 +218,7 @@ class Server:
         work.remember(self._shard)
         self._frontier = ShardFrontier(work.compiled, rounds, work.packing(work.at), work.tally)
         longest = ChunkLayout(work.compiled.layout.words, Parent.PRINT).size(CHUNK)
-        self.mesh = Mesh(control, longest, self._receive)
+        self.exchange = AllToAll(control, longest, self._receive)
 
     def _receive(self, words: Any) -> None:
         try:
@@ -211,37 +227,39 @@ class Server:
             raise RefusedError(f"a packet was damaged on its way: {error}") from None
 
     def close(self) -> None:
-        """Let go of files and connections."""
-        self.mesh.close()
+        """Close files and connections."""
+        self.exchange.close()
         self._levels.close()
 
     def serve(self) -> None:
-        """Level after level, until the driver hangs up."""
+        """Search level after level, until the driver hangs up."""
         level = self._work.level
         while True:
             try:
-                message = hear(self._control)
+                message = receive(self._control)
             except ConnectionError:
                 return
             outcome = self._level(level, {(str(kind), int(at)) for kind, at in message["known"]})
-            say(self._control, outcome.to_json())
+            send(self._control, outcome.to_json())
             level += 1
             self._frontier.go_on()
 
     def _level(self, level: int, known: set[Kind]) -> TaskReport:
-        work, frontier, mesh = self._work, self._frontier, self.mesh
+        work, frontier, exchange = self._work, self._frontier, self.exchange
         disk = self._levels.disk
-        mesh.begin(level)
+        exchange.begin(level)
         while frontier.left:
             expansion = frontier.expand()
             self._shard.keep(expansion)
             for owner, words in expansion.packets:
-                mesh.send(owner, words)
-            mesh.pump()
+                exchange.send(owner, words)
+            exchange.pump()
         for owner, words in frontier.packing.rest():
-            mesh.send(owner, words)
-        mesh.finish()
-        sources = frontier.findings(known)  # only now: this may take long, and others may wait for what is sent
+            exchange.send(owner, words)
+        exchange.finish()
+        sources = frontier.findings(
+            known
+        )  # after `finish`: this may take long, and the others would wait for what is sent
         count = self._levels.seal()
         states = self._shard.findings(known) if count else []
         part = work.file(level + 1, count)

@@ -1,4 +1,6 @@
-"""The direct exchange as long as the cluster bears it, and the shuffle from the level on in which it failed twice."""
+"""The exchange of ``--exchange auto``: the direct one, until it has failed twice in one level, and the shuffle from
+then on.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,12 @@ FAILURES = 2
 
 
 class Fallback:
-    """What `--exchange auto` does where tasks can run all at once: a cluster that lost a part may not be able to any more."""
+    """Begins with the direct exchange, where the cluster can run all tasks at once, and changes to the shuffle for good
+    after two failures.
+
+    A cluster that has lost an executor may have too few slots left for a barrier stage. The shuffle needs no more than
+    one.
+    """
 
     def __init__(self, spark: SparkSession, job: Job) -> None:
         self._spark = spark
@@ -29,7 +36,7 @@ class Fallback:
 
     @property
     def name(self) -> str:
-        """The exchange that is used now."""
+        """The name of the exchange in use."""
         return self._current.name
 
     @property
@@ -37,10 +44,12 @@ class Fallback:
         """Whether a level has a price of its own."""
         return self._current.dear
 
-    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[TaskReport]:
-        """The level after those that a manifest names: what each task says of it; raises ``JobFailedError``."""
+    def level(self, manifest: str, known: set[Kind], check_stop: Callable[[], None]) -> list[TaskReport]:
+        """Search the next level as the exchange in use does. Raises ``JobFailedError``; the caller tries again, perhaps
+        with the other one.
+        """
         try:
-            outcomes = self._current.level(manifest, known, heed)
+            outcomes = self._current.level(manifest, known, check_stop)
         except JobFailedError as problem:
             self._failures += 1
             if problem.code is None and self._failures >= FAILURES and isinstance(self._current, Direct):
@@ -51,5 +60,5 @@ class Fallback:
         return outcomes
 
     def close(self) -> None:
-        """Let go of what is held between levels."""
+        """End what the exchange in use holds between levels."""
         self._current.close()

@@ -1,7 +1,9 @@
-"""Connections between the processes of one job: each side proves that it knows the job's secret, before anything else is read.
+"""Connections between the processes of one job, with mutual authentication.
 
-What follows are messages of JSON, or frames of known size (``mesh``); nothing that arrives is ever executed or unpickled. The proof is a
-challenge and its HMAC in both directions; what is sent afterwards is not encrypted.
+Each side proves that it knows the job's secret before anything else is read: a random challenge in each direction,
+answered by its HMAC-SHA256. What follows are messages of JSON, or frames of known size (``all_to_all``). Nothing that
+arrives is executed or unpickled. The connection is authenticated, not encrypted: what is sent can be read on the
+network.
 """
 
 from __future__ import annotations
@@ -15,36 +17,39 @@ from typing import Any
 
 NONCE = 32
 LONGEST = 64 << 20
-"""Bytes of the longest message."""
+"""Bytes of the longest message that is accepted."""
 SECONDS = 60.0
-"""In which a connection must be made and proven."""
+"""Seconds within which a connection must be made and authenticated."""
 LENGTH = struct.Struct("<I")
 NUMBER = struct.Struct("<I")
 
 
 class RefusedError(ConnectionError):
-    """The other side does not know the secret, or does not speak this protocol."""
+    """The other side does not know the secret, or does not follow this protocol."""
 
 
 def new_secret() -> bytes:
-    """A secret for one job."""
+    """A new secret, for one job."""
     return secrets.token_bytes(NONCE)
 
 
 def _proof(secret: bytes, role: bytes, number: int, *nonces: bytes) -> bytes:
+    """What proves knowledge of the secret. The role is part of it, so that a challenge cannot be reflected to the side
+    that sent it.
+    """
     return hmac.digest(secret, role + NUMBER.pack(number) + b"".join(nonces), "sha256")
 
 
-def dial(address: tuple[str, int], secret: bytes, number: int) -> socket.socket:
-    """A proven connection to an address, as the task of this number; raises ``ConnectionError``."""
+def connect(address: tuple[str, int], secret: bytes, number: int) -> socket.socket:
+    """An authenticated connection to an address, as the task of this number; raises ``ConnectionError``."""
     try:
         connection = socket.create_connection(address, SECONDS)
     except OSError as error:
         raise ConnectionError(f"{address[0]} does not answer: {error}") from None
     try:
-        theirs, ours = exactly(connection, NONCE), secrets.token_bytes(NONCE)
-        connection.sendall(NUMBER.pack(number) + ours + _proof(secret, b"dial", number, theirs, ours))
-        if not hmac.compare_digest(exactly(connection, NONCE), _proof(secret, b"accept", number, ours, theirs)):
+        theirs, ours = receive_exactly(connection, NONCE), secrets.token_bytes(NONCE)
+        connection.sendall(NUMBER.pack(number) + ours + _proof(secret, b"connect", number, theirs, ours))
+        if not hmac.compare_digest(receive_exactly(connection, NONCE), _proof(secret, b"accept", number, ours, theirs)):
             raise RefusedError("the other side does not know the secret of this job")
     except OSError as error:
         connection.close()
@@ -52,15 +57,20 @@ def dial(address: tuple[str, int], secret: bytes, number: int) -> socket.socket:
     return _tuned(connection)
 
 
-def admit(connection: socket.socket, secret: bytes) -> int:
-    """Have whoever called prove itself; its number. Raises ``OSError``, and then the connection is closed."""
+def authenticate(connection: socket.socket, secret: bytes) -> int:
+    """Have a caller prove that it knows the secret, and prove it to the caller; returns its task number.
+
+    Raises ``OSError``, and then the connection is closed.
+    """
     try:
         connection.settimeout(SECONDS)
         ours = secrets.token_bytes(NONCE)
         connection.sendall(ours)
-        number = int(NUMBER.unpack(exactly(connection, NUMBER.size))[0])
-        theirs = exactly(connection, NONCE)
-        if not hmac.compare_digest(exactly(connection, NONCE), _proof(secret, b"dial", number, ours, theirs)):
+        number = int(NUMBER.unpack(receive_exactly(connection, NUMBER.size))[0])
+        theirs = receive_exactly(connection, NONCE)
+        if not hmac.compare_digest(
+            receive_exactly(connection, NONCE), _proof(secret, b"connect", number, ours, theirs)
+        ):
             raise RefusedError("a caller does not know the secret of this job")
         connection.sendall(_proof(secret, b"accept", number, theirs, ours))
     except OSError:
@@ -85,8 +95,8 @@ def listen(host: str, backlog: int) -> socket.socket:
     return listener
 
 
-def exactly(connection: socket.socket, size: int) -> bytes:
-    """So many bytes; raises ``ConnectionError`` if they do not come."""
+def receive_exactly(connection: socket.socket, size: int) -> bytes:
+    """Receive so many bytes; raises ``ConnectionError`` if the other side closes the connection before."""
     content = bytearray()
     while len(content) < size:
         more = connection.recv(min(size - len(content), 1 << 20))
@@ -96,19 +106,21 @@ def exactly(connection: socket.socket, size: int) -> bytes:
     return bytes(content)
 
 
-def say(connection: socket.socket, message: dict[str, Any]) -> None:
-    """Send a message."""
+def send(connection: socket.socket, message: dict[str, Any]) -> None:
+    """Send a message: its length in four bytes, then JSON."""
     content = json.dumps(message).encode()
     connection.sendall(LENGTH.pack(len(content)) + content)
 
 
-def hear(connection: socket.socket) -> dict[str, Any]:
-    """The next message; raises ``ConnectionError`` if there is none, or it is none."""
-    length = int(LENGTH.unpack(exactly(connection, LENGTH.size))[0])
+def receive(connection: socket.socket) -> dict[str, Any]:
+    """The next message; raises ``ConnectionError`` if the connection is closed, and ``RefusedError`` for what is no
+    message.
+    """
+    length = int(LENGTH.unpack(receive_exactly(connection, LENGTH.size))[0])
     if length > LONGEST:
         raise RefusedError(f"a message of {length:,} bytes")
     try:
-        message = json.loads(exactly(connection, length))
+        message = json.loads(receive_exactly(connection, length))
     except ValueError:
         raise RefusedError("a message that is not JSON") from None
     if not isinstance(message, dict):

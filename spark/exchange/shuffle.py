@@ -1,7 +1,10 @@
-"""The exchange by Spark's own shuffle: a job for each level, of tasks that keep nothing, so that Spark itself makes good for what it loses.
+"""The exchange by Spark's own shuffle: a job of two stages for each level, whose tasks keep nothing between levels.
 
-A first stage expands the frontier, many states in a cell keyed by the task that owns them; a second one makes its table anew from the level files,
-keeps what is new, and writes it into a level file of its own.
+The first stage expands the frontier and packs the successors by the task that owns them, many states in a cell. The
+second stage builds the table of seen states from the level files, keeps the states that are new, and writes them into a
+level file.
+
+It is slower than ``direct``, because tables are built anew for each level. But Spark itself runs lost tasks again.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from assay.checker.explicit.shard import Kind, Shard, ShardFrontier
 from assay.checker.explicit.store.level_file import Parent
 from assay.checker.explicit.store.levels import Levels, LevelSegment
 from assay.spark.tasks.job import waited
-from assay.spark.tasks.task import Job, TaskReport, TaskWork, outcome_from_json, told
+from assay.spark.tasks.task import Job, TaskReport, TaskWork, errors_as_task_problems, outcome_from_json
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -28,7 +31,7 @@ REPORTS = "report string"
 
 
 class Shuffle:
-    """Levels by two stages each."""
+    """Levels by a job of two stages each."""
 
     name = "shuffle"
     dear = True
@@ -37,39 +40,45 @@ class Shuffle:
         self._spark = spark
         self._job = job
 
-    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[TaskReport]:
-        """The level after those that a manifest names: what each task says of it; such kinds of findings are ``known``.
+    def level(self, manifest: str, known: set[Kind], check_stop: Callable[[], None]) -> list[TaskReport]:
+        """Search the level after those of a manifest, and return the report of each task. Kinds of findings in
+        ``known`` are not reported again.
 
-        ``heed`` is called while it is waited for. Raises what that raises, and ``JobFailedError``.
+        ``check_stop`` is called while the driver waits; what it raises ends the job and is raised. Raises
+        ``JobFailedError`` too.
         """
         job = self._job
 
         def expand(batches: Batches) -> Batches:
-            return _each(batches, lambda part: expanded(job, manifest, known, part))
+            return _for_each_part(batches, lambda part: expand_task(job, manifest, known, part))
 
         def keep(batches: Batches) -> Batches:
-            return kept(job, manifest, known, batches)
+            return keep_task(job, manifest, known, batches)
 
         def run() -> list[Row]:
             cells = self._spark.range(0, job.parts, 1, job.parts).mapInArrow(expand, CELLS)
             return cells.repartitionById(job.parts, "part").mapInArrow(keep, REPORTS).collect()
 
-        rows = waited(self._spark, run, heed, f"assay: the level after {manifest}")
+        rows = waited(self._spark, run, check_stop, f"assay: the level after {manifest}")
         return [outcome_from_json(json.loads(row.report)) for row in rows]
 
     def close(self) -> None:
-        """Nothing is held between levels."""
+        """Does nothing: nothing is held between levels."""
 
 
-def _each(batches: Batches, work: Callable[[int], Batches]) -> Batches:
+def _for_each_part(batches: Batches, work: Callable[[int], Batches]) -> Batches:
     for batch in batches:
         for part in batch.column(0).to_pylist():
             yield from work(part)
 
 
-def expanded(job: Job, manifest: str, known: set[Kind], part: int) -> Batches:
-    """The packets of one task, and at the end a report for the task of the same number; as batches of one cell."""
-    with told():
+def expand_task(job: Job, manifest: str, known: set[Kind], part: int) -> Batches:
+    """The first stage of one task: its packets, and at the end its report, which goes to the second stage of the same
+    task.
+
+    Each batch has one cell, as a cell may be megabytes.
+    """
+    with errors_as_task_problems():
         work = TaskWork(job, manifest, part)
         levels = Levels(work.compiled.layout.words, work.compiled.identity, part=LevelSegment(work.level, Parent.PRINT))
         try:
@@ -84,7 +93,8 @@ def expanded(job: Job, manifest: str, known: set[Kind], part: int) -> Batches:
         finally:
             levels.close()
     report = TaskReport(
-        work.file(work.level, 0), frontier.generated, frontier.packing.records, work.counts(), found, [], work.cpu(), 0, 0
+        work.file(work.level, 0), frontier.generated, frontier.packing.records, work.counts(), found, [],
+        work.cpu(), 0, 0,
     )  # fmt: skip
     yield _cell(part, None, json.dumps(report.to_json()))
 
@@ -97,14 +107,14 @@ def _cell(part: int, packet: bytes | None, report: str | None) -> Any:
     return pa.RecordBatch.from_arrays(arrays, ["part", "packet", "report"])
 
 
-def kept(job: Job, manifest: str, known: set[Kind], batches: Batches) -> Batches:
-    """Take in the packets for one task; its report, joined with that of its expansion."""
+def keep_task(job: Job, manifest: str, known: set[Kind], batches: Batches) -> Batches:
+    """The second stage of one task: receive its packets, and yield its report, merged with that of its first stage."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
-    keeper: Keeper | None = None
+    keeper: LevelKeeper | None = None
     for batch in batches:
         for part, packet, report in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            keeper = keeper or Keeper(job, manifest, part)
+            keeper = keeper or LevelKeeper(job, manifest, part)
             if report is None:
                 keeper.receive(packet)
             else:
@@ -113,11 +123,11 @@ def kept(job: Job, manifest: str, known: set[Kind], batches: Batches) -> Batches
         yield pa.RecordBatch.from_pydict({"report": [json.dumps(keeper.outcome(known).to_json())]})
 
 
-class Keeper:
-    """The second stage of one task."""
+class LevelKeeper:
+    """The states of a new level that one task owns, while their packets arrive."""
 
     def __init__(self, job: Job, manifest: str, part: int) -> None:
-        with told():
+        with errors_as_task_problems():
             self._work = TaskWork(job, manifest, part)
             self._levels = self._work.levels(self._work.level + 1)
             rounds = self._work.rounds(self._levels)
@@ -126,15 +136,17 @@ class Keeper:
         self.expansion: TaskReport | None = None
 
     def receive(self, packet: bytes) -> None:
-        """Keep what is new in a packet."""
-        with told():
+        """Keep the new states of a packet."""
+        with errors_as_task_problems():
             self._shard.receive(np.frombuffer(packet, np.uint64))
 
     def outcome(self, known: set[Kind]) -> TaskReport:
-        """Finish the level."""
+        """Finish the level: write its file, look for findings, and merge the report of the first stage into this
+        task's.
+        """
         work, first = self._work, self.expansion
         assert first is not None, "a stage without its report"
-        with told():
+        with errors_as_task_problems():
             count = self._levels.seal()
             found = self._shard.findings(known) if count else []
             part = work.with_keys(work.file(work.level + 1, count), self._levels.chunks(0))
@@ -142,5 +154,6 @@ class Keeper:
         counts = work.counts()
         tally = {name: [a + b for a, b in zip(first.tally[name], counts[name], strict=True)] for name in counts}
         return replace(
-            first, part=part, tally=tally, states=found, cpu=first.cpu + work.cpu(), disk=self._levels.disk, table=self._shard.bytes
+            first, part=part, tally=tally, states=found,
+            cpu=first.cpu + work.cpu(), disk=self._levels.disk, table=self._shard.bytes,
         )  # fmt: skip

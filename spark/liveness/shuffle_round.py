@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assay.spark.liveness.product_tasks import Receive, Rounds, Send
 from assay.spark.search.cluster_bfs import ATTEMPTS
 from assay.spark.tasks.job import JobFailedError, waited
-from assay.spark.tasks.task import told
+from assay.spark.tasks.task import errors_as_task_problems
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -19,8 +19,8 @@ CELLS = "part int, packet binary"
 ANSWERS = "part int, answer string"
 
 
-def rounds(spark: SparkSession, parts: int, heed: Callable[[], None]) -> Rounds:
-    """Runs jobs of so many tasks. ``heed`` is called while one is waited for; what it raises is raised, or ``JobFailedError``."""
+def rounds(spark: SparkSession, parts: int, check_stop: Callable[[], None]) -> Rounds:
+    """Runs jobs of so many tasks. ``check_stop`` is called while one is waited for; what it raises is raised, or ``JobFailedError``."""
 
     def run(send: Send, receive: Receive) -> list[str]:
         def collect() -> list[Row]:
@@ -30,7 +30,7 @@ def rounds(spark: SparkSession, parts: int, heed: Callable[[], None]) -> Rounds:
 
         for attempt in range(ATTEMPTS):
             try:
-                found = waited(spark, collect, heed, "assay: a temporal property")
+                found = waited(spark, collect, check_stop, "assay: a temporal property")
             except JobFailedError as problem:
                 if problem.code is not None or attempt == ATTEMPTS - 1:
                     raise
@@ -47,7 +47,7 @@ def sent(send: Send, batches: Batches) -> Batches:
 
     for batch in batches:
         for part in batch.column(0).to_pylist():
-            with told():
+            with errors_as_task_problems():
                 for to, packet in send(part):
                     arrays = [pa.array([to], pa.int32()), pa.array([packet], pa.binary())]
                     yield pa.RecordBatch.from_arrays(arrays, ["part", "packet"])
@@ -68,7 +68,7 @@ def received(receive: Receive, batches: Batches) -> Batches:
             yield from batch.column(1).to_pylist()
             batch = next(batches, None)
 
-    with told():
+    with errors_as_task_problems():
         rest = packets()
         answer = receive(part, rest)
         deque(rest, 0)  # Spark takes a worker again only if it has read everything

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SECONDS = 0.05
-"""Between two looks at what else there is to heed."""
+"""Between two looks at what else there is to check_stop."""
 AGAIN = 0.5
 """Seconds until a job that was to end is told so again."""
 LONGEST = 300
@@ -100,14 +100,14 @@ def is_remote(spark: SparkSession) -> bool:
     return not hasattr(spark, "sparkContext")
 
 
-def waited(spark: SparkSession, work: Callable[[], T], heed: Callable[[], None], description: str) -> T:
-    """The answer of a job; ``heed`` is called while it runs, and ends it by raising. Raises ``JobFailedError``."""
+def waited(spark: SparkSession, work: Callable[[], T], check_stop: Callable[[], None], description: str) -> T:
+    """The answer of a job; ``check_stop`` is called while it runs, and ends it by raising. Raises ``JobFailedError``."""
     answers: list[T] = []
     running = Running(spark, lambda: answers.append(work()), description)
     try:
         while not running.ended:
             running.wait(SECONDS)
-            heed()
+            check_stop()
     except BaseException:
         running.cancel()
         raise

@@ -116,12 +116,12 @@ def _looked_at(
     def look(batches: Iterator[Any]) -> Iterator[Any]:
         return looked(seen, batches)
 
-    def heed() -> None:
+    def check_stop() -> None:
         if interrupted():
             raise KeyboardInterrupt
 
     frame = spark.range(0, parts, 1, parts).mapInArrow(look, "found string")
-    rows = waited(spark, frame.collect, heed, "assay: do the executors suit?")
+    rows = waited(spark, frame.collect, check_stop, "assay: do the executors suit?")
     return [json.loads(row.found) for row in rows]
 
 

@@ -92,7 +92,7 @@ def _found(found: dict[str, Any]) -> ShardFinding:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def errors_as_task_problems() -> Iterator[None]:
     """Inside, what goes wrong with files and memory becomes a ``TaskProblem``."""
     try:
         yield

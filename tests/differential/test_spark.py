@@ -36,9 +36,9 @@ from assay.checker.report import ExitCode, Report
 from assay.checker.report import Outcome as Verdict
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec, load_text
-from assay.spark.exchange.all_to_all import Mesh
+from assay.spark.exchange.all_to_all import AllToAll
 from assay.spark.exchange.direct import Direct
-from assay.spark.exchange.shuffle import expanded, kept
+from assay.spark.exchange.shuffle import expand_task, keep_task
 from assay.spark.exploration import publish, searched
 from assay.spark.search.cluster_bfs import ClusterSearch, Exchange, SearchSite
 from assay.spark.search.shared_levels import SharedLevels
@@ -61,8 +61,8 @@ class Shuffled:
     def __init__(self, job: Job, random: Random) -> None:
         self._job, self._random = job, random
 
-    def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[TaskReport]:
-        heed()
+    def level(self, manifest: str, known: set[Kind], check_stop: Callable[[], None]) -> list[TaskReport]:
+        check_stop()
         try:
             return self._level(manifest, known)
         except TaskProblem as problem:
@@ -71,7 +71,7 @@ class Shuffled:
     def _level(self, manifest: str, known: set[Kind]) -> list[TaskReport]:
         inbox = defaultdict[int, list[Any]](list)
         for part in range(self._job.parts):
-            for cell in expanded(self._job, manifest, known, part):
+            for cell in expand_task(self._job, manifest, known, part):
                 inbox[cell.column(0)[0].as_py()].append(cell)
         for part in range(self._job.parts):  # an attempt that came second, or whose answer was lost
             if self._random.random() < 0.3:
@@ -80,7 +80,7 @@ class Shuffled:
 
     def _kept(self, manifest: str, known: set[Kind], cells: list[Any]) -> TaskReport:
         self._random.shuffle(cells)
-        (answer,) = kept(self._job, manifest, known, iter(cells))
+        (answer,) = keep_task(self._job, manifest, known, iter(cells))
         return outcome_from_json(json.loads(answer.column(0)[0].as_py()))
 
     def close(self) -> None:
@@ -311,8 +311,8 @@ def test_what_a_failed_attempt_wrote_is_removed_before_the_next(folder: Path) ->
     seen: list[list[str]] = []
 
     class Failing(Shuffled):
-        def level(self, manifest: str, known: set[Kind], heed: Callable[[], None]) -> list[TaskReport]:
-            outcomes = super().level(manifest, known, heed)
+        def level(self, manifest: str, known: set[Kind], check_stop: Callable[[], None]) -> list[TaskReport]:
+            outcomes = super().level(manifest, known, check_stop)
             seen.append(unnamed(search.storage))
             if len(seen) == 5:
                 raise JobFailedError("an executor is gone")
@@ -377,7 +377,7 @@ def test_tasks_call_each_other_once_all_have_their_states(folder: Path, monkeypa
     """One that takes long to load what it owns would not answer the others in time."""
     search = asked(load_text(WALK.format(size=20, limit=30)).kernel, folder)
     called, loaded, seen = threading.Event(), list[int](), list[int]()
-    remember, connect = TaskWork.remember, Mesh.connect
+    remember, connect = TaskWork.remember, AllToAll.connect
 
     def slow(work: TaskWork, shard: Shard) -> None:
         if work.at == 1:
@@ -385,13 +385,13 @@ def test_tasks_call_each_other_once_all_have_their_states(folder: Path, monkeypa
         remember(work, shard)
         loaded.append(work.at)
 
-    def noted(mesh: Mesh, *arguments: Any) -> None:
+    def noted(exchange: AllToAll, *arguments: Any) -> None:
         seen.append(len(loaded))
         called.set()
-        connect(mesh, *arguments)
+        connect(exchange, *arguments)
 
     monkeypatch.setattr(TaskWork, "remember", slow)
-    monkeypatch.setattr(Mesh, "connect", noted)
+    monkeypatch.setattr(AllToAll, "connect", noted)
     assert essence(search.answer("direct")) == essence(search.alone())
     assert seen == [2, 2]
 

@@ -12,9 +12,19 @@ import numpy as np
 import pytest
 
 from assay.checker.layout.row import Rows
-from assay.spark.exchange.all_to_all import FRAME, WAITING, Mesh
-from assay.spark.exchange.authenticated_listener import Door
-from assay.spark.exchange.protocol import LENGTH, LONGEST, RefusedError, admit, dial, hear, listen, new_secret, say
+from assay.spark.exchange.all_to_all import FRAME, MAX_QUEUED_BYTES, AllToAll
+from assay.spark.exchange.authenticated_listener import AuthenticatedListener
+from assay.spark.exchange.protocol import (
+    LENGTH,
+    LONGEST,
+    RefusedError,
+    authenticate,
+    connect,
+    listen,
+    new_secret,
+    receive,
+    send,
+)
 
 HOST = "127.0.0.1"
 
@@ -28,7 +38,7 @@ def called(secret: bytes, call: Callable[[tuple[str, int]], object]) -> int | Ex
             connection, _ = listener.accept()
             with connection:
                 try:
-                    found.append(admit(connection, secret))
+                    found.append(authenticate(connection, secret))
                 except OSError as error:
                     found.append(error)
 
@@ -41,13 +51,13 @@ def called(secret: bytes, call: Callable[[tuple[str, int]], object]) -> int | Ex
 
 def test_both_sides_prove_the_secret_and_the_caller_its_number() -> None:
     secret = new_secret()
-    assert called(secret, lambda address: dial(address, secret, 7).close()) == 7
+    assert called(secret, lambda address: connect(address, secret, 7).close()) == 7
 
 
 def test_a_caller_without_the_secret_is_refused() -> None:
     def call(address: tuple[str, int]) -> None:
         with pytest.raises(ConnectionError):
-            dial(address, new_secret(), 7)
+            connect(address, new_secret(), 7)
 
     assert isinstance(called(new_secret(), call), RefusedError)
 
@@ -65,7 +75,7 @@ def test_a_listener_without_the_secret_is_refused() -> None:
         thread = threading.Thread(target=pretend)
         thread.start()
         with pytest.raises(RefusedError, match="does not know the secret"):
-            dial(listener.getsockname()[:2], new_secret(), 1)
+            connect(listener.getsockname()[:2], new_secret(), 1)
         thread.join()
 
 
@@ -73,9 +83,9 @@ def test_a_stranger_who_says_nothing_keeps_nobody_waiting() -> None:
     secret = new_secret()
     listener = listen(HOST, 2)
     address = listener.getsockname()[:2]
-    door = Door(listener, secret)
-    with socket.create_connection(address) as stranger, dial(address, secret, 7):
-        caller = door.next(30)
+    listening = AuthenticatedListener(listener, secret)
+    with socket.create_connection(address) as stranger, connect(address, secret, 7):
+        caller = listening.next(30)
         assert caller is not None
         with caller[1]:
             assert caller[0] == 7
@@ -83,8 +93,8 @@ def test_a_stranger_who_says_nothing_keeps_nobody_waiting() -> None:
         stranger.setblocking(False)
         with pytest.raises(BlockingIOError):  # it has not been given up yet
             stranger.recv(1)
-        assert door.next(0) is None
-    door.close()
+        assert listening.next(0) is None
+    listening.close()
 
 
 def test_a_listener_is_bound_to_one_address() -> None:
@@ -95,32 +105,32 @@ def test_a_listener_is_bound_to_one_address() -> None:
 def test_messages_are_bounded_objects_of_json() -> None:
     here, there = socket.socketpair()
     with here, there:
-        say(here, {"level": 3})
-        assert hear(there) == {"level": 3}
+        send(here, {"level": 3})
+        assert receive(there) == {"level": 3}
         for wrong in (LENGTH.pack(LONGEST + 1), LENGTH.pack(2) + b"[]", LENGTH.pack(1) + b"{"):
             here.sendall(wrong)
             with pytest.raises(RefusedError):
-                hear(there)
+                receive(there)
 
 
 @contextmanager
 def meshes(
     count: int, longest: int, receive: Callable[[int, Rows], None]
-) -> Iterator[tuple[list[Mesh], list[socket.socket]]]:
+) -> Iterator[tuple[list[AllToAll], list[socket.socket]]]:
     """Tasks of one job that are connected, and the other ends of their drivers' connections."""
     secret = new_secret()
     listeners = [listen(HOST, count) for _ in range(count)]
     peers = [listener.getsockname()[:2] for listener in listeners]
     pairs = [socket.socketpair() for _ in range(count)]
-    found = [Mesh(pairs[at][0], longest, partial(receive, at)) for at in range(count)]
+    found = [AllToAll(pairs[at][0], longest, partial(receive, at)) for at in range(count)]
     assert (
         at_once([partial(found[at].connect, at, peers, listeners[at], secret) for at in range(count)]) == [None] * count
     )
     try:
         yield found, [there for _, there in pairs]
     finally:
-        for mesh in found:
-            mesh.close()
+        for exchange in found:
+            exchange.close()
         for pair in pairs:
             for end in pair:
                 end.close()
@@ -146,21 +156,21 @@ def at_once(works: Sequence[Callable[[], object]]) -> list[BaseException | None]
 
 def test_everything_arrives_though_all_send_more_than_may_wait() -> None:
     got = [0, 0, 0]
-    words = np.arange(WAITING // 8 // 4, dtype=np.uint64)
+    words = np.arange(MAX_QUEUED_BYTES // 8 // 4, dtype=np.uint64)
 
     def receive(at: int, some: Rows) -> None:
         assert (some == words).all()
         got[at] += 1
 
-    def work(mesh: Mesh, others: list[int]) -> None:
-        mesh.begin(5)
+    def work(exchange: AllToAll, others: list[int]) -> None:
+        exchange.begin(5)
         for _ in range(10):
             for to in others:
-                mesh.send(to, words)
-        mesh.finish()
+                exchange.send(to, words)
+        exchange.finish()
 
     with meshes(3, len(words), receive) as (three, _):
-        works = [partial(work, mesh, [to for to in range(3) if to != own]) for own, mesh in enumerate(three)]
+        works = [partial(work, exchange, [to for to in range(3) if to != own]) for own, exchange in enumerate(three)]
         assert at_once(works) == [None] * 3
     assert got == [20, 20, 20]
 

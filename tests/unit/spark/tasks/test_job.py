@@ -58,11 +58,11 @@ def test_a_job_that_spark_does_not_know_of_yet_is_ended_as_soon_as_it_does() -> 
 def test_who_does_not_want_to_wait_ends_the_job() -> None:
     spark: Any = Session()
 
-    def heed() -> None:
+    def check_stop() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        waited(spark, spark.collect, heed, "a job")
+        waited(spark, spark.collect, check_stop, "a job")
     assert spark.ended.is_set()
 
 
