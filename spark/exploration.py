@@ -34,7 +34,7 @@ from assay.spark.exchange.direct import Direct
 from assay.spark.exchange.fallback import Fallback
 from assay.spark.exchange.shuffle import Shuffle
 from assay.spark.liveness.check import decided_by_tasks, fits_here, parts_of
-from assay.spark.liveness.product_tasks import GraphInfo, Rounds, bare
+from assay.spark.liveness.product_tasks import GraphInfo, Rounds, without_expressions
 from assay.spark.liveness.shuffle_round import rounds
 from assay.spark.search.cluster_bfs import ClusterSearch, Exchange, SearchSite
 from assay.spark.session.options import ClusterOptions
@@ -136,7 +136,9 @@ def _deciding(storage: Storage, job: Job, jobs: Callable[[int, Callable[[], None
                 return decisions_of(search, behaviours, sources)
             search.let_go()
             parts = parts_of(len(search.rows), search.generated, job)
-            graph = GraphInfo(storage.uri, manifest, publish(storage, behaviours.code), parts, bare(behaviours.plan))
+            graph = GraphInfo(
+                storage.uri, manifest, publish(storage, behaviours.code), parts, without_expressions(behaviours.plan)
+            )
             try:
                 return decided_by_tasks(search, behaviours, sources, graph, jobs(parts, search.heed))
             except JobFailedError:  # the driver is slower where its arrays lie in files, but it can do it alone

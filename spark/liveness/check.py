@@ -1,7 +1,8 @@
 """Temporal properties decided by the tasks of a cluster, where the graph is too large for the memory of one machine.
 
-Whether a property holds is found by trimming (docs/design/distributed-liveness.md), in rounds of Spark's jobs. Where it does not, the run to be shown is looked for by the
-driver among the first states of the search, and if there is none, in what tasks hold.
+Whether a property holds is decided by trimming the product of graph and automaton
+(docs/design/distributed-liveness.md), in rounds of Spark jobs. Where it is violated, the driver looks for a
+counterexample among the first states of the search. If there is none, it follows one through the files of the tasks.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ from assay.spark.storage.filesystem import Storage
 from assay.spark.tasks.task import Job
 
 STATE_BYTES, STEP_BYTES = 40, 12
-"""What the driver's way of deciding takes of memory, for each state and each step."""
+"""Bytes of the driver's memory for each state and each step, when the driver decides by itself."""
 TASK_STATE_BYTES, TASK_STEP_BYTES = 120, 60
-"""What a task takes of its part, when it joins the steps that lead to its states, and for a product with a few automaton states."""
+"""Bytes of a task's memory for each of its states and each step that leads to them, for automata of a few states."""
 FIRST = 1 << 16
-"""States among which a run that violates a property is looked for at first."""
+"""How many of the first states of the search the driver looks through for a counterexample."""
 
 
 def fits_here(search: ClusterSearch) -> bool:
@@ -50,7 +51,9 @@ def fits_here(search: ClusterSearch) -> bool:
 
 
 def parts_of(states: int, steps: int, job: Job) -> int:
-    """In how many parts tasks have memory for one each: as many as there are tasks, unless that is too few."""
+    """Into how many parts the graph is divided: one for each task of the job, or more, so that each part fits into a
+    task's memory.
+    """
     whole = TASK_STATE_BYTES * states + TASK_STEP_BYTES * steps
     return min(OWNERS, max(job.parts, -(-whole // max(1, job.budget))))
 
@@ -58,21 +61,23 @@ def parts_of(states: int, steps: int, job: Job) -> int:
 def decided_by_tasks(
     search: ClusterSearch, behaviours: Behaviours, sources: Sources, graph: tasks.GraphInfo, rounds: Rounds
 ) -> Decisions:
-    """The decisions about temporal properties on the states of a search, by jobs. Raises what ``rounds`` raises, but ``Stopped``."""
-    return decisions(search, behaviours.plan, lambda: _Deciding(search, behaviours, sources, graph, rounds).decide)
+    """The decisions about all temporal properties on the states of a search, made by jobs. Raises what ``rounds``
+    raises, except ``Stopped``.
+    """
+    return decisions(search, behaviours.plan, lambda: _TaskDecider(search, behaviours, sources, graph, rounds).decide)
 
 
 @dataclass(frozen=True, slots=True)
-class _Round:
-    """How a job left the product: how many nodes are left in it, and how many have something to tell."""
+class _RoundResult:
+    """The product after a round: how many nodes are left, and how many of them have messages to send."""
 
     product: tasks.ProductInfo
     left: int
     fresh: int
 
 
-class _Deciding:
-    """Decides on one graph."""
+class _TaskDecider:
+    """Decides the properties of one plan on one graph."""
 
     def __init__(
         self, search: ClusterSearch, behaviours: Behaviours, sources: Sources, graph: tasks.GraphInfo, rounds: Rounds
@@ -84,23 +89,27 @@ class _Deciding:
         self._rounds = rounds
 
     def decide(self, claim: Claim) -> Decision:
-        """The decision about a property of the plan."""
+        """Decide one property of the plan."""
         for negated in claim.negated():
-            found = self._asking_without_value(claim, negated) or self._refuted(claim, negated)
+            found = self._reads_undefined(claim, negated) or self._refuted(claim, negated)
             if found is not None:
                 return found
-        shape, _ = self._drawn
+        shape, _ = self._graph_parts
+        # Where a limit of the search has cut off every fair execution, that none violates the property says nothing.
         empty = not is_whole(self._search) and self._fair(automaton(TRUE, claim.node.span)) is None
         return NotViolated(premises_never_true(claim, shape, self._behaviours.plan, self._sources), empty)
 
-    def _asking_without_value(self, claim: Claim, of: Automaton) -> Decision | None:
-        """Where a run asks for a condition that has no value there: among the first states of the search, or wherever tasks find it."""
+    def _reads_undefined(self, claim: Claim, of: Automaton) -> Decision | None:
+        """The decision where some execution evaluates a condition that has no value in a state.
+
+        The state is one of the first states of the search, if there is one among them, else one that tasks find.
+        """
         tables = self._tables(of)
         if not tables.troubled.any():
             return None
         asking = np.stack([tables.troubled[:, a:b].any(axis=1) for a, b in pairwise(tables.first)], axis=1)
-        product = self._spread(tasks.ProductInfo(self._graph, rules(tables), self._drawn[1]), tables)
-        path = product.look(ToKinds(asking))
+        product = self._spread(tasks.ProductInfo(self._graph, rules(tables), self._graph_parts[1]), tables)
+        path = product.find_path(ToKinds(asking))
         if path is None:
             return None
         found = self._among_first(claim, of)
@@ -115,7 +124,11 @@ class _Deciding:
         return without_value(search.model, plan, tables.ways[way], kind, found, search.rows[found])
 
     def _refuted(self, claim: Claim, of: Automaton) -> Decision | None:
-        """A run that the automaton accepts: among the first states of the search, or as the driver follows it through what tasks hold."""
+        """A counterexample: an execution that the automaton of the negated property accepts.
+
+        It is looked for among the first states of the search, then followed by the driver through the files of the
+        tasks.
+        """
         product = self._fair(of)
         if product is None:
             return None
@@ -133,53 +146,58 @@ class _Deciding:
     # -------------------------------------------------------------------------------------------------- graph
 
     @cached_property
-    def _drawn(self) -> tuple[LabelledGraph, tuple[tasks.GraphPart, ...]]:
-        """The kinds and labels of the whole graph, as one without states, and the parts that tasks hold."""
-        texts = self._rounds(partial(tasks.drawn, self._graph), partial(tasks.joined, self._graph))
+    def _graph_parts(self) -> tuple[LabelledGraph, tuple[tasks.GraphPart, ...]]:
+        """The kinds and labels of the whole graph, as a graph without states, and the part of each task."""
+        texts = self._rounds(partial(tasks.explore_part, self._graph), partial(tasks.index_incoming_steps, self._graph))
         kinds, labels = Numbering(), Numbering()
         labels.number(frozenset())
         parts = []
-        for told in map(tasks.from_json, texts):
-            own_kinds = np.array([kinds.number(each) for each in told.kinds], np.uint32)
-            own_labels = np.array([labels.number(each) for each in told.labels], np.uint32)
-            parts.append(tasks.GraphPart(told, own_kinds, own_labels))
+        for summary in map(tasks.from_json, texts):
+            own_kinds = np.array([kinds.number(each) for each in summary.kinds], np.uint32)
+            own_labels = np.array([labels.number(each) for each in summary.labels], np.uint32)
+            parts.append(tasks.GraphPart(summary, own_kinds, own_labels))
         none = np.zeros(0, np.uint32)
         shape = LabelledGraph(0, np.zeros(1, np.int64), none, none, none, tuple(labels.numbers), tuple(kinds.numbers))
         return shape, tuple(parts)
 
     def _tables(self, of: Automaton) -> ProductTables:
-        return ProductTables(self._drawn[0], of, self._behaviours.plan)
+        return ProductTables(self._graph_parts[0], of, self._behaviours.plan)
 
     # ------------------------------------------------------------------------------------------------- rounds
 
     def _fair(self, of: Automaton, *, stopping: bool = False) -> SpreadProduct | None:
-        """The product, trimmed to what leads to fair cycles, if one is reached that the automaton accepts; ``stopping``: one that stays in one state."""
+        """The product trimmed to nodes that lead to accepting fair cycles; None if none of them is reachable.
+
+        With ``stopping`` the executions meant are those that stay in one state forever.
+        """
         tables = self._tables(of)
-        now = self._begun(tasks.ProductInfo(self._graph, rules(tables), self._drawn[1], stopping=stopping))
+        now = self._begin(tasks.ProductInfo(self._graph, rules(tables), self._graph_parts[1], stopping=stopping))
         left = None
+        # Trimming and re-computing which marks are reachable alternate until neither takes a node out.
         while now.left not in {0, left}:
             left = now.left
-            now = self._begun(self._to_the_end(now).product)
+            now = self._begin(self._to_fixpoint(now).product)
         product = self._spread(now.product, tables)
-        return product if now.left and product.look(ToLeft()) is not None else None
+        return product if now.left and product.find_path(ToLeft()) is not None else None
 
     def _spread(self, product: tasks.ProductInfo, tables: ProductTables) -> SpreadProduct:
-        return SpreadProduct(self._drawn[0], tables, product, self._rounds)
+        return SpreadProduct(self._graph_parts[0], tables, product, self._rounds)
 
-    def _to_the_end(self, now: _Round) -> _Round:
-        """Rounds until nobody has anything to tell."""
+    def _to_fixpoint(self, now: _RoundResult) -> _RoundResult:
+        """Run rounds until no task has messages to send."""
         while now.fresh and not now.product.stopping:
-            send, receive = partial(tasks.told, now.product), partial(tasks.heard, now.product)
+            send, receive = partial(tasks.send_messages, now.product), partial(tasks.receive_messages, now.product)
             now = self._after(now.product, self._rounds(send, receive))
         return now
 
-    def _begun(self, product: tasks.ProductInfo) -> _Round:
-        return self._after(product, self._rounds(tasks.nothing, partial(tasks.begun, product)))
+    def _begin(self, product: tasks.ProductInfo) -> _RoundResult:
+        return self._after(product, self._rounds(tasks.send_nothing, partial(tasks.begin_trimming, product)))
 
-    def _after(self, product: tasks.ProductInfo, texts: list[str]) -> _Round:
+    def _after(self, product: tasks.ProductInfo, texts: list[str]) -> _RoundResult:
         storage = Storage(self._graph.workdir)
+        # Only now: a job that failed and ran again has read the files of the round before.
         for name in product.files:
             storage.remove(name)
-        answers = [tasks.answer(text) for text in texts]
+        answers = [tasks.reply_from_json(text) for text in texts]
         made = replace(product, files=tuple(each.file for each in answers))
-        return _Round(made, sum(each.left for each in answers), sum(each.fresh for each in answers))
+        return _RoundResult(made, sum(each.left for each in answers), sum(each.fresh for each in answers))

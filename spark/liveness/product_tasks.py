@@ -1,7 +1,9 @@
-"""What tasks do to decide a temporal property, whoever carries what they send to each other: they draw their part of the graph, and trim it in rounds.
+"""What tasks do to decide a temporal property: each builds its part of the state graph, then trims its part of the
+product in rounds.
 
-A task holds nothing between two jobs: its part of the graph, and of the product with an automaton, are files of the work directory, each written
-once. A file counts if the driver was told of it.
+A task holds nothing in memory between two jobs. Its part of the graph, and of the product with an automaton, are files
+of the work directory, each written once. A file counts once the driver knows its name: one of a failed attempt is never
+read.
 """
 
 from __future__ import annotations
@@ -31,18 +33,24 @@ from assay.spark.storage.filesystem import Storage, new_name
 from assay.spark.storage.manifest import rows, unpack
 
 STEP = np.dtype([("print", "<u8"), ("source", "<u4"), ("label", "<u4")])
-"""A step on its way to the task that holds the state to which it leads."""
+"""A step, in the packet to the task that owns its target: the target's fingerprint, the source's number, and the
+label.
+"""
 Packet = tuple[int, bytes]
-"""For which task, and what."""
+"""The task that receives it, and its bytes."""
 Send = Callable[[int], Iterable[Packet]]
 Receive = Callable[[int, Iterable[bytes]], str]
 Rounds = Callable[[Send, Receive], list[str]]
-"""Runs a job of as many tasks as there are parts: what each sends to the others, and what it says of what it receives, in the order of the tasks."""
+"""Runs a job of as many tasks as there are parts: what each sends to the others, and what it answers to what it
+receives, in the order of the tasks.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphInfo:
-    """What every task knows of the graph: where it is, of which search, in how many parts, and the code that looks at states."""
+    """What every task knows of the graph: the work directory, the manifest, the number of parts, and the code that
+    evaluates conditions.
+    """
 
     workdir: str
     manifest: str
@@ -52,8 +60,10 @@ class GraphInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """What a task tells of its part of the graph: how many states it has, and initial ones; its kinds and labels by number; its files."""
+class GraphSummary:
+    """What a task reports of its part of the graph: how many states and initial states it has, its kinds and labels
+    in its own numbering, and its files.
+    """
 
     states: int
     initial: int
@@ -63,8 +73,10 @@ class Drawn:
     file_of_steps: str = ""
 
 
-def bare(plan: Plan) -> Plan:
-    """The plan without the expressions of its letters, which nobody needs who has code for them."""
+def without_expressions(plan: Plan) -> Plan:
+    """The plan without the expressions of its conditions: tasks have compiled code for them, and expressions cost
+    time to send.
+    """
     true = StateCondition(k.Const(BOOL, True))
     return replace(
         plan, claims=(), letters=tuple(true if isinstance(each, StateCondition) else each for each in plan.letters)
@@ -75,7 +87,11 @@ def bare(plan: Plan) -> Plan:
 
 
 def own_rows(graph: GraphInfo, part: int) -> Iterator[tuple[int, Rows]]:
-    """The rows of the states of a task, in an order that never changes, and the level of each bunch."""
+    """The rows of the states that a task owns, and the level of each block of rows.
+
+    The order is that of the files, which never change. So a position in it is a number for a state that all later jobs
+    agree on.
+    """
     storage = Storage(graph.workdir)
     manifest = unpack(storage.read(graph.manifest))
     compiled = load(graph.workdir, manifest.kernel)
@@ -88,8 +104,10 @@ def own_rows(graph: GraphInfo, part: int) -> Iterator[tuple[int, Rows]]:
                 yield level, np.ascontiguousarray(some[at : at + BLOCK])
 
 
-def drawn(graph: GraphInfo, part: int) -> Iterator[Packet]:
-    """The steps from the states of a task, for the tasks that hold the states to which they lead; at the end what it tells itself."""
+def explore_part(graph: GraphInfo, part: int) -> Iterator[Packet]:
+    """The steps from the states of a task, in packets for the tasks that own their targets; at the end the summary,
+    for itself.
+    """
     looking = Looking(graph.plan, load(graph.workdir, graph.program))
     firsts = np.array([first for first, _ in stretches(graph.parts)[1:]], np.uint64)
     kinds: list[Numbers] = []
@@ -113,41 +131,46 @@ def drawn(graph: GraphInfo, part: int) -> Iterator[Packet]:
         states += len(some)
         initial += len(some) if level == 0 else 0
     name = write(graph, "kinds", [np.concatenate([np.zeros(0, np.uint32), *kinds])])
-    told = Drawn(states, initial, looking.kinds.kinds, looking.labels.events, name)
-    yield part, np.int64(-1).tobytes() + _to_json(told).encode()
+    summary = GraphSummary(states, initial, looking.kinds.kinds, looking.labels.events, name)
+    yield part, np.int64(-1).tobytes() + _to_json(summary).encode()
 
 
-def joined(graph: GraphInfo, part: int, packets: Iterable[bytes]) -> str:
-    """Keep the steps that lead to the states of a task, by these states; what the task tells, as text."""
-    told, bunches, parts = None, [np.zeros(0, STEP)], [np.zeros(0, np.uint32)]
+def index_incoming_steps(graph: GraphInfo, part: int, packets: Iterable[bytes]) -> str:
+    """Sort the steps that lead to the states of a task by their targets, and write them to a file; returns the summary
+    as text.
+
+    Steps to states that the search did not keep, because it ended at a limit, are left out.
+    """
+    summary, blocks, parts = None, [np.zeros(0, STEP)], [np.zeros(0, np.uint32)]
     for packet in packets:
         sender = int(np.frombuffer(packet, np.int64, 1)[0])
         if sender < 0:
-            told = from_json(packet[8:].decode())
+            summary = from_json(packet[8:].decode())
         else:
-            bunches.append(np.frombuffer(packet, STEP, offset=8))
-            parts.append(np.full(len(bunches[-1]), sender, np.uint32))
-    assert told is not None, "a stage without what its own task tells"
-    steps, senders = np.concatenate(bunches), np.concatenate(parts)
-    numbers = _numbers(graph, part, told.states, np.ascontiguousarray(steps["print"]))
+            blocks.append(np.frombuffer(packet, STEP, offset=8))
+            parts.append(np.full(len(blocks[-1]), sender, np.uint32))
+    assert summary is not None, "a stage without what its own task tells"
+    steps, senders = np.concatenate(blocks), np.concatenate(parts)
+    numbers = _numbers(graph, part, summary.states, np.ascontiguousarray(steps["print"]))
+
     known = numbers != NOWHERE
     order = np.argsort(numbers[known], kind="stable")
-    degrees = np.bincount(numbers[known], minlength=told.states)
+    degrees = np.bincount(numbers[known], minlength=summary.states)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)]).astype(np.int64)
     columns = (senders, steps["source"], steps["label"])
     own = (np.ascontiguousarray(column[known][order]) for column in columns)
     name = write(graph, "steps", [starts, *own])
-    return _to_json(replace(told, file_of_steps=name))
+    return _to_json(replace(summary, file_of_steps=name))
 
 
 def _numbers(graph: GraphInfo, part: int, states: int, wanted: Rows) -> Numbers:
-    """The numbers of states of a task that have these fingerprints, or ``NOWHERE``."""
+    """The numbers of the states of a task that have these fingerprints; ``NOWHERE`` for fingerprints of no state."""
     cap = int(SLACK * states) + 8
     prints, numbers, first = np.zeros(cap, np.uint64), np.zeros(cap, np.uint32), 0
     machine = load(graph.workdir, graph.program).machine
     for _, some in own_rows(graph, part):
         if remember(prints, numbers, machine.prints(some), first):
-            raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be told apart")
+            raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be summary apart")
         first += len(some)
     found = np.empty(len(wanted), np.uint32)
     look_up(prints, numbers, wanted, found)
@@ -155,23 +178,23 @@ def _numbers(graph: GraphInfo, part: int, states: int, wanted: Rows) -> Numbers:
 
 
 def write(graph: GraphInfo, what: str, arrays: list[Numbers]) -> str:
-    """Write arrays into a new file; its name."""
+    """Write arrays into a new file of the work directory; returns its name."""
     name = f"{what}-{new_name()}"
     Storage(graph.workdir).write(name, b"".join(each.tobytes() for each in arrays))
     return name
 
 
-def _to_json(told: Drawn) -> str:
-    kinds = [[sorted(each) for each in (kind.true, kind.undefined, kind.enabled, kind.cut)] for kind in told.kinds]
-    labels = [sorted(label) for label in told.labels]
-    return json.dumps([told.states, told.initial, kinds, labels, told.file_of_kinds, told.file_of_steps])
+def _to_json(summary: GraphSummary) -> str:
+    kinds = [[sorted(each) for each in (kind.true, kind.undefined, kind.enabled, kind.cut)] for kind in summary.kinds]
+    labels = [sorted(label) for label in summary.labels]
+    return json.dumps([summary.states, summary.initial, kinds, labels, summary.file_of_kinds, summary.file_of_steps])
 
 
-def from_json(text: str) -> Drawn:
-    """What a task told."""
+def from_json(text: str) -> GraphSummary:
+    """The summary that ``_to_json`` wrote."""
     states, initial, kinds, labels, *files = json.loads(text)
     known = tuple(Kind(*(frozenset(each) for each in kind)) for kind in kinds)
-    return Drawn(states, initial, known, tuple(map(frozenset, labels)), *files)
+    return GraphSummary(states, initial, known, tuple(map(frozenset, labels)), *files)
 
 
 # ---------------------------------------------------------------------------------------------------- trimming
@@ -179,18 +202,21 @@ def from_json(text: str) -> Drawn:
 
 @dataclass(frozen=True, slots=True)
 class GraphPart:
-    """The part of a task in the graph; ``kinds`` and ``labels`` are what everybody calls those that it numbered."""
+    """The part of one task. ``kinds`` and ``labels`` translate the task's numbers of kinds and labels into those of
+    the whole graph.
+    """
 
-    drawn: Drawn
+    summary: GraphSummary
     kinds: Numbers
     labels: Numbers
 
 
 @dataclass(frozen=True, slots=True)
 class ProductInfo:
-    """The product with one automaton: its rules, the parts of the graph, and the files in which an earlier job left each.
+    """The product with one automaton: its rules, the parts of the graph, and the files in which the last round left
+    each part.
 
-    ``stopping``: runs are meant that stay in one state.
+    With ``stopping`` the executions meant are those that stay in one state forever.
     """
 
     graph: GraphInfo
@@ -200,26 +226,26 @@ class ProductInfo:
     stopping: bool = False
 
     def trimming(self, part: int) -> Trimming:
-        """What a task trims with."""
-        return Trimming(self.rules, *self.drawn(part), stopping=self.stopping)
+        """What a task trims its part with."""
+        return Trimming(self.rules, *self.graph_part(part), stopping=self.stopping)
 
-    def drawn(self, part: int) -> tuple[Numbers, IncomingSteps]:
+    def graph_part(self, part: int) -> tuple[Numbers, IncomingSteps]:
         """The kinds of the states of a task, and the steps that lead to them."""
         own, storage = self.parts[part], Storage(self.graph.workdir)
-        kinds = own.kinds[np.frombuffer(storage.read(own.drawn.file_of_kinds), np.uint32)]
-        content = storage.read(own.drawn.file_of_steps)
-        starts = np.frombuffer(content, np.int64, own.drawn.states + 1)
+        kinds = own.kinds[np.frombuffer(storage.read(own.summary.file_of_kinds), np.uint32)]
+        content = storage.read(own.summary.file_of_steps)
+        starts = np.frombuffer(content, np.int64, own.summary.states + 1)
         parts, sources, labels = np.frombuffer(content, np.uint32, offset=starts.nbytes).reshape(3, -1)
         offsets = np.cumsum([0, *(len(each.labels) for each in self.parts)])
         every = np.concatenate([each.labels for each in self.parts])
         return kinds, IncomingSteps(starts, parts, sources, every[offsets[parts] + labels])
 
     def shape(self, part: int) -> tuple[int, int]:
-        """How many states a task has, and the automaton."""
-        return self.parts[part].drawn.states, self.rules.states
+        """How many states a task has, and how many the automaton has."""
+        return self.parts[part].summary.states, self.rules.states
 
     def region(self, part: int) -> Region:
-        """How an earlier job left a part."""
+        """A part as the last round left it: three flags a node, then the marks."""
         shape = self.shape(part)
         content = np.frombuffer(Storage(self.graph.workdir).read(self.files[part]), np.uint8)
         flags = 3 * shape[0] * shape[1]
@@ -228,46 +254,50 @@ class ProductInfo:
         return Region(alive, going, fresh, marks)
 
     def keep(self, region: Region) -> str:
-        """Keep a part as it is now; what the task says, as text."""
+        """Write a part as it is now, and return the reply to the driver as text."""
         name = write(self.graph, "product", [region.alive, region.going, region.fresh, region.marks])
         return json.dumps(asdict(RoundReply(name, int(region.alive.sum()), int(region.fresh.sum()))))
 
 
 @dataclass(frozen=True, slots=True)
 class RoundReply:
-    """What a task says after a round: its file, how many nodes are left, and how many have something to tell."""
+    """A task's reply after a round: its file, how many nodes are left, and how many of them have messages to send."""
 
     file: str
     left: int
     fresh: int
 
 
-def answer(text: str) -> RoundReply:
-    """What a task said."""
+def reply_from_json(text: str) -> RoundReply:
+    """The reply of a task."""
     return RoundReply(**json.loads(text))
 
 
-def nothing(part: int) -> list[Packet]:
-    """What a task sends that has nothing to tell."""
+def send_nothing(part: int) -> list[Packet]:
+    """An empty packet of a task to itself. Each task has to receive something, or Spark would not run it in the
+    second stage.
+    """
     return [(part, b"")]
 
 
-def begun(product: ProductInfo, part: int, _: Iterable[bytes]) -> str:
-    """Begin with all nodes, or with those that the last rounds left."""
+def begin_trimming(product: ProductInfo, part: int, _: Iterable[bytes]) -> str:
+    """Begin with all nodes of the product, or with those that earlier rounds left."""
     work = product.trimming(part)
     return product.keep(work.begin(work.left(product.region(part)) if product.files else work.everything()))
 
 
-def told(product: ProductInfo, part: int) -> Iterator[Packet]:
-    """What a task tells the others in a round, and itself at last, so that every task hears something."""
+def send_messages(product: ProductInfo, part: int) -> Iterator[Packet]:
+    """What a task sends to the others in a round, and an empty packet to itself, so that every task receives
+    something.
+    """
     for each in product.trimming(part).tell(product.region(part)):
         head = np.array([each.way, len(each.states)], np.int64)
         yield each.part, head.tobytes() + each.states.tobytes() + each.marks.tobytes()
     yield part, b""
 
 
-def heard(product: ProductInfo, part: int, packets: Iterable[bytes]) -> str:
-    """Take in what a task was told in a round; what it says then, as text."""
+def receive_messages(product: ProductInfo, part: int, packets: Iterable[bytes]) -> str:
+    """Apply the messages of a round to a part; returns the reply as text."""
     work, region = product.trimming(part), product.region(part)
     region.fresh[:] = False
     for packet in packets:

@@ -1,6 +1,8 @@
-"""What tasks do to find a shortest way in a product of which each of them holds a part: they approach, round by round, whatever it is to lead to.
+"""A backward breadth-first search in the product, each of whose parts is held by one task.
 
-How each node goes on is in the files of its task, so that the driver follows a way by reading a few bytes for each of its nodes.
+In each round the tasks that hold nodes from which the goal is reachable send this to the tasks that hold predecessors.
+For each node, the file of its task says what the next step to the goal is. So the driver follows a path by reading a
+few bytes a node.
 """
 
 from __future__ import annotations
@@ -18,12 +20,12 @@ from assay.spark.liveness.product_tasks import Packet, ProductInfo, own_rows, wr
 from assay.spark.storage.filesystem import Storage
 
 FLAGS = 4
-"""Bytes of flags of a node, before the arrays that say how it goes on."""
+"""Bytes of flags of a node in a file, before the arrays of next steps."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class ProductNode:
-    """A node: the task that holds it, the number of its state there, and its automaton state."""
+    """A node of the product: the task that holds it, the number of its state there, and its automaton state."""
 
     part: int
     state: int
@@ -32,19 +34,19 @@ class ProductNode:
 
 @dataclass(frozen=True, slots=True)
 class ToLeft:
-    """To a node that trimming left."""
+    """The goal is any node that trimming left."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToKinds:
-    """To a node whose kind and automaton state are flagged."""
+    """The goal is any node whose kind and automaton state are flagged."""
 
     flags: Flags
 
 
 @dataclass(frozen=True, slots=True)
 class ToPlaces:
-    """To one of some nodes; ``inside``: through nodes that are left."""
+    """The goal is one of some nodes. With ``inside`` the path leads through nodes that trimming left."""
 
     places: tuple[ProductNode, ...]
     inside: bool
@@ -52,7 +54,7 @@ class ToPlaces:
 
 @dataclass(frozen=True, slots=True)
 class ToMarks:
-    """To a step that collects one of these marks, through nodes that are left."""
+    """The goal is a step that collects one of these marks; the path leads through nodes that trimming left."""
 
     marks: Numbers
 
@@ -61,10 +63,12 @@ Aim = ToLeft | ToKinds | ToPlaces | ToMarks
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
-    """What a way is looked for in, to what, and from where: a node, or an initial one, which may be the end itself. ``files`` are those of the last round.
+class PathSearch:
+    """A search for a shortest path: the product, the goal, and the start: a node, or any initial node, which may itself
+    be a goal.
 
-    Where runs are meant that stay in one state, a way from a node stays there, and one from an initial node leads there.
+    ``files`` are those of the last round. With a product of executions that stay in one state (``stopping``), a path
+    from a node stays in its state, and a path from an initial node leads to such a state.
     """
 
     product: ProductInfo
@@ -73,21 +77,21 @@ class Route:
     files: tuple[str, ...] = ()
 
     def work(self, part: int) -> Approaching:
-        """What a task works with."""
+        """The backward search in the part of one task."""
         wanted = self.aim.marks if isinstance(self.aim, ToMarks) else np.zeros(self.product.rules.words, np.uint64)
-        kinds, steps = self.product.drawn(part)
+        kinds, steps = self.product.graph_part(part)
         stopping = self.product.stopping and self.start is not None
         return Approaching(self.product.rules, kinds, steps, part, wanted, stopping=stopping)
 
     def ends(self, part: int) -> tuple[Flags, Flags]:
-        """Where a way may go among the nodes of a task, and where it may end."""
+        """Two flags for each node of a task: whether a path may lead through it, and whether it is a goal."""
         product, shape = self.product, self.product.shape(part)
         every, none = np.ones(shape, bool), np.zeros(shape, bool)
         match self.aim:
             case ToLeft():
                 return every, product.region(part).alive
             case ToKinds(flags):
-                return every, flags[product.drawn(part)[0]]
+                return every, flags[product.graph_part(part)[0]]
             case ToPlaces(places, inside):
                 for place in places:
                     if place.part == part:
@@ -99,7 +103,7 @@ class Route:
                 assert_never(self.aim)
 
     def approach(self, part: int) -> Approach:
-        """How an earlier job left a part."""
+        """A part as the last round left it."""
         shape = self.product.shape(part)
         content, n = Storage(self.product.graph.workdir).read(self.files[part]), shape[0] * shape[1]
         may, goal, reached, fresh = np.frombuffer(content, bool, FLAGS * n).reshape(FLAGS, *shape).copy()
@@ -108,28 +112,34 @@ class Route:
         return Approach(may, goal, reached, fresh, hops, ways, labels)
 
     def keep(self, approach: Approach, part: int) -> str:
-        """Keep a part as it is now; what the task says, as text."""
+        """Write a part as it is now, and return the reply to the driver as text."""
         flags = (approach.open, approach.goal, approach.reached, approach.fresh)
         name = write(self.product.graph, "way", [*flags, approach.hops, approach.ways, approach.labels])
-        return json.dumps(asdict(Came(name, int(approach.fresh.sum()), self._first(approach, part))))
+        return json.dumps(asdict(PathReply(name, int(approach.fresh.sum()), self._first(approach, part))))
 
     def _first(self, approach: Approach, part: int) -> int:
-        """The number of the first state of the task at which the way may begin, as far as is known; -1 if there is none."""
+        """The number of the first state of the task at which the path may begin, as far as is known; -1 if there is
+        none.
+        """
         if self.start is not None:
             own = self.start.part == part and bool(approach.reached[self.start.state, self.start.q])
             return self.start.state if own else -1
-        initial = self.product.parts[part].drawn.initial
+        initial = self.product.parts[part].summary.initial
         found = np.flatnonzero((approach.reached | approach.goal)[:initial, 0])
         return int(found[0]) if len(found) else -1
 
     def follow(self, place: ProductNode) -> Iterator[tuple[int, int, ProductNode]]:
-        """The way from a node on: transition, label, and node, step by step. A way from a goal that is no start in particular has no steps."""
+        """The path from a node on: for each step the transition of the automaton, the label, and the next node.
+
+        A path without a given start that begins at a goal has no steps.
+        """
         storage, ended = Storage(self.product.graph.workdir), False
         if self.start is None:
             ended = bool(self._at(storage, place, 1, 1, np.uint8))
         while not ended:
             hop = self._at(storage, place, FLAGS, 8, np.uint64)
             way, label = (self._at(storage, place, FLAGS + 8 + 4 * at, 4, np.uint32) for at in range(2))
+            # A hop packs the node it leads to, and above that whether the goal is reached by it.
             ended = bool(hop >> PART_BITS)
             part, state = hop >> NODE_BITS & 0xFF, hop & 0xFFFF_FFFF
             place = ProductNode(part, state, int(self.product.rules.target[way]))
@@ -143,35 +153,39 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Came:
-    """What a task says after a round: its file, how many nodes have something to tell, and a state at which the way may begin, or -1."""
+class PathReply:
+    """A task's reply after a round: its file, how many nodes have messages to send, and a state at which the path
+    may begin, or -1.
+    """
 
     file: str
     fresh: int
     at: int
 
 
-def came(text: str) -> Came:
-    """What a task said."""
-    return Came(**json.loads(text))
+def reply_from_json(text: str) -> PathReply:
+    """The reply of a task."""
+    return PathReply(**json.loads(text))
 
 
-def begun(route: Route, part: int, _: Iterable[bytes]) -> str:
-    """Begin at the end of a way."""
-    return route.keep(route.work(part).begin(*route.ends(part)), part)
+def begin_search(search: PathSearch, part: int, _: Iterable[bytes]) -> str:
+    """Begin the backward search at the goal."""
+    return search.keep(search.work(part).begin(*search.ends(part)), part)
 
 
-def told(route: Route, part: int) -> Iterator[Packet]:
-    """What a task tells the others in a round, and itself at last, so that every task hears something."""
-    for each in route.work(part).tell(route.approach(part)):
+def send_messages(search: PathSearch, part: int) -> Iterator[Packet]:
+    """What a task sends to the others in a round, and an empty packet to itself, so that every task receives
+    something.
+    """
+    for each in search.work(part).tell(search.approach(part)):
         head = np.array([each.way, len(each.states)], np.int64)
         yield each.part, b"".join(array.tobytes() for array in (head, each.hops, each.states, each.labels))
     yield part, b""
 
 
-def heard(route: Route, part: int, packets: Iterable[bytes]) -> str:
-    """Take in what a task was told in a round; what it says then, as text."""
-    work, approach = route.work(part), route.approach(part)
+def receive_messages(search: PathSearch, part: int, packets: Iterable[bytes]) -> str:
+    """Apply the messages of a round to a part; returns the reply as text."""
+    work, approach = search.work(part), search.approach(part)
     approach.fresh[:] = False
     for packet in packets:
         if packet:
@@ -180,11 +194,11 @@ def heard(route: Route, part: int, packets: Iterable[bytes]) -> str:
             states, labels = np.frombuffer(packet, np.uint32, offset=16 + 8 * n).reshape(2, n)
             work.hear(approach, Hops(part, way, states, hops, labels))
     work.settle(approach)
-    return route.keep(approach, part)
+    return search.keep(approach, part)
 
 
-def looked_up(product: ProductInfo, wanted: tuple[tuple[int, int], ...], part: int, _: Iterable[bytes]) -> str:
-    """Of the states wanted (task, number) those of a task, with their levels and the words of their rows, as text."""
+def look_up_states(product: ProductInfo, wanted: tuple[tuple[int, int], ...], part: int, _: Iterable[bytes]) -> str:
+    """Of the wanted states (task, number) those that a task owns, with their levels and rows, as text."""
     left, first, found = sorted({state for at, state in wanted if at == part}), 0, []
     for level, some in own_rows(product.graph, part):
         while left and left[0] < first + len(some):

@@ -1,4 +1,6 @@
-"""Jobs of one shuffle: what each task sends to the others, and what it makes of what it receives."""
+"""A round as one Spark job of one shuffle: each task sends packets to the others, then answers to those that it
+receives.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,18 @@ ANSWERS = "part int, answer string"
 
 
 def rounds(spark: SparkSession, parts: int, check_stop: Callable[[], None]) -> Rounds:
-    """Runs jobs of so many tasks. ``check_stop`` is called while one is waited for; what it raises is raised, or ``JobFailedError``."""
+    """A function that runs such jobs, each of so many tasks.
+
+    ``check_stop`` is called while the driver waits; what it raises ends the job and is raised. A failed job is run
+    again, ``ATTEMPTS`` times in all, then ``JobFailedError`` is raised; at once where another attempt would fail too.
+    """
 
     def run(send: Send, receive: Receive) -> list[str]:
         def collect() -> list[Row]:
-            cells = spark.range(0, parts, 1, parts).mapInArrow(lambda batches: sent(send, batches), CELLS)
-            answers = cells.repartitionById(parts, "part").mapInArrow(lambda each: received(receive, each), ANSWERS)
+            cells = spark.range(0, parts, 1, parts).mapInArrow(lambda batches: send_packets(send, batches), CELLS)
+            answers = cells.repartitionById(parts, "part").mapInArrow(
+                lambda each: answer_packets(receive, each), ANSWERS
+            )
             return answers.collect()
 
         for attempt in range(ATTEMPTS):
@@ -41,8 +49,8 @@ def rounds(spark: SparkSession, parts: int, check_stop: Callable[[], None]) -> R
     return run
 
 
-def sent(send: Send, batches: Batches) -> Batches:
-    """What the tasks of some numbers send."""
+def send_packets(send: Send, batches: Batches) -> Batches:
+    """The first stage: the packets of the tasks with these numbers."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
     for batch in batches:
@@ -53,8 +61,10 @@ def sent(send: Send, batches: Batches) -> Batches:
                     yield pa.RecordBatch.from_arrays(arrays, ["part", "packet"])
 
 
-def received(receive: Receive, batches: Batches) -> Batches:
-    """What the task says to which all these packets were sent; every task sends itself one at least."""
+def answer_packets(receive: Receive, batches: Batches) -> Batches:
+    """The second stage: the answer of the task to which all these packets were sent; every task sends itself at
+    least one.
+    """
     import pyarrow as pa  # noqa: PLC0415 - optional
 
     first = next(batches, None)

@@ -24,7 +24,7 @@ from assay.grammar.load import Loaded, load_spec
 from assay.spark.exploration import publish, searched
 from assay.spark.liveness import check as fair_runs
 from assay.spark.liveness.check import decided_by_tasks
-from assay.spark.liveness.product_tasks import GraphInfo, Receive, Rounds, Send, bare
+from assay.spark.liveness.product_tasks import GraphInfo, Receive, Rounds, Send, without_expressions
 from assay.spark.search.cluster_bfs import ClusterSearch, SearchSite
 from assay.spark.storage.filesystem import Storage, new_name
 from assay.spark.tasks.task import Job
@@ -64,7 +64,9 @@ def report_of(loaded: Loaded, folder: Path, random: Random) -> Report:
         def decide(_: BlockSearch, behaviours: Behaviours, sources: Sources) -> Decisions:
             manifest = search.every_state()
             assert manifest is not None
-            graph = GraphInfo(storage.uri, manifest, publish(storage, behaviours.code), parts, bare(behaviours.plan))
+            graph = GraphInfo(
+                storage.uri, manifest, publish(storage, behaviours.code), parts, without_expressions(behaviours.plan)
+            )
             return decided_by_tasks(search, behaviours, sources, graph, shuffled(parts, random))
 
         return decide
