@@ -1,8 +1,10 @@
 """Jobs on Spark: the one package that may import pyspark.
 
-``assay.spark.explore`` checks a spec with the tasks of a session, ``assay.spark.validate`` validates
-logs, and ``assay.spark.ship`` sends this package to executors. They are imported when somebody asks
-for them: tasks themselves, and the command line, need little.
+``assay.spark.explore`` checks a spec with the tasks of a session, ``assay.spark.validate`` validates logs, and
+``assay.spark.ship`` sends this package to executors.
+
+The three names are imported when they are first used: a task on an executor, and the command line, need neither pandas
+nor most of this package.
 """
 
 from __future__ import annotations

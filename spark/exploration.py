@@ -1,4 +1,6 @@
-"""`assay check --engine spark`: a kernel searched by all tasks of a cluster, with the report of the local engines."""
+"""``assay check --engine spark``: a kernel is searched by all tasks of a cluster, and the report is that of the
+local engines.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ from assay.spark.session.ship_bitcode import pack
 from assay.spark.storage.filesystem import Storage
 from assay.spark.storage.manifest import Manifest, newest
 from assay.spark.tasks.job import JobFailedError
-from assay.spark.tasks.preflight import as_unusable, no_direct, require_fit, slots
+from assay.spark.tasks.preflight import as_unusable, require_suitable_cluster, slots, why_not_direct
 from assay.spark.tasks.task import NO_FILES, Job
 
 if TYPE_CHECKING:
@@ -54,14 +56,14 @@ NOT_RESUMED, NO_DIRECT, WRONG_PARTITIONS = "E835", "E837", "E838"
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """A report, and what was chosen for it and why, in one line each."""
+    """A report, and remarks: what was chosen for the search and why, a line each."""
 
     report: Report
     remarks: tuple[str, ...]
     levels: int
     """How many levels were expanded on the cluster."""
     sent: int
-    """Records that tasks sent."""
+    """How many records tasks sent to each other."""
     record: float
     """Bytes of a record in a full packet."""
 
@@ -73,10 +75,11 @@ def explore(
     cluster: ClusterOptions | None = None,
     sources: Sources | None = None,
 ) -> Exploration:
-    """Check a spec (a file, or a kernel) with the tasks of a session that somebody made.
+    """Check a spec (a file, or a kernel) with the tasks of a session that the user has made.
 
-    The verdict, the counts and the length of counterexamples are those of the local engines, for any number of partitions. Raises ``SpecError``
-    where the spec does not compile, and with a code from E830 to E839 where the cluster does not suit.
+    Verdict, counts and the length of counterexamples are those of the local engines, for any number of partitions.
+    Raises ``SpecError`` where the spec does not compile, and with a code from E830 to E839 where the cluster does not
+    suit.
     """
     if isinstance(spec, str):
         loaded = load_spec(spec)
@@ -85,7 +88,7 @@ def explore(
     compiled = _compiled(spec, chosen)
     parts = _parts(spark, spread)
     with configured(spark), _storage(spread) as storage, deep_recursion(spec):
-        require_fit(spark, parts, chosen.interrupted, storage)
+        require_suitable_cluster(spark, parts, chosen.interrupted, storage)
         job = Job(storage.uri, parts, chosen.memory)
         exchange, remarks = _exchange(spark, spread, job)
         with as_unusable(storage.uri):
@@ -109,9 +112,10 @@ def searched(
     sources: Sources | None = None,
     deciding: Deciding | None = None,
 ) -> Exploration:
-    """Search in a place; ``deciding`` gives what decides temporal properties, by default the driver alone.
+    """Search at a site. ``deciding`` gives the function that decides temporal properties; by default the driver
+    decides.
 
-    Raises ``SpecError`` where a file is not there any more that a counterexample leads through.
+    Raises ``SpecError`` where a file that a counterexample leads through is missing or damaged.
     """
     reduction = reduction_of(kernel, options)
     with closing(ClusterSearch(searched_model(kernel, reduction), options, compiled, reduction, place)) as search:
@@ -127,7 +131,7 @@ def searched(
 
 
 def _deciding(storage: Storage, job: Job, jobs: Callable[[int, Callable[[], None]], Rounds]) -> Deciding:
-    """Temporal properties are decided by the driver where it has memory for the graph, and by tasks where not."""
+    """Temporal properties are decided by the driver where it has memory for the graph, else by tasks."""
 
     def deciding(search: ClusterSearch) -> Decide:
         def decide(_: BlockSearch, behaviours: Behaviours, sources: Sources) -> Decisions:
@@ -141,7 +145,7 @@ def _deciding(storage: Storage, job: Job, jobs: Callable[[int, Callable[[], None
             )
             try:
                 return decided_by_tasks(search, behaviours, sources, graph, jobs(parts, search.heed))
-            except JobFailedError:  # the driver is slower where its arrays lie in files, but it can do it alone
+            except JobFailedError:  # the driver is slower, with arrays mapped to files, but needs no cluster
                 return decisions_of(search, behaviours, sources)
 
         return decide
@@ -160,7 +164,7 @@ def _compiled(kernel: Kernel, options: SearchOptions) -> Compiled:
 
 
 def _parts(spark: SparkSession, spread: ClusterOptions) -> int:
-    """How many tasks share the work: as many as run at once, unless somebody said how many."""
+    """How many tasks share the work: as many as run at once, unless the user has said how many."""
     parts = spread.partitions or min(slots(spark), OWNERS)
     if parts > OWNERS:
         text = f"states are dealt to {OWNERS} owners, and so to no more than {OWNERS} tasks"
@@ -186,7 +190,7 @@ def _storage(spread: ClusterOptions) -> Iterator[Storage]:
 
 
 def publish(storage: Storage, compiled: Compiled) -> str:
-    """Write the code where executors find it; its name."""
+    """Write compiled code into the work directory, where executors find it; returns its name."""
     machine = compiled.machine
     assert isinstance(machine, NativeProgram)
     content = pack(compiled, machine.program)
@@ -196,7 +200,9 @@ def publish(storage: Storage, compiled: Compiled) -> str:
 
 
 def _resumed(storage: Storage, spread: ClusterOptions, compiled: Compiled, options: SearchOptions) -> Manifest | None:
-    """Where an earlier search came to, if it is to go on."""
+    """The newest manifest of an earlier search, if the search is to be resumed. Raises ``SpecError`` if it is of
+    another one.
+    """
     if not spread.resume:
         return None
     manifest = newest(storage)
@@ -213,8 +219,8 @@ def _resumed(storage: Storage, spread: ClusterOptions, compiled: Compiled, optio
 
 
 def _exchange(spark: SparkSession, spread: ClusterOptions, job: Job) -> tuple[Exchange, list[str]]:
-    """How tasks exchange what they find, and why so."""
-    reason = no_direct(spark, job.parts)
+    """The exchange, and remarks that say why it was chosen."""
+    reason = why_not_direct(spark, job.parts)
     if spread.exchange == "direct" and reason is not None:
         raise SpecError([Diagnostic(NO_DIRECT, NOWHERE, f"tasks cannot talk to each other directly: {reason}")])
     tasks = f"{job.parts} task" + ("" if job.parts == 1 else "s")

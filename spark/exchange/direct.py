@@ -18,7 +18,7 @@ from assay.checker.explicit.store.level_file import CHUNK, ChunkLayout, DamagedE
 from assay.spark.exchange.all_to_all import AllToAll
 from assay.spark.exchange.authenticated_listener import AuthenticatedListener
 from assay.spark.exchange.protocol import RefusedError, connect, listen, new_secret, receive, send
-from assay.spark.tasks.job import JobFailedError, Running, failure
+from assay.spark.tasks.job import BackgroundJob, JobFailedError, job_failure
 from assay.spark.tasks.task import Job, TaskReport, TaskWork, errors_as_task_problems, outcome_from_json
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Direct:
             raise JobFailedError(f"a task is gone: {why}") from None
         except Py4JError as error:
             self._end()
-            raise failure(error) from None
+            raise job_failure(error) from None
         except BaseException:
             self._end()
             raise
@@ -109,7 +109,7 @@ class Stage:
         def run() -> list[Row]:
             return spark.range(0, job.parts, 1, job.parts).mapInArrow(work, "report string", barrier=True).collect()
 
-        self._running = Running(spark, run, f"assay: {job.parts} tasks from {manifest} on")
+        self._running = BackgroundJob(spark, run, f"assay: {job.parts} tasks from {manifest} on")
 
     def gather(self, check_stop: Callable[[], None]) -> None:
         """Wait until all tasks have called and have loaded their states, send them their peers, and begin the first

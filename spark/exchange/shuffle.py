@@ -19,7 +19,7 @@ import numpy as np
 from assay.checker.explicit.shard import Kind, Shard, ShardFrontier
 from assay.checker.explicit.store.level_file import Parent
 from assay.checker.explicit.store.levels import Levels, LevelSegment
-from assay.spark.tasks.job import waited
+from assay.spark.tasks.job import run_and_wait
 from assay.spark.tasks.task import Job, TaskReport, TaskWork, errors_as_task_problems, outcome_from_json
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Shuffle:
             cells = self._spark.range(0, job.parts, 1, job.parts).mapInArrow(expand, CELLS)
             return cells.repartitionById(job.parts, "part").mapInArrow(keep, REPORTS).collect()
 
-        rows = waited(self._spark, run, check_stop, f"assay: the level after {manifest}")
+        rows = run_and_wait(self._spark, run, check_stop, f"assay: the level after {manifest}")
         return [outcome_from_json(json.loads(row.report)) for row in rows]
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.spark.liveness.product_tasks import Receive, Rounds, Send
 from assay.spark.search.cluster_bfs import ATTEMPTS
-from assay.spark.tasks.job import JobFailedError, waited
+from assay.spark.tasks.job import JobFailedError, run_and_wait
 from assay.spark.tasks.task import errors_as_task_problems
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def rounds(spark: SparkSession, parts: int, check_stop: Callable[[], None]) -> R
 
         for attempt in range(ATTEMPTS):
             try:
-                found = waited(spark, collect, check_stop, "assay: a temporal property")
+                found = run_and_wait(spark, collect, check_stop, "assay: a temporal property")
             except JobFailedError as problem:
                 if problem.code is not None or attempt == ATTEMPTS - 1:
                     raise

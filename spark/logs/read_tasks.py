@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from assay.spark.logs.inputs import URI, LogFile, file_key, key_of_metadata
-from assay.spark.session.worker_cache import settle
+from assay.spark.session.worker_cache import freeze_loaded
 from assay.spark.tasks.preflight import slots
 from assay.traces.event import Notice
 from assay.traces.input.pattern_matcher import RecordReader
@@ -88,7 +88,7 @@ def catalogue_of(options: ReadOptions) -> Catalogue:
 def reader_of(options: ReadOptions) -> RecordReader:
     """A reader, made once in each process."""
     reader = record_reader(catalogue_of(options), options)
-    settle("reader")
+    freeze_loaded("reader")
     return reader
 
 

@@ -15,7 +15,7 @@ from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
 from assay.spark.logs.inputs import NOT_READ, SHOWN, LogFile
 from assay.spark.logs.read_tasks import WHOLE, FileRead, catalogue_of, read_file, reader_of
 from assay.spark.logs.spec_for_cluster import Wanted
-from assay.spark.session.worker_cache import settle
+from assay.spark.session.worker_cache import freeze_loaded
 from assay.traces.diagnosis.node_settings import Overview, overview
 from assay.traces.diagnosis.redact import Redaction, redacted
 from assay.traces.event import Event, Notice
@@ -111,7 +111,7 @@ class Clusters:
 def clusters_of(data: bytes) -> Clusters:
     """What the tasks for clusters have to know, of its bytes; made once in each process, for it has the specs."""
     found: Clusters = from_bytes(data)
-    settle("clusters")
+    freeze_loaded("clusters")
     return found
 
 

@@ -30,7 +30,7 @@ from assay.spark.logs.read_tasks import (
 )
 from assay.spark.logs.tasks import ANSWERED, ASKED, ClusterAnswers, ClusterQuestion, Clusters
 from assay.spark.session.session import configured
-from assay.spark.tasks.preflight import require_fit, slots
+from assay.spark.tasks.preflight import require_suitable_cluster, slots
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.event import Event
 from assay.traces.impact.outages import Meter
@@ -93,7 +93,7 @@ def validating(
     catalogue_of(question.read)
     with ExitStack() as kept:
         with configured(spark, settings(how.part_bytes)), as_diagnostic(NOT_READ, "Spark failed"):
-            require_fit(spark, slots(spark))
+            require_suitable_cluster(spark, slots(spark))
             rows = kept.enter_context(asked(spark, inputs, question, how, contents))
             shared = shared_answers(rows)
             slices = slice_answers(spark, rows, shared, question, how, keep_executions=keep_executions)

@@ -1,4 +1,4 @@
-"""The levels of a search, some of them written by tasks: in the driver, for looking things up and for going on alone."""
+"""The levels of a search in the driver, some of which tasks have written to files."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from assay.spark.storage.manifest import Level, chunks, prints_of
 
 
 class SharedLevels(Levels):
-    """Levels of which some are in several files of a work directory, one for each stretch of owners.
+    """Levels of which some are in several files of a work directory, one for each range of owners.
 
-    The states of such a level are numbered file by file. Reading raises ``OSError`` or ``DamagedError`` where a file is not what it was.
+    The states of such a level are numbered file by file. Reading raises ``OSError`` or ``DamagedError`` where a file
+    has changed.
     """
 
     def __init__(self, compiled: Compiled, storage: Storage) -> None:
@@ -38,13 +39,13 @@ class SharedLevels(Levels):
             self.adopt(level)
 
     def adopt(self, parts: Level) -> None:
-        """Another finished level, which tasks wrote."""
+        """Append a finished level that tasks wrote."""
         self.parts[len(self.counts)] = parts
         self.counts.append(sum(part.count for part in parts))
         self.starts.append(self.starts[-1] + self.counts[-1])
 
     def come_home(self) -> None:
-        """Have the states of the last level at hand, as a level that can be expanded here."""
+        """Load the states of the last level into memory, so that the driver can expand it."""
         level = len(self.counts) - 1
         if level in self.parts:
             every = [chunk.rows for chunk in self.chunks(level)]
@@ -55,7 +56,7 @@ class SharedLevels(Levels):
         return self.layout.assemble(RecordChunk(rows, np.zeros(len(rows), np.uint32), np.zeros(len(rows), np.uint16)))
 
     def leave(self) -> None:
-        """Forget what ``come_home`` got."""
+        """Drop what ``come_home`` has loaded."""
         for level in self.parts:
             self._memory.pop(level, None)
 
@@ -77,6 +78,7 @@ class SharedLevels(Levels):
         return row
 
     def _record(self, level: int, place: int) -> tuple[RecordChunk, int]:
+        """The chunk that holds a state, and the position in it."""
         for part in self.parts[level]:
             if place < part.count:
                 for at, chunk in enumerate(chunks(self.storage, part, self._compiled, level)):
@@ -86,7 +88,11 @@ class SharedLevels(Levels):
         raise DamagedError(f"level {level} has fewer states than its manifest says")
 
     def parent(self, level: int, place: int) -> int:
-        """The place, in the level before, of the state from which a state was found; looked for there by its fingerprint."""
+        """The position, in the level before, of the state from which a state was found.
+
+        Tasks store the fingerprint of the predecessor, not its position, which is only known once all tasks have
+        finished. So it is searched for.
+        """
         if level not in self.parts:
             return super().parent(level, place)
         chunk, at = self._record(level, place)
@@ -102,27 +108,29 @@ class SharedLevels(Levels):
         raise DamagedError(f"level {level} has fewer states than its manifest says")
 
     def _find(self, level: int, wanted: int, child: Rows) -> int:
-        """The place of the state with this fingerprint that has such a successor: there may be two of one fingerprint."""
+        """The position of the state that has this fingerprint and such a successor: two states may share a
+        fingerprint.
+        """
         for place, row in self._printed(level, wanted):
             if (Probe(self._compiled).expand(row.reshape(1, -1)).rows == child).all(axis=1).any():
                 return place
         raise DamagedError(f"the predecessor of a state is not in level {level}")
 
     def place_of(self, level: int, wanted: int, state: tuple[int, ...]) -> int:
-        """The place of a state, which has this fingerprint."""
+        """The position of a state that has this fingerprint."""
         for place, row in self._printed(level, wanted):
             if tuple(row.tolist()) == state:
                 return place
         raise DamagedError(f"a state that was found is not in level {level}")
 
     def _printed(self, level: int, wanted: int) -> Iterator[tuple[int, Rows]]:
-        """The states with a fingerprint, with their places."""
+        """The states that have a fingerprint, with their positions."""
         for begin, rows in self._blocks(level, wanted >> int(OWNER_SHIFT)):
             for at in np.flatnonzero(prints_of(self._compiled, rows) == np.uint64(wanted)).tolist():
                 yield begin + at, np.ascontiguousarray(rows[at])
 
     def _blocks(self, level: int, owner: int) -> Iterator[tuple[int, Rows]]:
-        """The rows of a level among which are those of an owner, each time with the place of the first."""
+        """The rows of a level that may belong to an owner, in blocks, each with the position of its first row."""
         if level not in self.parts:
             for at, chunk in enumerate(super().chunks(level)):
                 yield at * CHUNK, chunk.rows

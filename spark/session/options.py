@@ -1,4 +1,4 @@
-"""How a search is spread over a cluster."""
+"""Options of a distributed search."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import Literal
 
 Choice = Literal["auto", "direct", "shuffle"]
 OUT = 30_000
-"""States of a level from which on it is expanded on Spark."""
+"""How many states a level must have to be expanded on Spark."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """How a search is spread: over how many tasks (None: as many as run at once), how they exchange what they find, and where files are.
+    """How a search is distributed: over how many tasks (None: as many as run at once), by which exchange, and where its
+    files are.
 
-    Without ``workdir`` they are in a temporary folder, which suits only a cluster on this machine. Levels of ``out`` states go to the cluster.
-    With ``resume`` the search goes on from the last level in the work directory.
+    Without ``workdir`` they are in a temporary folder, which only a cluster on this machine can see. Levels of at least
+    ``out`` states are expanded on the cluster, smaller ones in the driver. With ``resume`` the search goes on after the
+    last level in the work directory.
     """
 
     partitions: int | None = None

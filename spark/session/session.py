@@ -1,7 +1,6 @@
-"""A session on Spark, made with the settings that long tasks and large cells need, or one that is there already.
+"""A Spark session with the settings that assay needs, started here or made by the user.
 
-Raises ``SpecError`` with a diagnostic wherever no session is to be had: ``E830`` without pyspark, ``E831`` without Java, ``E832`` where Spark
-itself does not start.
+Raises ``SpecError`` where there is none: E830 without pyspark, E831 without Java, E832 where Spark does not start.
 """
 
 from __future__ import annotations
@@ -32,57 +31,64 @@ NO_PYSPARK = "E830"
 NO_SESSION = "E832"
 LOCAL = "local[*]"
 SHOWN = 5
-"""Lines of Spark's own log that a diagnostic repeats."""
+"""How many lines of Spark's log a diagnostic repeats."""
 GRACE = 20.0
-"""Seconds in which Spark's process may end by itself."""
+"""Seconds that Spark's Java process has to end by itself."""
 LASTING = re.compile(
     r"Could not parse Master URL|UnknownHostException|Connection refused|ClassNotFoundException|NoClassDefFoundError|UnsupportedClassVersionError"
     r"|IllegalArgumentException|Could not create the Java Virtual Machine|Error: (Missing|Invalid|Unknown|Unrecognized)"
 )
-"""What Spark says where another attempt would end as the first one did."""
+"""Errors of Spark that a second attempt would meet again."""
 PAUSE = 2.0
-"""Seconds before a second attempt: what a process took that has just ended is free by then."""
+"""Seconds before a second attempt, so that memory and ports of a process that has just ended are free."""
 LOGGER = logging.getLogger(__name__)
 
 RUNTIME = {
-    "spark.sql.adaptive.enabled": "false",  # would join partitions, and so break who owns what
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # cells are megabytes
+    "spark.sql.adaptive.enabled": "false",  # would merge partitions: which task owns which states would change
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # a row may be megabytes
 }
-"""Settings that can be changed in a session that runs."""
+"""Settings that can be changed while a session runs."""
 STATIC = {
     "spark.speculation": "false",
     "spark.python.worker.reuse": "true",
     "spark.dynamicAllocation.enabled": "false",  # with it Spark refuses barrier stages
     "spark.scheduler.barrier.maxConcurrentTasksCheck.interval": "1s",
-    "spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures": "2",  # else too few slots are waited for for ten minutes
+    # By default, Spark waits ten minutes for slots that will not come.
+    "spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures": "2",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     SHIP: "true",
 }
-"""Settings that a session begins with."""
+"""Settings that can only be given when a session starts."""
 LOCALLY = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # jobs are short: what the second compiler costs, it does not bring in
-    "spark.shuffle.compress": "false",  # packed rows and fingerprints do not get smaller
+    # Jobs are short: Java's second compiler costs more than it saves.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.shuffle.compress": "false",  # packed rows and fingerprints do not compress
 }
 """Settings for sessions on this machine; a cluster has its own."""
 
 
 def local_settings(master: str) -> dict[str, str]:
-    """Settings with which a session begins."""
+    """The settings that a session with this master starts with."""
     return {**LOCALLY, "spark.driver.memory": f"{_heap()}m"} if master.startswith("local") else {}
 
 
 def _heap() -> int:
-    """The most megabytes that Java may take here: a gigabyte, which is Spark's own, is too little for what comes of some gigabytes of logs."""
+    """The maximum heap of Java, in megabytes: a sixth of the memory, between 1 and 4 GB.
+
+    Spark's default of one gigabyte is too little for the results of some gigabytes of logs.
+    """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
     return min(max(memory // 6, 1_024), 4_096)
 
 
 @contextmanager
 def session(master: str = LOCAL, settings: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
-    """A session with a master, ended at the end with the process that serves it; under `spark-submit` the one that was submitted.
+    """A session with a master; it ends, and its Java process with it, with the context. Under ``spark-submit``, the
+    submitted session.
 
-    ``settings`` go before those of assay. Raises ``SpecError``, also where this process has a session already, which stays as it is.
+    ``settings`` take precedence over assay's. Raises ``SpecError``, also where this process has a session already,
+    which is left alone.
     """
     require_pyspark()
     if "PYSPARK_GATEWAY_PORT" in os.environ:
@@ -98,7 +104,7 @@ def session(master: str = LOCAL, settings: Mapping[str, str] | None = None) -> I
 
 
 def require_pyspark() -> None:
-    """Raise ``SpecError`` if pyspark, or what it needs to hand tables to Python, is not installed."""
+    """Raise ``SpecError`` if pyspark, pandas or pyarrow is not installed."""
     try:
         import pandas  # noqa: F401, PLC0415 - optional
         import pyarrow  # noqa: F401, PLC0415 - optional
@@ -110,7 +116,9 @@ def require_pyspark() -> None:
 
 @contextmanager
 def configured(spark: SparkSession, settings: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
-    """Inside, a session has the settings that every job needs, and ``settings``; afterwards its own again, as somebody else may have made it."""
+    """Inside, a session has the settings that every job needs, and ``settings``. Afterwards it has its own again, as
+    it may be the user's.
+    """
     from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
 
     wanted = {**RUNTIME, **(settings or {})}
@@ -145,7 +153,7 @@ def _refuse_a_second_one(master: str) -> None:
 
 @contextmanager
 def _own_interrupts() -> Iterator[None]:
-    """A session takes Ctrl-C for itself and does not give it back."""
+    """Restores the handler of Ctrl-C: a session replaces it and does not give it back."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield
@@ -155,7 +163,7 @@ def _own_interrupts() -> Iterator[None]:
 
 
 def _started(master: str, settings: Mapping[str, str], folder: Path) -> SparkSession:
-    """A session, by a second attempt where what the first one failed for may pass: memory, ports, or a master that was slow."""
+    """A session. A first failure that may pass (memory, ports, a slow master) is followed by a second attempt."""
     from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
     from pyspark.errors import PySparkException  # noqa: PLC0415 - optional
 
@@ -181,7 +189,7 @@ def _start(master: str, settings: Mapping[str, str], log: Path) -> SparkSession:
     from pyspark.java_gateway import launch_gateway  # noqa: PLC0415 - optional
     from pyspark.sql import SparkSession  # noqa: PLC0415 - optional
 
-    _forget()  # of a session that somebody stopped a process of Java is left, which is not the one that is started here
+    _forget()  # a session that was stopped has left a Java process, which must not be used for this one
     chosen = {**RUNTIME, **STATIC, **_of_this_machine(master), **settings}
     conf = SparkConf(loadDefaults=False).setMaster(master).setAppName("assay").setAll(list(chosen.items()))
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
@@ -196,7 +204,7 @@ def _start(master: str, settings: Mapping[str, str], log: Path) -> SparkSession:
 
 @contextmanager
 def _environment(**values: str) -> Iterator[None]:
-    """Inside, variables of the environment have these values, which a process that is started gets."""
+    """Inside, environment variables have these values, for processes that are started."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -207,20 +215,22 @@ def _environment(**values: str) -> Iterator[None]:
 
 
 def _address(chosen: Mapping[str, str]) -> dict[str, str]:
-    """The address that Spark is told where it would ask the network for this machine's name, which a driver that listens on loopback has no need of."""
+    """The address that Spark would otherwise look up by this machine's name. A driver on loopback does not need
+    that, and may have no network.
+    """
     address = chosen.get("spark.driver.bindAddress")
     return {} if address is None else {"SPARK_LOCAL_IP": address}
 
 
 def _of_this_machine(master: str) -> dict[str, str]:
-    """What follows from a cluster that is this machine alone: nothing listens to others."""
+    """Settings of a session that is this machine alone: nothing listens to other machines."""
     if not master.startswith("local"):
         return {}
     return {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false"}
 
 
 def _end() -> None:
-    """End the session and the process that serves it, also one that is gone, so that the next one starts afresh."""
+    """End the session and its Java process, even if that has died, so that the next session starts afresh."""
     from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
     from pyspark import SparkContext  # noqa: PLC0415 - optional
 
@@ -229,10 +239,10 @@ def _end() -> None:
     try:
         if context is not None:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # says that the process is gone
-                with suppress(OSError):  # so does this
+                warnings.simplefilter("ignore", RuntimeWarning)  # warns that the process is gone
+                with suppress(OSError):  # the process is gone
                     context.stop()
-                context.stop()  # does what the first time, where that was so, did not come to
+                context.stop()  # again: the first call may have failed half way
     finally:
         _forget()
         if gateway is not None:
@@ -242,7 +252,9 @@ def _end() -> None:
 
 
 def _forget() -> None:
-    """Let pyspark know of no session: it keeps several notes of one, and the next would be asked for by what an old one says."""
+    """Clear the references that pyspark keeps to a session in class attributes. The next session would otherwise use
+    a dead one.
+    """
     from pyspark import SparkContext  # noqa: PLC0415 - optional
     from pyspark.sql import SparkSession, SQLContext  # noqa: PLC0415 - optional
 
@@ -262,7 +274,7 @@ def _end_process(process: subprocess.Popen[bytes]) -> None:
 
 
 def _lines(log: Path) -> list[str]:
-    """What Spark's process wrote."""
+    """The lines that Spark's process wrote."""
     text = log.read_text("utf-8", "replace") if log.exists() else ""
     return [line for line in text.splitlines() if line.strip()]
 
@@ -272,7 +284,7 @@ def _said(error: Exception, lines: Sequence[str]) -> list[str]:
 
 
 def _shown(error: Exception, lines: Sequence[str]) -> list[str]:
-    """The beginning of what was raised, and the end of what was written."""
+    """The first lines of the error, and the last lines of the log."""
     return [*str(error).splitlines()[:SHOWN], *lines[-SHOWN:]]
 
 

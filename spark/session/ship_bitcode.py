@@ -1,4 +1,4 @@
-"""Compiled code on its way to executors: as the text of its LLVM module, which each executor turns into machine code for its own processor."""
+"""Compiled code for executors, sent as the text of its LLVM module. Each executor compiles it for its own processor."""
 
 from __future__ import annotations
 
@@ -30,17 +30,20 @@ def pack(compiled: Compiled, text: Program) -> bytes:
 
 
 def unpack(content: bytes) -> Compiled:
-    """The code of a file, compiled or taken from the executor's cache. What names and types states have is not known to it."""
+    """The code in a file, compiled, or taken from the executor's cache. The names and types of states are not part
+    of it.
+    """
     found = json.loads(content)
     layout = RowLayout(found["words"], ())
     hits, guards = tuple(found["hits"]), tuple((action, label) for action, label in found["guards"])
     program = Program(found["text"], layout, hits, (), (), (), found["symmetric"], found["conditions"])
     return Compiled(
-        NativeProgram(program), layout, hits, guards, tuple(found["states"]), tuple(found["steps"]), found["actions"], bytes.fromhex(found["identity"])
+        NativeProgram(program), layout, hits, guards, tuple(found["states"]), tuple(found["steps"]),
+        found["actions"], bytes.fromhex(found["identity"])
     )  # fmt: skip
 
 
 @cache
 def load(uri: str, name: str) -> Compiled:
-    """The code in a file of a work directory; a process compiles it once. Raises ``OSError``."""
+    """The code in a file of a work directory, compiled once in each process. Raises ``OSError``."""
     return unpack(Storage(uri).read(name))

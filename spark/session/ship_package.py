@@ -1,4 +1,4 @@
-"""This package on its way to executors that do not have it; what it depends on must be there."""
+"""Sends this package to executors that do not have it. What it depends on must be installed there."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SHIP = "spark.assay.ship"
-"""The setting under which a session sends this package to executors that lack it."""
+"""The setting with which a session sends this package to executors that lack it."""
 
 
 def ship(spark: SparkSession) -> None:
-    """Let all executors of a session import this package, in the version of the driver. What it depends on is not sent."""
+    """Let all executors of a session import this package, in the driver's version. Its dependencies are not sent."""
     folder = tempfile.mkdtemp(prefix="assay-package-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors that come later get it too
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # not before: executors that start later fetch it too
     path = Path(folder) / f"assay-{assay.__version__}.zip"
     pack(path)
     spark.addArtifacts(str(path), pyfile=True)
 
 
 def pack(path: Path) -> None:
-    """Write this package into a zip file, as a wheel of it would be."""
+    """Write this package into a zip file, laid out as a wheel."""
     root = Path(assay.__file__).parent
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
         for file in _files(root):
@@ -37,7 +37,7 @@ def pack(path: Path) -> None:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The files below a folder, in a checkout also those behind links."""
+    """The files below a folder, following links: in a checkout the packages are links."""
     for entry in sorted(folder.iterdir()):
         if entry.is_dir():
             if entry.name != "__pycache__":

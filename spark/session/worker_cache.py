@@ -1,4 +1,4 @@
-"""What a worker process of Spark has loaded, and keeps from one task to the next."""
+"""What a Spark worker process has loaded and keeps from one task to the next."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from functools import cache
 
 
 @cache
-def settle(after: str) -> None:  # noqa: ARG001 - it is what the cache knows the calls by
-    """Let what is loaded by now be no matter of garbage collection any more: Spark's worker looks for garbage after each task, among everything.
+def freeze_loaded(after: str) -> None:  # noqa: ARG001 - it is the key of the cache
+    """Exclude what is loaded by now from garbage collection; once for each ``after``, in worker processes only.
 
-    ``after`` says what was loaded; it is done once for each, in workers alone.
+    Spark's worker runs the garbage collector after each task. Measured: 20 ms a task among specs and line patterns
+    (docs/spark-logs.md).
     """
     if "SPARK_REUSE_WORKER" in os.environ:
         gc.collect()

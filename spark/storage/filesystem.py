@@ -1,7 +1,7 @@
 """The work directory of a job: a folder that the driver and all executors reach under one name.
 
-A plain path or ``file:`` is a folder that they share; anything else is a file system that pyarrow knows (``hdfs:``, ``s3a:``, ``gs:``). Files
-are written whole and never changed.
+A plain path or ``file:`` is a folder that they share. Anything else is a file system that pyarrow knows (``hdfs:``,
+``s3a:``, ``gs:``). Files are written whole and never changed, so that copies of them stay valid.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ _ATTEMPT = re.compile(r"[0-9a-f]{12}(-[0-9a-f]{12})?")
 
 
 def new_name() -> str:
-    """A name that no other attempt takes."""
+    """A random name of 48 bits, so that no two attempts write the same file."""
     return uuid4().hex[:12]
 
 
 class Storage:
-    """The files below a URI, by their names relative to it. Everything raises ``OSError`` where the files cannot be reached."""
+    """The files below a URI, by their names relative to it. Every method raises ``OSError`` where the files cannot
+    be reached.
+    """
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
@@ -40,7 +42,7 @@ class Storage:
 
     @cached_property
     def folder(self) -> Path | None:
-        """The folder, where it is one of this machine."""
+        """The folder, where the URI is one of this machine; None for a remote file system."""
         parts = urlsplit(self.uri)
         if parts.scheme == "file":
             return Path(unquote(parts.path))
@@ -50,7 +52,7 @@ class Storage:
     def _remote(self) -> tuple[Any, str]:
         from pyarrow import fs  # noqa: PLC0415 - optional
 
-        uri = self.uri.replace("s3a://", "s3://", 1)
+        uri = self.uri.replace("s3a://", "s3://", 1)  # Hadoop's name for S3, which pyarrow does not know
         try:
             system, path = fs.FileSystem.from_uri(uri)
         except (ValueError, NotImplementedError) as error:
@@ -64,7 +66,7 @@ class Storage:
         return folder
 
     def begin(self) -> None:
-        """Make the folder."""
+        """Create the folder."""
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
         else:
@@ -72,7 +74,7 @@ class Storage:
             system.create_dir(path, recursive=True)
 
     def read(self, name: str) -> bytes:
-        """A whole file."""
+        """The content of a file."""
         if self.folder is not None:
             return (self.folder / name).read_bytes()
         system, path = self._remote
@@ -81,7 +83,7 @@ class Storage:
         return content
 
     def section(self, name: str, offset: int, size: int) -> bytes:
-        """A part of a file."""
+        """A part of a file: ``size`` bytes from ``offset`` on."""
         if self.folder is not None:
             with (self.folder / name).open("rb") as file:
                 file.seek(offset)
@@ -92,8 +94,8 @@ class Storage:
         return content
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file in one step; where that fails, nothing stays."""
-        aside = f"{name}.{new_name()}"
+        """Write a file in one step: it is there whole, or not at all."""
+        aside = f"{name}.{new_name()}"  # renamed when it is whole: nobody reads half a manifest
         if self.folder is not None:
             try:
                 (self.folder / aside).write_bytes(content)
@@ -108,7 +110,7 @@ class Storage:
         system.move(f"{path}/{aside}", f"{path}/{name}")
 
     def names(self) -> list[str]:
-        """The files directly in the folder."""
+        """The names of the files directly in the folder, sorted."""
         if self.folder is not None:
             return sorted(each.name for each in self.folder.iterdir() if each.is_file())
         from pyarrow import fs  # noqa: PLC0415 - optional
@@ -118,7 +120,9 @@ class Storage:
         return sorted(each.base_name for each in found if each.type == fs.FileType.File)
 
     def attempts(self) -> dict[str, float]:
-        """The files in folders of attempts, which tasks and drivers made (``new_name``), and when each was written last."""
+        """The files in the folders of attempts (named by ``new_name``), each with the time of its last change in
+        seconds.
+        """
         if self.folder is not None:
             places = (each for each in self.folder.iterdir() if _ATTEMPT.fullmatch(each.name) and each.is_dir())
             files = [each for place in places for each in place.iterdir()]
@@ -132,7 +136,7 @@ class Storage:
         return {name: time.timestamp() for name, time in attempts.items() if time is not None}
 
     def written(self, name: str) -> float:
-        """When a file was written last."""
+        """The time of a file's last change, in seconds."""
         if self.folder is not None:
             return (self.folder / name).stat().st_mtime
         system, path = self._remote
@@ -151,7 +155,7 @@ class Storage:
             system.delete_file(f"{path}/{name}")
 
     def here(self, name: str) -> Path:
-        """A file as one of this machine: itself, or a copy of it."""
+        """The path of a file on this machine: the file itself, or a local copy of a remote one."""
         if self.folder is not None:
             return self.folder / name
         copy = self._copies / name
@@ -172,17 +176,19 @@ class Storage:
             shutil.copyfileobj(stream, into, BLOCK)
 
     def words(self, name: str) -> Rows:
-        """The words of a file, read when they are looked at."""
+        """The words of a file, mapped into memory: a page is read when it is accessed."""
         return map_words(self.here(name))
 
     def writing(self, name: str) -> Path:
-        """A folder of this machine to write into, whose files then go to the folder of that name by ``keep``."""
+        """A folder of this machine to write into; ``keep`` makes its files visible to all."""
         place = (self.folder or self._copies) / name
         place.mkdir(parents=True, exist_ok=True)
         return place
 
     def keep(self, name: str) -> None:
-        """Let everybody have a file that was written into the place that ``writing`` gave."""
+        """Make a file visible to all that was written into the folder of ``writing``: copies it to a remote file
+        system.
+        """
         if self.folder is not None:
             return
         from pyarrow import fs  # noqa: PLC0415 - optional

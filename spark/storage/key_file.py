@@ -1,6 +1,7 @@
-"""Key files: what tells the states of a level file apart, sorted, for whoever has to know them again and nothing else of them.
+"""Key files: the keys of the states in a level file, sorted, for tasks that only have to recognise these states.
 
-A table is made of sorted keys many times faster than of rows: neither fingerprints are computed nor is the memory looked at here and there.
+A key is what tells states apart: one or two fingerprints of 64 bits. A table is built many times faster from sorted
+keys than from rows: no fingerprints are computed, and the memory of the table is written from front to back.
 docs/level-files.md describes every byte.
 """
 
@@ -22,7 +23,7 @@ HEADER = 4
 
 
 def sorted_keys(compiled: Compiled, chunks: Iterable[RecordChunk], keys: StateKeys) -> Rows:
-    """The fingerprints of the states in chunks, the 64 bits first by which they are sorted; as many words each as a slot of the table has."""
+    """The keys of the states in chunks, sorted by their first 64 bits; shape (states, words of a table slot)."""
     found = np.concatenate([_keys(compiled, np.ascontiguousarray(chunk.rows), keys) for chunk in chunks])
     if found.shape[1] == 1:
         found.sort(axis=0)
@@ -42,7 +43,7 @@ def _keys(compiled: Compiled, rows: Rows, keys: StateKeys) -> Rows:
 
 
 def pack(keys: Rows) -> Rows:
-    """The words of a key file."""
+    """The words of a key file: header, keys, checksum."""
     words = np.empty(HEADER + keys.size + 1, np.uint64)
     words[:HEADER] = MAGIC, FORMAT, *keys.shape
     words[HEADER:-1] = keys.ravel()
@@ -51,7 +52,7 @@ def pack(keys: Rows) -> Rows:
 
 
 def unpack(words: Rows, count: int, keys: StateKeys) -> Rows:
-    """The keys in a file of so many; raises ``DamagedError``."""
+    """The keys in a file of ``count`` keys; raises ``DamagedError``."""
     wide = keys.bits // 64
     if len(words) != HEADER + count * wide + 1 or tuple(words[:HEADER].tolist()) != (MAGIC, FORMAT, count, wide):
         raise DamagedError("it does not hold the keys that its manifest says")
@@ -61,7 +62,9 @@ def unpack(words: Rows, count: int, keys: StateKeys) -> Rows:
 
 
 def owned(keys: Rows, first: int, last: int) -> Rows:
-    """The keys whose owners are from the first number up to the second."""
+    """The keys of the owners ``first`` to ``last - 1``. The owner is in the highest bits of the first word, so that
+    they lie together.
+    """
     marks = [owner << int(OWNER_SHIFT) for owner in (first, last)]
     begin, end = (len(keys) if mark >> 64 else int(np.searchsorted(keys[:, 0], np.uint64(mark))) for mark in marks)
     return keys[begin:end]

@@ -1,7 +1,8 @@
-"""What a job has done so far: the level files that count, and what was found and counted. docs/level-files.md describes it.
+"""Manifests: how far a job has come, which level files count, and what was found and counted. docs/level-files.md
+describes the format.
 
-A file of a task counts once a manifest names it; what an attempt wrote that failed, or came second, is never looked at. Every manifest is a
-new file, written in one step, so that the newest whole one is where a job goes on.
+A level file counts once a manifest names it. So the files of attempts that failed or came second are never read. Each
+manifest is a new file, written in one step. A job goes on from the newest one that is whole.
 """
 
 from __future__ import annotations
@@ -31,12 +32,16 @@ from assay.spark.storage.filesystem import Storage
 FORMAT = 1
 PREFIX = "manifest-"
 STATES = "states-"
-"""Of a list of levels to read, and not to go on from."""
+"""The prefix of a list of levels that is only read, not resumed from."""
 
 
 @dataclass(frozen=True, slots=True)
 class LevelPart:
-    """A level file: its name, how it names predecessors, whose states it holds, and how many; ``bits`` is the width of the keys in the key file beside it, 0 if there is none."""
+    """A level file: its name, how it refers to predecessors, the range of owners whose states it holds, and how many
+    states.
+
+    ``bits`` is the width of the keys in the key file beside it; 0 if there is none.
+    """
 
     name: str
     parent: Parent = Parent.PLACE
@@ -47,16 +52,16 @@ class LevelPart:
 
     @property
     def keys(self) -> str:
-        """The name of the key file."""
+        """The name of the key file beside it."""
         return key_name(self.name)
 
     def within(self, first: int, last: int) -> bool:
-        """Whether it has states of the owners from the first number up to the second."""
+        """Whether it has states of the owners ``first`` to ``last - 1``."""
         return self.count > 0 and first < self.last_owner and self.first_owner < last
 
 
 def key_name(name: str) -> str:
-    """The name of the key file beside a level file."""
+    """The name of the key file of a level file."""
     return f"{name}-keys"
 
 
@@ -65,7 +70,10 @@ Level = tuple[LevelPart, ...]
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """How far a job came: the parts of its levels; ``saved`` is as in a checkpoint. ``keys`` tell states apart from here on."""
+    """How far a job has come: the parts of its levels, and the search's counters as in a checkpoint (``saved``).
+
+    ``saved.keys`` says what tells states apart from this level on.
+    """
 
     identity: str
     kernel: str
@@ -80,11 +88,11 @@ class Manifest:
 
     @property
     def name(self) -> str:
-        """The name of its file."""
+        """The name of its file. Sorted by name, manifests are sorted by level."""
         return f"{PREFIX}{len(self.levels):06d}.json"
 
     def pack(self) -> bytes:
-        """The content of its file."""
+        """The content of its file, with a checksum."""
         content = {
             "identity": self.identity,
             "kernel": self.kernel,
@@ -113,14 +121,15 @@ def unpack(content: bytes) -> Manifest:
 
 
 def sweep(storage: Storage, job: str | None = None) -> int:
-    """Remove what attempts wrote that failed or came second, files that no manifest names; how many.
+    """Remove the files of attempts that failed or came second: those that no manifest names. Returns how many were
+    removed.
 
-    Those of a job's own tasks, while none of them is meant to run; or without one, before a search goes on, what is older than the newest manifest: a
-    driver that still runs, whatever is thought of it, names what is younger, if anything. What a task that is late still writes stays, and so does what
-    cannot be removed.
+    With ``job``, only files of that job's tasks, while none of them runs. Without it, before a search is resumed, only
+    files older than the newest manifest: another driver may still run and name younger files later. What a late task
+    still writes stays, and so does what cannot be removed.
     """
     removed = 0
-    with suppress(OSError, DamagedError):  # where one manifest cannot be read, nobody knows what it counts
+    with suppress(OSError, DamagedError):  # if one manifest cannot be read, what it counts is not known
         manifests = dict(_manifests(storage))
         counted = {name for each in manifests.values() for name in each.files}
         latest = max((storage.written(name) for name in manifests), default=0.0)
@@ -133,7 +142,7 @@ def sweep(storage: Storage, job: str | None = None) -> int:
 
 
 def _manifests(storage: Storage) -> Iterator[tuple[str, Manifest]]:
-    """All manifests, and other lists of levels, with their names; raises ``OSError`` or ``DamagedError``."""
+    """All manifests and lists of levels, with their names; raises ``OSError`` or ``DamagedError``."""
     for name in storage.names():
         if name.startswith((PREFIX, STATES)) and name.endswith(".json"):
             yield name, unpack(storage.read(name))
@@ -146,12 +155,12 @@ def newest(storage: Storage) -> Manifest | None:
             try:
                 return unpack(storage.read(name))
             except DamagedError:
-                continue  # written half by a driver that ended: the one before it counts
+                continue  # half written by a driver that died: the one before it counts
     return None
 
 
 def chunks(storage: Storage, part: LevelPart, compiled: Compiled, level: int) -> Iterator[RecordChunk]:
-    """The chunks of a level file, every checksum compared; raises ``DamagedError`` or ``OSError``."""
+    """The chunks of a level file, with all checksums verified; raises ``DamagedError`` or ``OSError``."""
     words = storage.words(part.name)
     header = unpack_header(words[:HEADER])
     if (header.identity, header.level, header.words) != (compiled.identity, level, compiled.layout.words):
@@ -166,14 +175,16 @@ def chunks(storage: Storage, part: LevelPart, compiled: Compiled, level: int) ->
         raise DamagedError(f"`{part.name}` has another number of states than its manifest says")
 
 
-def rows(storage: Storage, part: LevelPart, level: int, compiled: Compiled, stretch: tuple[int, int]) -> Iterator[Rows]:
-    """The rows of a level file whose owners are from the first number up to the second; raises ``DamagedError`` or ``OSError``."""
-    first, last = stretch
+def rows(storage: Storage, part: LevelPart, level: int, compiled: Compiled, owners: tuple[int, int]) -> Iterator[Rows]:
+    """The rows of a level file that the owners ``first`` to ``last - 1`` own (``owners``); raises ``DamagedError``
+    or ``OSError``.
+    """
+    first, last = owners
     inside = first <= part.first_owner and part.last_owner <= last
     for chunk in chunks(storage, part, compiled, level):
         yield chunk.rows if inside else owned(compiled, chunk.rows, first, last)
 
 
 def prints_of(compiled: Compiled, some: Rows) -> Rows:
-    """The fingerprints of rows that may lie in a file."""
+    """The fingerprints of rows, which need not be contiguous."""
     return compiled.machine.prints(np.ascontiguousarray(some))

@@ -1,4 +1,4 @@
-"""A job on Spark that can be waited for and ended; how it failed is told in one line."""
+"""A Spark job that the driver can wait for and cancel; why it failed is said in one line."""
 
 from __future__ import annotations
 
@@ -16,27 +16,31 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SECONDS = 0.05
-"""Between two looks at what else there is to check_stop."""
+"""Pause between two calls of ``check_stop``."""
 AGAIN = 0.5
-"""Seconds until a job that was to end is told so again."""
+"""Seconds after which a job that was cancelled and still runs is cancelled again."""
 LONGEST = 300
 BLAME = re.compile(r"^(Caused by: )?[\w.]*(Error|Exception): (?!.*\bo\d+\.)")
-"""A line that names an exception and says something about it."""
+"""A line that names an exception and has a message. A message with an id of Java's gateway (``o42.``) says nothing
+to a user.
+"""
 
 
 class JobFailedError(Exception):
-    """A job ended without an answer; ``code`` is that of a problem which another attempt would not solve."""
+    """A job has failed. ``code`` is a diagnostic code where another attempt would fail the same way, else None."""
 
     def __init__(self, message: str, code: str | None = None) -> None:
         super().__init__(message)
         self.code = code
 
 
-class Running:
-    """A job that runs in a thread of its own, under a tag by which it can be ended, and a description for who watches the cluster."""
+class BackgroundJob:
+    """A job that runs in a thread of its own, with a tag by which Spark can cancel it, and a description for Spark's
+    web pages.
+    """
 
     def __init__(self, spark: SparkSession, work: Callable[[], T], description: str) -> None:
-        """Begin it; raises ``JobFailedError`` where Java is gone."""
+        """Start the job; raises ``JobFailedError`` where the Java process is gone."""
         from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
         from pyspark import InheritableThread  # noqa: PLC0415 - optional
 
@@ -52,18 +56,18 @@ class Running:
                     spark.sparkContext.setJobDescription(description)
                 self._answer = work()
             except Exception as error:  # noqa: BLE001 - whatever it is belongs to the thread that waits
-                self._failure = failure(error)
+                self._failure = job_failure(error)
 
         of = {"session": spark} if is_remote(spark) else {}
         try:
             self._thread = InheritableThread(target=run, daemon=True, **of)
         except Py4JError as error:
-            raise failure(error) from None
+            raise job_failure(error) from None
         self._thread.start()
 
     @property
     def ended(self) -> bool:
-        """Whether the job is over."""
+        """Whether the job has ended."""
         return not self._thread.is_alive()
 
     @property
@@ -72,7 +76,7 @@ class Running:
         return self._failure
 
     def wait(self, seconds: float | None = None) -> None:
-        """Wait for the end, so long at most."""
+        """Wait until the job has ended, for so many seconds at most."""
         self._thread.join(seconds)
 
     def check(self) -> None:
@@ -81,12 +85,15 @@ class Running:
             raise self._failure
 
     def check_code(self) -> None:
-        """Raise ``JobFailedError`` if the job failed for a reason that another attempt would not mend."""
+        """Raise ``JobFailedError`` if the job failed and another attempt would fail the same way."""
         if self._failure is not None and self._failure.code is not None:
             raise self._failure
 
     def cancel(self) -> None:
-        """End the job, and wait until it is over. One that Spark does not know of yet is ended as soon as it does."""
+        """Cancel the job, and wait until it has ended.
+
+        Repeated, because a tag that Spark does not know yet cancels nothing.
+        """
         from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
 
         while not self.ended:
@@ -96,14 +103,16 @@ class Running:
 
 
 def is_remote(spark: SparkSession) -> bool:
-    """Whether a session is one of Spark Connect, which has no context."""
+    """Whether a session is one of Spark Connect, which has no ``SparkContext``."""
     return not hasattr(spark, "sparkContext")
 
 
-def waited(spark: SparkSession, work: Callable[[], T], check_stop: Callable[[], None], description: str) -> T:
-    """The answer of a job; ``check_stop`` is called while it runs, and ends it by raising. Raises ``JobFailedError``."""
+def run_and_wait(spark: SparkSession, work: Callable[[], T], check_stop: Callable[[], None], description: str) -> T:
+    """The answer of a job. ``check_stop`` is called while it runs; an exception from it cancels the job and is
+    raised. Raises ``JobFailedError``.
+    """
     answers: list[T] = []
-    running = Running(spark, lambda: answers.append(work()), description)
+    running = BackgroundJob(spark, lambda: answers.append(work()), description)
     try:
         while not running.ended:
             running.wait(SECONDS)
@@ -115,8 +124,10 @@ def waited(spark: SparkSession, work: Callable[[], T], check_stop: Callable[[], 
     return answers[0]
 
 
-def failure(error: Exception) -> JobFailedError:
-    """What is to be said of an exception of Spark."""
+def job_failure(error: Exception) -> JobFailedError:
+    """The error for an exception that Spark raised: the task's own ``TaskProblem`` if it holds one, else the line
+    that names the last cause.
+    """
     text = str(error)
     told = MARK.search(text)
     if told is not None:

@@ -1,4 +1,6 @@
-"""Whether a cluster suits: how many tasks it runs at once, whether its executors have the same assay, and the same work directory."""
+"""Checks before the first job: how many tasks run at once, and whether executors have the same assay and see the
+work directory.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from assay.checker.native.functions.program import GENERATOR_VERSION
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
 from assay.spark.session.ship_package import SHIP, ship
 from assay.spark.storage.filesystem import Storage, new_name
-from assay.spark.tasks.job import JobFailedError, is_remote, waited
+from assay.spark.tasks.job import JobFailedError, is_remote, run_and_wait
 from assay.spark.tasks.task import NO_FILES
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 UNFIT = "E833"
 MANY = 1_024
-"""Numbers of which each task gets some."""
+"""How many rows are spread over tasks, to count the tasks."""
 LACKING = re.compile(r"No module named 'assay\b")
 
 
@@ -33,14 +35,14 @@ def _never() -> bool:
 
 
 def slots(spark: SparkSession) -> int:
-    """How many tasks run at once, as far as a session tells."""
-    if is_remote(spark):  # a session that does not tell divides a range all the same
+    """How many tasks run at once, as far as the session says."""
+    if is_remote(spark):  # a session of Connect does not say it, but it splits a range into as many parts
         return len({row[0] for row in spark.range(MANY).selectExpr("spark_partition_id()").collect()})
     return spark.sparkContext.defaultParallelism
 
 
-def no_direct(spark: SparkSession, parts: int) -> str | None:
-    """What stands against tasks that run all at once and talk to each other; None if nothing does."""
+def why_not_direct(spark: SparkSession, parts: int) -> str | None:
+    """Why tasks cannot run all at once and connect with each other; None if they can."""
     if is_remote(spark):
         return "Spark Connect does not say where its driver is"
     if spark.conf.get("spark.dynamicAllocation.enabled", "false") == "true":
@@ -51,27 +53,29 @@ def no_direct(spark: SparkSession, parts: int) -> str | None:
 
 
 def versions() -> dict[str, Any]:
-    """What must be the same wherever tasks run."""
+    """What must be equal on all executors: versions of assay, Python and file formats."""
     python = ".".join(platform.python_version_tuple()[:2])
     formats = [FORMAT, LAYOUT_VERSION, GENERATOR_VERSION]
     return {"assay": __version__, "python": python, "formats": formats}
 
 
-def require_fit(
+def require_suitable_cluster(
     spark: SparkSession, parts: int, interrupted: Callable[[], bool] = _never, storage: Storage | None = None
 ) -> None:
-    """Raise ``SpecError`` if an executor has another assay, or the work directory cannot be used; ``KeyboardInterrupt`` if nobody wants to wait.
+    """Run one small job, and raise ``SpecError`` if an executor has another assay (E833) or does not see the work
+    directory (E834).
 
-    Executors that have none get this one, if the session is to do that (``ship_package.SHIP``).
+    Executors without assay get this one, if the session has the setting ``ship_package.SHIP``. Raises
+    ``KeyboardInterrupt`` when ``interrupted`` says so.
     """
     if storage is None:
-        _judge(_found(spark, parts, interrupted, None), "")
+        _require_equal(_shipped_if_lacking(spark, parts, interrupted, None), "")
         return
     token = f"token-{new_name()}"
     with as_unusable(storage.uri):
         storage.write(token, token.encode())
     try:
-        _judge(_found(spark, parts, interrupted, (storage.uri, token)), storage.uri)
+        _require_equal(_shipped_if_lacking(spark, parts, interrupted, (storage.uri, token)), storage.uri)
     finally:
         with as_unusable(storage.uri):
             storage.remove(token)
@@ -79,7 +83,7 @@ def require_fit(
 
 @contextmanager
 def as_unusable(uri: str) -> Iterator[None]:
-    """What files of a work directory raise inside, as a ``SpecError``."""
+    """Turn an ``OSError`` about the work directory, raised inside, into a ``SpecError``."""
     try:
         yield
     except OSError as error:
@@ -87,17 +91,17 @@ def as_unusable(uri: str) -> Iterator[None]:
         raise SpecError([Diagnostic(NO_FILES, NOWHERE, text)]) from None
 
 
-def _found(
+def _shipped_if_lacking(
     spark: SparkSession, parts: int, interrupted: Callable[[], bool], seen: tuple[str, str] | None
 ) -> list[dict[str, Any]]:
     try:
-        return _looked_at(spark, parts, interrupted, seen)
+        return _versions_of_executors(spark, parts, interrupted, seen)
     except JobFailedError as problem:
         if not LACKING.search(str(problem)) or spark.conf.get(SHIP, "false") != "true":
             raise SpecError([_lacking(problem)]) from None
     ship(spark)
     try:
-        return _looked_at(spark, parts, interrupted, seen)
+        return _versions_of_executors(spark, parts, interrupted, seen)
     except JobFailedError as problem:
         raise SpecError([_lacking(problem)]) from None
 
@@ -110,23 +114,23 @@ def _lacking(problem: JobFailedError) -> Diagnostic:
     return Diagnostic(UNFIT, NOWHERE, f"tasks cannot run assay: {problem}", notes)
 
 
-def _looked_at(
+def _versions_of_executors(
     spark: SparkSession, parts: int, interrupted: Callable[[], bool], seen: tuple[str, str] | None
 ) -> list[dict[str, Any]]:
     def look(batches: Iterator[Any]) -> Iterator[Any]:
-        return looked(seen, batches)
+        return look_at_executor(seen, batches)
 
     def check_stop() -> None:
         if interrupted():
             raise KeyboardInterrupt
 
     frame = spark.range(0, parts, 1, parts).mapInArrow(look, "found string")
-    rows = waited(spark, frame.collect, check_stop, "assay: do the executors suit?")
+    rows = run_and_wait(spark, frame.collect, check_stop, "assay: do the executors suit?")
     return [json.loads(row.found) for row in rows]
 
 
-def looked(seen: tuple[str, str] | None, batches: Iterator[Any]) -> Iterator[Any]:
-    """Which versions a task has, and what it sees of a work directory."""
+def look_at_executor(seen: tuple[str, str] | None, batches: Iterator[Any]) -> Iterator[Any]:
+    """The versions of the task's executor, and whether it sees the token file in the work directory."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
     for _ in batches:
@@ -142,7 +146,7 @@ def _problem(uri: str, token: str) -> str:
         return error.strerror or str(error)
 
 
-def _judge(found: list[dict[str, Any]], uri: str) -> None:
+def _require_equal(found: list[dict[str, Any]], uri: str) -> None:
     for each in found:
         if each["versions"] != versions():
             text = f"the executor on {each['host']} has {_shown(each['versions'])}, and the driver has {_shown(versions())}"

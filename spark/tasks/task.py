@@ -1,7 +1,7 @@
-"""What tasks do, whoever carries what they send to each other: read what a manifest names, expand it, keep what is new, and report.
+"""The work of a task in a search: read the levels that a manifest names, expand states, keep new ones, and report.
 
-Runs in executors. A problem that the user can do something about is raised as ``TaskProblem``, whose text the driver finds again in whatever
-Spark makes of it.
+Runs in executors, with either exchange. A problem that the user can solve is raised as ``TaskProblem``: its text has a
+mark that the driver finds again in the error that Spark makes of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from assay.checker.explicit.store.levels import Levels, LevelSegment, level_name
 from assay.checker.explicit.store.memory_limit import default_budget
 from assay.checker.layout.row import Rows
 from assay.spark.session.ship_bitcode import load
-from assay.spark.session.worker_cache import settle
+from assay.spark.session.worker_cache import freeze_loaded
 from assay.spark.storage.filesystem import Storage, new_name
 from assay.spark.storage.key_file import owned, sorted_keys
 from assay.spark.storage.key_file import pack as pack_keys
@@ -37,7 +37,7 @@ MARK = re.compile(r"ASSAY\[(E\d{3})\]: (.*)")
 
 
 class TaskProblem(Exception):  # noqa: N818 - a finding about the cluster
-    """Something that ends a job and has a code."""
+    """A problem that ends the job, with a diagnostic code."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"ASSAY[{code}]: {message}")
@@ -45,9 +45,10 @@ class TaskProblem(Exception):  # noqa: N818 - a finding about the cluster
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What every task of a job knows: the work directory, how many tasks there are, and bytes for a task's table (None: its share).
+    """What every task of a job knows: the work directory, how many tasks there are, and the bytes for a task's table
+    (None: its share).
 
-    Folders of its tasks begin with its ``name``.
+    The folders that its tasks write begin with its ``name``.
     """
 
     workdir: str
@@ -57,13 +58,17 @@ class Job:
 
     @property
     def budget(self) -> int:
-        """The bytes that a task may take for its table, where its machine runs as many tasks as it has processors."""
+        """How many bytes a task may take for its table. Without a limit by the user: its share, if a machine runs a
+        task on each processor.
+        """
         return self.memory or default_budget() // min(self.parts, os.cpu_count() or 1)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
-    """What a task reports of a level: the file with its new states, counts, findings and effort."""
+    """What a task reports of a level: the file with its new states, counters, findings, processor seconds, and bytes
+    on disk and in its table.
+    """
 
     part: LevelPart
     generated: int
@@ -76,12 +81,12 @@ class TaskReport:
     table: int
 
     def to_json(self) -> dict[str, Any]:
-        """As what JSON can hold."""
+        """The report as a value that JSON can hold."""
         return asdict(self)
 
 
 def outcome_from_json(found: dict[str, Any]) -> TaskReport:
-    """The outcome that ``to_json`` wrote down."""
+    """The report that ``to_json`` wrote."""
     part = LevelPart(**(found["part"] | {"parent": Parent(found["part"]["parent"])}))
     sources, states = ([_found(each) for each in found[name]] for name in ("sources", "states"))
     return TaskReport(**(found | {"part": part, "sources": sources, "states": states}))
@@ -93,7 +98,9 @@ def _found(found: dict[str, Any]) -> ShardFinding:
 
 @contextmanager
 def errors_as_task_problems() -> Iterator[None]:
-    """Inside, what goes wrong with files and memory becomes a ``TaskProblem``."""
+    """Inside, errors of files and memory become a ``TaskProblem``. Lost connections stay what they are: another
+    attempt may succeed.
+    """
     try:
         yield
     except TableFullError:
@@ -107,7 +114,7 @@ def errors_as_task_problems() -> Iterator[None]:
 
 
 class TaskWork:
-    """One task's part of a job from a level on: what it reads, expands and keeps."""
+    """One task's share of a search: what it reads, expands and keeps."""
 
     def __init__(self, job: Job, name: str, part: int) -> None:
         self.job = job
@@ -115,8 +122,8 @@ class TaskWork:
         self.storage = Storage(job.workdir)
         self.manifest = unpack(self.storage.read(name))
         self.compiled: Compiled = load(job.workdir, self.manifest.kernel)
-        settle("kernel")
-        self.stretch = stretches(job.parts)[part]
+        freeze_loaded("kernel")
+        self.owners = stretches(job.parts)[part]
         self.keys = StateKeys(self.manifest.saved.keys)
         self.tally = new_tally(self.compiled)
         self._attempt = f"{job.name}-{new_name()}"
@@ -124,16 +131,16 @@ class TaskWork:
 
     @property
     def level(self) -> int:
-        """The last finished level of the manifest."""
+        """The number of the last finished level in the manifest."""
         return len(self.manifest.levels) - 1
 
     def packing(self, own: int | None) -> Packing:
-        """Packets for the tasks of the job."""
+        """What packs successors by the task that owns them. ``own`` is this task, whose states need no packet."""
         remember = self.keys is StateKeys.PRINTS
         return Packing(self.compiled.layout.words, self.job.parts, own, remember=remember)
 
     def begin(self, levels: Levels) -> None:
-        """Load the states of this task in the last finished level as a level to be expanded."""
+        """Load this task's states of the last finished level, as a level to expand."""
         for some in self._rows(self.level, self.manifest.levels[self.level]):
             stage, at = levels.stage(len(some)), levels.staged
             stage.rows[at : at + len(some)] = some
@@ -143,8 +150,10 @@ class TaskWork:
         levels.seal()
 
     def remember(self, shard: Shard) -> None:
-        """Have a shard take all states of this task for seen: by their keys, where there are files of them, else by their rows."""
-        first, last = self.stretch
+        """Put all states of this task into a shard's table of seen states: from key files where there are any, else
+        from rows.
+        """
+        first, last = self.owners
         known: list[Rows] = []
         left: list[tuple[int, LevelPart]] = []
         for level, parts in enumerate(self.manifest.levels):
@@ -153,6 +162,7 @@ class TaskWork:
                     known.append(owned(unpack_keys(self.storage.words(part.keys), part.count, self.keys), first, last))
                 elif part.within(first, last):
                     left.append((level, part))
+        # The table is sized for what is inserted now, and for as many new states as the last level had.
         coming = (*(part for _, part in left), *self.manifest.levels[-1])
         spare = sum(part.count / (part.last_owner - part.first_owner) for part in coming if part.within(first, last))
         shard.remember((some for level, part in left for some in self._rows(level, [part])), known, int(spare))
@@ -161,28 +171,28 @@ class TaskWork:
         return part.bits != 0 and part.bits == self.keys.bits
 
     def _rows(self, level: int, parts: Iterable[LevelPart]) -> Iterator[Rows]:
-        """The rows of the states of this task in some files of a level."""
+        """The rows of this task's states in some files of a level."""
         for part in parts:
-            if part.within(*self.stretch):
-                yield from rows(self.storage, part, level, self.compiled, self.stretch)
+            if part.within(*self.owners):
+                yield from rows(self.storage, part, level, self.compiled, self.owners)
 
     def levels(self, first: int) -> Levels:
-        """Levels that are written into the work directory, from the level of that number on."""
-        part = LevelSegment(first, Parent.PRINT, *self.stretch)
+        """Levels that are written into the work directory, from level ``first`` on."""
+        part = LevelSegment(first, Parent.PRINT, *self.owners)
         levels = Levels(self.compiled.layout.words, self.compiled.identity, part=part)
         levels.bits = self.keys.bits
         levels.settle(self.storage.writing(self._attempt))
         return levels
 
     def file(self, level: int, count: int) -> LevelPart:
-        """The file of a level that is finished, where everybody can read it."""
+        """The file of a finished level, made visible to all."""
         name = f"{self._attempt}/{level_name(level)}"
         if count:
             self.storage.keep(name)
-        return LevelPart(name, Parent.PRINT, *self.stretch, count)
+        return LevelPart(name, Parent.PRINT, *self.owners, count)
 
     def with_keys(self, part: LevelPart, chunks: Iterable[RecordChunk]) -> LevelPart:
-        """The file of a level with a key file beside it, unless whole rows tell states apart."""
+        """Write a key file beside a level file, unless states are told apart by whole rows."""
         if not part.count or not self.keys.bits:
             return part
         words = pack_keys(sorted_keys(self.compiled, chunks, self.keys))
@@ -192,17 +202,17 @@ class TaskWork:
         return replace(part, bits=self.keys.bits)
 
     def counts(self) -> dict[str, list[int]]:
-        """What was counted since the last time."""
+        """The counters since the last call."""
         found = {name: getattr(self.tally, name).tolist() for name in COUNTED}
         for name in COUNTED:
             getattr(self.tally, name)[:] = 0
         return found
 
     def cpu(self) -> float:
-        """Seconds of processors since the last time."""
+        """Processor seconds since the last call."""
         before, self._began = self._began, time.process_time()
         return self._began - before
 
     def rounds(self, levels: Levels) -> Rounds:
-        """Rounds by one thread."""
+        """What expands blocks of states, by one thread: Spark runs a task on each core already."""
         return Rounds(self.compiled, levels, Crew(1), self.tally.decisive)

@@ -44,7 +44,7 @@ from assay.spark.search.cluster_bfs import ClusterSearch, Exchange, SearchSite
 from assay.spark.search.shared_levels import SharedLevels
 from assay.spark.storage.filesystem import Storage, new_name
 from assay.spark.storage.manifest import newest, prints_of, sweep, unpack
-from assay.spark.tasks.job import JobFailedError, failure
+from assay.spark.tasks.job import JobFailedError, job_failure
 from assay.spark.tasks.task import Job, TaskProblem, TaskReport, TaskWork, outcome_from_json
 
 from .random_kernel import random_kernel
@@ -66,7 +66,7 @@ class Shuffled:
         try:
             return self._level(manifest, known)
         except TaskProblem as problem:
-            raise failure(problem) from None
+            raise job_failure(problem) from None
 
     def _level(self, manifest: str, known: set[Kind]) -> list[TaskReport]:
         inbox = defaultdict[int, list[Any]](list)

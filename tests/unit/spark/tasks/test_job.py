@@ -12,7 +12,7 @@ from py4j.protocol import Py4JNetworkError
 
 from assay.spark.exchange.direct import Direct
 from assay.spark.exchange.shuffle import Shuffle
-from assay.spark.tasks.job import JobFailedError, Running, waited
+from assay.spark.tasks.job import BackgroundJob, JobFailedError, run_and_wait
 from assay.spark.tasks.task import Job
 
 
@@ -50,7 +50,7 @@ def _threads_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_job_that_spark_does_not_know_of_yet_is_ended_as_soon_as_it_does() -> None:
     spark: Any = Session()
-    running = Running(spark, spark.collect, "a job")
+    running = BackgroundJob(spark, spark.collect, "a job")
     running.cancel()
     assert running.ended
 
@@ -62,7 +62,7 @@ def test_who_does_not_want_to_wait_ends_the_job() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        waited(spark, spark.collect, check_stop, "a job")
+        run_and_wait(spark, spark.collect, check_stop, "a job")
     assert spark.ended.is_set()
 
 
