@@ -1,4 +1,4 @@
-"""Other values that a field of a line might have had, and how far one value is from another."""
+"""Other values that a field might have had, nearest first, and the edit distance between values."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, Vari
 
 ELEMENTS_TRIED = 24
 ALTERNATIVES_TRIED = 80
-"""The most elements of a set parameter, or entries of a collection, and values of one field in all, that are tried."""
+"""The most elements of a set parameter, entries of a collection, and values of one field that are tried."""
 
 
 def alternatives(value: Value, type_: t.Type, stated: Iterable[Value] = ()) -> list[Value]:
-    """Other values of the type, the nearest first: small changes of the value, and what ``stated`` values hold."""
+    """Other values of the type, nearest first: small changes of the value, and values that occur in ``stated``."""
     hints = [part for whole in stated for part in parts(whole)]
     found = dict.fromkeys(other for other in _near(value, type_, hints) if other != value)
     return sorted(found, key=lambda other: distance(value, other))[:ALTERNATIVES_TRIED]
@@ -93,7 +93,10 @@ def _sequences(values: tuple[Value, ...], of: t.Type, hints: list[Value]) -> Ite
 
 
 def _doubted(entries: dict[Any, Value], like: list[dict[Any, Value]], hints: list[Value]) -> dict[Any, list[Value]]:
-    """The keys of the entries that may be wrong, with hints for each: of many entries only those that other collections have otherwise, and these tell how."""
+    """The keys of entries that may be wrong, with hints for each.
+
+    Of many entries only those are doubted that another collection has with another value, which is the hint.
+    """
     if len(entries) <= ELEMENTS_TRIED:
         return dict.fromkeys(entries, hints)
     others = {key: [each[key] for each in like if key in each] for key in entries}
@@ -108,7 +111,7 @@ def _rows(values: tuple[Value, ...], types: list[t.Type], hints: list[Value]) ->
 
 
 def fits(value: Value, type_: t.Type) -> bool:
-    """Whether a value is one of the type."""
+    """Whether a value belongs to the type."""
     match type_:
         case t.BoolType():
             return isinstance(value, bool)
@@ -131,7 +134,7 @@ def fits(value: Value, type_: t.Type) -> bool:
 
 
 def parts(value: Value) -> Iterator[Value]:
-    """A value and everything in it."""
+    """A value and all values nested in it."""
     yield value
     match value:
         case Atom() | str():
@@ -153,13 +156,13 @@ def parts(value: Value) -> Iterator[Value]:
 
 
 def contains(whole: Value, part: Value) -> bool:
-    """Whether a value is, or has in it, another, or anything that is in the other."""
+    """Whether a value equals or contains another one, or a part of it."""
     inside = set(parts(whole))
     return any(each in inside for each in parts(part) if each is not None and not isinstance(each, bool))
 
 
 def distance(left: Value, right: Value) -> int:
-    """How many characters have to be added, removed or exchanged to make one value's text the other's."""
+    """The edit distance of the texts of two values: characters added, removed or replaced."""
     a, b = _differing(_plain(left), _plain(right))
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
@@ -170,7 +173,7 @@ def distance(left: Value, right: Value) -> int:
 
 
 def _differing(one: str, other: str) -> tuple[str, str]:
-    """Two texts without what they begin and end with alike, which no shortest change touches."""
+    """Two texts without their common prefix and suffix, which a shortest edit never touches."""
     begin = _alike(one, other)
     one, other = one[begin:], other[begin:]
     end = _alike(one[::-1], other[::-1])
@@ -178,7 +181,7 @@ def _differing(one: str, other: str) -> tuple[str, str]:
 
 
 def _alike(one: str, other: str) -> int:
-    """How many letters two texts begin with alike."""
+    """The length of the common prefix."""
     pairs = zip(one, other, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 

@@ -1,4 +1,6 @@
-"""Whose line it is: at the deepest points of a failed search, every candidate event with everything that stands in its way."""
+"""Ranks the suspects of a failed search: every item that might come next at the deepest nodes, with what makes it
+impossible.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,15 @@ from assay.traces.search.path import SearchPath
 from assay.traces.search.transition_system import TraceModel
 
 STATES_TRIED = 40
-"""How many of the states within reach of hidden steps a candidate is judged in."""
+"""How many of the states that hidden steps reach a candidate is tried in."""
 
 INSTANCES_TRIED = 200
-"""How many instances of an action with open arguments a candidate is judged with."""
+"""How many instances of an action with open arguments are tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """An atom that is false, and the guard, ``then`` or ``observe`` it belongs to."""
+    """A false atom, and the guard, ``then`` or ``observe`` that contains it."""
 
     kind: str
     label: str
@@ -34,7 +36,7 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A candidate with the fewest obstacles found, for one action (or observation)."""
+    """A candidate with its fewest obstacles, for one action or observation."""
 
     item: OrderedObservation
     action: str
@@ -44,7 +46,7 @@ class Suspect:
 
     @property
     def rank(self) -> tuple[int, int, float, int]:
-        """The order of suspicion: the fewest obstacles, the fewest hidden steps, the earliest line."""
+        """The order of suspicion: fewest obstacles, fewest hidden steps, earliest line."""
         return len(self.obstacles), self.hidden, self.item.time, self.item.index
 
     def mentions(self, value: Value) -> bool:
@@ -53,10 +55,11 @@ class Suspect:
 
 
 def suspects(search: TraceSearch, deepest: Sequence[SearchPath], budget: int) -> list[Suspect]:
-    """The candidates at the deepest nodes, the likeliest first; of each item, action and set of obstacles the least assuming.
+    """The suspects at the deepest nodes, likeliest first; for each item, action and set of obstacles the one with
+    fewest assumptions.
 
-    They are the items that may come next. Where all of these can, a search ended because an item that is to come later has become
-    impossible, and such items are the candidates.
+    They are the items that may come next. If all of these are possible, the search ended at a dead end: an item further
+    on became impossible, and such items are the suspects.
     """
     free = [(path, item) for path in deepest for item in search.frontier.heads(path.node.cursors).items]
     return _blocked_items(search, free, budget) or _blocked_items(
@@ -93,7 +96,7 @@ def _states(search: TraceSearch, path: SearchPath, budget: int) -> Iterator[tupl
 
 
 def obstacles_of(model: TraceModel, item: OrderedObservation, state: int) -> Iterator[tuple[str, list[Obstacle]]]:
-    """For each way in which a rule reads an event: the action, and everything that stands in the way in a state."""
+    """For each way in which a rule reads an event: the action, and its obstacles in a state."""
     seen = item.observation
     rule, given = seen.rule, frozenset(seen.bound)
     if not rule.steps:
@@ -111,7 +114,9 @@ def obstacles_of(model: TraceModel, item: OrderedObservation, state: int) -> Ite
 def _along(
     model: TraceModel, item: OrderedObservation, steps: tuple[tuple[k.ActionCall, ...], ...], state: int, start: int
 ) -> Iterator[tuple[str, list[Obstacle]]]:
-    """What stands in the way of the steps from a state, for every choice of alternatives; the action is the blocked or the last one."""
+    """The obstacles of a sequence of steps from a state, for every choice of alternatives, with the blocked or else the
+    last action.
+    """
     seen = item.observation
     for call in steps[0]:
         taken = model.taken(call, seen.bound, state)
@@ -128,7 +133,9 @@ def _along(
 
 
 def _blocked(model: TraceModel, call: k.ActionCall, bound: Mapping[str, Value], state: int) -> list[Obstacle]:
-    """The obstacles of the instance of a call that has the fewest, and of those of the one that gets farthest."""
+    """The obstacles of the instance of a call that has the fewest; of equal ones that of the instance that gets
+    farthest.
+    """
     action = call.action
     wanted = model.wanted_or_none(call, bound)
     instances = [] if wanted is None else model.instances(action, wanted)
@@ -160,9 +167,10 @@ def _guards(
 
 
 def false_guards(model: TraceModel, action: str, arguments: Sequence[Value], state: int) -> dict[int, FalseGuard]:
-    """What is false of an instance in a state, by its place in the action; for the way to pick that leaves the fewest, and of those for the one that gets farthest.
+    """The false guards of an instance in a state, by their place in the action.
 
-    Guards go from who does it to how: what fails late is nearer to what was done than what fails at once.
+    They are for the picks with the fewest false guards, and of these for the picks that get farthest. Guards go from
+    the actor to the details: an instance that fails late is nearer to what was done than one that fails at once.
     """
     ways = _ways_blocked(model, action, arguments, state)
     return min(ways, key=lambda way: (len(way), [-at for at in way]), default={})
@@ -171,7 +179,7 @@ def false_guards(model: TraceModel, action: str, arguments: Sequence[Value], sta
 def _ways_blocked(
     model: TraceModel, action: str, arguments: Sequence[Value], state: int
 ) -> Iterator[dict[int, FalseGuard]]:
-    """What is false for each way to pick, but for bounds."""
+    """The false guards for each choice of picks, without bounds."""
     meaning = model.meanings.actions[action]
     places = {id(node): at for at, node in enumerate(meaning.node.body)}
     for way in meaning.false_guards(model.states[state], tuple(arguments)):
@@ -179,12 +187,12 @@ def _ways_blocked(
 
 
 def guards_in_the_way(model: TraceModel, action: str, arguments: Sequence[Value], state: int) -> list[Obstacle]:
-    """The same in its parts."""
+    """The false guards, split into their false atoms."""
     return [*_guards(model, action, arguments, false_guards(model, action, arguments, state).values(), state)]
 
 
 def _with_lets(here: Situation, action: str) -> Situation:
-    """The situation with the action's ``let`` names bound, as far as they have values without its choices."""
+    """The situation with the action's ``let`` names, as far as they have values without picks."""
     for each in here.model.meanings.actions[action].node.body:
         if isinstance(each, k.Let):
             try:

@@ -1,4 +1,4 @@
-"""Why a condition is false: its smallest parts that are, each with what the log says and what the model has."""
+"""Why a condition is false: its smallest false parts, each with the values from the log and from the model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AtomValue:
 
 @dataclass(frozen=True, slots=True)
 class FailedAtom:
-    """A part of a condition that is false or has no value; ``log`` and ``model`` are the values that decide."""
+    """A part of a condition that is false or has no value; ``log`` and ``model`` are the values that decide it."""
 
     expr: k.Expr
     log: tuple[AtomValue, ...]
@@ -36,9 +36,10 @@ class FailedAtom:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Where a condition is judged: the values of binders, which of them come from the log, the state now and before.
+    """Where a condition is evaluated: values of binders, which of them come from the log, and the states now and
+    before.
 
-    ``fields`` are names that functions give to what comes from the log, each with the name that the log's rule gives it.
+    ``fields`` maps the names that functions give to values of the log to the names in the log's rule.
     """
 
     model: TraceModel
@@ -49,18 +50,18 @@ class Situation:
     fields: Mapping[str, k.Local] = field(default_factory=dict)
 
     def value(self, expr: k.Expr) -> Value:
-        """The value of an expression here; raises ``Undefined``."""
+        """The value of an expression; raises ``Undefined``."""
         try:
             return self.model.value(expr, self.bound, self.now, self.before)
         except KeyError:
             raise Undefined("it depends on a choice", expr.span) from None
 
     def with_local(self, name: str, value: Value) -> Situation:
-        """The same with one more binder."""
+        """The situation with one more binder."""
         return replace(self, bound={**self.bound, name: value})
 
     def with_let(self, binder: k.Local, value: k.Expr) -> Situation:
-        """The same with a name for an expression; raises ``Undefined``."""
+        """The situation with a name for an expression; raises ``Undefined``."""
         inner = self.with_local(binder.name, self.value(value))
         origin = self._origin(value)
         if origin is None:
@@ -68,7 +69,7 @@ class Situation:
         return replace(inner, given=self.given | {binder.name}, fields={**self.fields, binder.name: origin})
 
     def _origin(self, expr: k.Expr) -> k.Local | None:
-        """The one name from the log that an expression is made of, if it is."""
+        """The one name from the log of which an expression is made, if there is one."""
         parts = (expr, *descendants(expr))
         names = {part.name: part for part in parts if isinstance(part, k.Local)}
         if len(names) != 1 or not names.keys() <= self.given or any(isinstance(part, k.StateVar) for part in parts):
@@ -118,7 +119,9 @@ def _atom(expr: k.Expr, here: Situation, undefined: str | None = None) -> Failed
 
 
 def _sides(expr: k.Expr) -> Iterator[k.Expr]:
-    """What is compared, other than constants: it says more than nothing where what it reads lies within its own binders."""
+    """The compared expressions other than constants; a comparison inside a quantifier says more if its reads are within
+    the binders.
+    """
     if isinstance(expr, k.Equal | k.Compare):
         yield from (side for side in (expr.left, expr.right) if not isinstance(side, k.Const))
 
@@ -138,7 +141,7 @@ def _readings(expr: k.Expr) -> Iterator[k.Expr]:
 
 
 def reads_place(expr: k.Expr) -> bool:
-    """Whether the expression reads one place of the state: a variable, or an entry, a field, the payload of one."""
+    """Whether the expression is one place of the state: a variable, or an entry, a field, or the payload of one."""
     match expr:
         case k.StateVar():
             return True
@@ -154,7 +157,8 @@ def reads_place(expr: k.Expr) -> bool:
 class ConditionPrinter:
     """Prints expressions as the spec's author wrote them.
 
-    Values of the set ``unsaid`` are left out: of those that slices are named after a slice has but one, which stands for itself under any name.
+    Values of the set ``unsaid`` are left out: in a slice's model this set has one element, which stands for the slice
+    whatever its name.
     """
 
     sources: Sources

@@ -1,4 +1,4 @@
-"""A mismatch made into an answer, and the search made to go on after it."""
+"""Turns a mismatch into a violation, and lets the search go on after it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ BLAMES_KEPT = 5
 """How many lines are blamed for one mismatch at most."""
 
 MOST_OF_PARTS = 5
-"""How many mismatches are reported at most where lines are known to be missing: one that is missing may be why many others have no explanation."""
+"""How many mismatches are reported at most where lines are known to be missing: one missing line may cause many of
+them.
+"""
 
 NO_REPAIR = "no small change of the log explains it; the line is left out"
 CONTRADICTORY = "no execution explains all of these lines, and without any one of them there is one"
@@ -34,9 +36,9 @@ NO_INITIAL_STATE = "the model has no initial state"
 
 @dataclass(slots=True)
 class MismatchFindings:
-    """What a search that goes on after every mismatch found: the path to the end, or why it did not get there.
+    """The result of a search that goes on after every mismatch: the path to the end, or why it did not get there.
 
-    ``stuck`` is when the first line was written that has no explanation, or the last one that was reached, in milliseconds.
+    ``stuck`` is the time, in milliseconds, of the first unexplained line, or of the last line that was reached.
     """
 
     violations: list[LogViolation] = field(default_factory=list)
@@ -46,7 +48,7 @@ class MismatchFindings:
 
 
 def proceed(search: TraceSearch, writer: ConditionPrinter, options: Options) -> MismatchFindings:
-    """Search, and go on after every mismatch until the end, a cap, or the most mismatches that are reported."""
+    """Search, and go on after every mismatch, until the end, a limit, or the most mismatches that are reported."""
     findings = MismatchFindings()
     most = min(options.mismatches, MOST_OF_PARTS) if options.partial else options.mismatches
     start = search.begin(search.frontier.start)
@@ -77,14 +79,14 @@ def proceed(search: TraceSearch, writer: ConditionPrinter, options: Options) -> 
 
 
 def _last_time(deepest: Sequence[SearchPath]) -> float | None:
-    """When the last line was written that one of these points explains."""
+    """The time of the last line that one of these paths explains."""
     trails = (path.move for deep in deepest for path in deep.backwards() if path.move is not None)
     return max((move.item.time for move in trails if move.item is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Resumption:
-    """A violation, and where and over which streams the search goes on."""
+    """A violation, and the path and the streams with which the search goes on."""
 
     violation: LogViolation
     search: TraceSearch
@@ -94,14 +96,14 @@ class Resumption:
 def resume(
     search: TraceSearch, rejected: Rejected, start: list[SearchPath], writer: ConditionPrinter
 ) -> Resumption | None:
-    """The violation that a search without an execution tells of, and how it goes on; None if there is no candidate at all."""
+    """The violation of a failed search, and how to go on; None if there is no suspect at all."""
     if rejected.conflict:
         return _without_last(search, rejected.conflict, start)
     return explain_mismatch(search, rejected.deepest, writer)
 
 
 def without_candidate(search: TraceSearch, rejected: Rejected) -> LogViolation:
-    """The violation where nothing can be said against any line that comes next: there is none, for each is to come after another, or the clause has no step for it."""
+    """The violation where no line is next: each must come after another, or the clause has no step for it."""
     cursors = rejected.deepest[0].node.cursors
     due = search.frontier.heads(cursors).items
     first = min(due or search.frontier.next_in_streams(cursors), key=lambda item: (item.time, item.index))
@@ -111,7 +113,7 @@ def without_candidate(search: TraceSearch, rejected: Rejected) -> LogViolation:
 
 
 def explain_mismatch(search: TraceSearch, deepest: Sequence[SearchPath], writer: ConditionPrinter) -> Resumption | None:
-    """Who is to blame for a search that ended at these points, and how it goes on; None if there is no candidate at all."""
+    """The blame for a search that ended at these paths, and how to go on; None if there is no suspect at all."""
     budget = search.model.plan.hidden_limit
     ranked = suspects(search, deepest, budget)
     if not ranked:
@@ -127,7 +129,7 @@ def explain_mismatch(search: TraceSearch, deepest: Sequence[SearchPath], writer:
 
 
 def violation_of(misfit: Misfit) -> LogViolation:
-    """The violation that an event is whose value the model does not have."""
+    """The violation for an event with a value that the model does not have."""
     part = FailedPart("type", misfit.rule.label, misfit.text, misfit.rule.span, ((misfit.field, misfit.text),), ())
     action = misfit.rule.steps[0][0].action if misfit.rule.steps else "observe"
     repair = Repair("drop", "the line is left out", misfit.event)
@@ -137,7 +139,7 @@ def violation_of(misfit: Misfit) -> LogViolation:
 def _ranked_blames(
     item: OrderedObservation | None, ranked: Sequence[Suspect], writer: ConditionPrinter, field: str | None = None
 ) -> list[Blame]:
-    """The line that the repair changes first, with what stands against the field it changes; then the candidates by rank, each once."""
+    """The line that the repair changes, with what contradicts the changed field; then the suspects by rank, each once."""
     blames = [as_blame(suspect, writer) for suspect in ranked]
     if item is not None:
         place = item.observation.event.record.place
@@ -152,12 +154,12 @@ def _ranked_blames(
 
 
 def _as_source(item: OrderedObservation, noticed: Blame) -> Blame:
-    """A line read before, whose value is what makes a later line impossible."""
+    """A line read earlier whose value makes a later line impossible."""
     return Blame(item.observation.event, _action(item), noticed.parts)
 
 
 def _without_repair(search: TraceSearch, ranked: Sequence[Suspect], writer: ConditionPrinter) -> Resumption:
-    """Nothing small helps: the likeliest line is left out."""
+    """No small repair helps: the likeliest line is left out."""
     worst = ranked[0]
     item = worst.item
     blames = _ranked_blames(item, ranked, writer)
@@ -175,7 +177,9 @@ def _leave_out(search: TraceSearch, item: OrderedObservation) -> TraceSearch:
 def _without_last(
     search: TraceSearch, conflict: Sequence[OrderedObservation], start: Sequence[SearchPath]
 ) -> Resumption:
-    """Lines that contradict each other are blamed together, the last of them first; it is left out, and the search begins anew."""
+    """Lines that contradict each other are blamed together, the last one first; it is left out, and the search begins
+    again.
+    """
     *others, last = conflict
     blames = [Blame(each.observation.event, _action(each), ()) for each in (last, *others)]
     places = ", ".join(str(each.place) for each in blames)
@@ -190,7 +194,7 @@ def _action(item: OrderedObservation) -> str:
 
 
 def _with_times(chosen: ChosenRepair, order: PartialOrder) -> Repair:
-    """The repair that doubts the clocks, with the two lines that are furthest out of order and by how much."""
+    """The repair that doubts the clocks, with the two lines that are furthest out of order, and by how much."""
     repair = chosen.candidate.repair
     worst = max(_inversions(chosen.path, order), key=lambda found: found[0], default=None)
     if worst is None:
@@ -204,7 +208,7 @@ def _with_times(chosen: ChosenRepair, order: PartialOrder) -> Repair:
 def _inversions(
     path: SearchPath | None, order: PartialOrder
 ) -> Iterator[tuple[float, OrderedObservation, OrderedObservation]]:
-    """The pairs of items that a path reads against the certainty of their times, with the milliseconds by which they exceed it."""
+    """The pairs of items that a path reads against their certain order, with the milliseconds by which they violate it."""
     read: list[OrderedObservation] = []
     for move in path.moves() if path is not None else ():
         if move.item is None:

@@ -1,7 +1,8 @@
-"""The smallest change of the log after which it can be explained further.
+"""The smallest change of the log after which more of it can be explained.
 
-A wrong value may be noticed long after it was written, and a later, true line may be the one that cannot be explained. So every
-repair is judged by how far the search gets with it, then by how small it is; the blame goes to the line that the best repair changes.
+A wrong value may be noticed long after it was written, and a later, correct line may be the one without an explanation.
+So every repair is ranked by how far the search gets with it, then by its size. The blame goes to the line that the best
+repair changes.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ LOOKAHEAD = 40
 """How many items beyond the failure a repair is tried on."""
 
 WINDOW = 1_000.0
-"""How far from the order of time, in milliseconds, the trace is sought to go on."""
+"""How far from the order of time, in milliseconds, the continuation is searched."""
 
 HIDDEN = 3
-"""How many hidden steps between two pinned events a repair may need."""
+"""How many hidden steps between two action observations a repair may need."""
 
 FIRST_NODES, SECOND_NODES = 100, 400
 """How many nodes the search may visit to see whether a repair helps at all, and then how far."""
@@ -31,19 +32,19 @@ FIRST_NODES, SECOND_NODES = 100, 400
 
 @dataclass(frozen=True, slots=True)
 class ChosenRepair:
-    """A repair, how many items are accounted for with it, and the path that does so."""
+    """A repair, how many items are explained with it, and the path that explains them."""
 
     candidate: Candidate
     reach: int
     path: SearchPath | None
     complete: bool
-    """Whether that is as far as was asked for."""
+    """Whether all items that were asked for are explained."""
 
 
 def best_repair(
     search: TraceSearch, deepest: Sequence[SearchPath], ranked: Sequence[Suspect], budget: int
 ) -> ChosenRepair | None:
-    """The repair that lets the trace go on furthest, the smallest of those that go equally far; None if none helps.
+    """The repair with which the search gets furthest; of equal ones the smallest. None if none helps.
 
     Repairs are tried by size. Once one gets as far as anyone looks, larger ones are not tried.
     """
@@ -65,7 +66,7 @@ def _size(candidate: Candidate) -> tuple[int, int]:
 
 
 def _preference(chosen: ChosenRepair) -> tuple[float, ...]:
-    """The furthest first, then the smallest change, then the one that assumes least."""
+    """Furthest first, then the smallest change, then the fewest assumptions."""
     kind, change, distance = chosen.candidate.size
     path = chosen.path
     hidden = sum(hidden_steps(path).values()) if path is not None else 0
@@ -73,7 +74,7 @@ def _preference(chosen: ChosenRepair) -> tuple[float, ...]:
 
 
 def _try(candidate: Candidate, enough: int, nodes: int, budget: int) -> ChosenRepair:
-    """How far a search of so many nodes gets with a repair."""
+    """How far a search with this many nodes gets with a repair."""
     limits = Limits(min(budget, HIDDEN), nodes, window=WINDOW)
     finding = candidate.search.run(list(candidate.start), limits, enough - candidate.gain)
     deepest = max(finding.deepest, key=lambda path: path.read, default=None)

@@ -1,4 +1,6 @@
-"""Changes of a log that might let the trace go on: one field, two lines exchanged, a clock, a line dropped, a step added."""
+"""Candidate repairs of a log: another value in a field, two lines swapped, clocks ignored, a line dropped, a step
+added.
+"""
 
 from __future__ import annotations
 
@@ -21,22 +23,23 @@ from assay.traces.search.transition_system import ANY, Taken
 from assay.traces.table.statement_keys import OF_THE_FILE
 
 NEARBY = 1_000.0
-"""A changed line is expected at most so many milliseconds before its time."""
+"""A changed line is expected at most this many milliseconds before its time."""
 
 STATES_TRIED = 60
-"""How many states, reached by hidden steps, a changed line is tried in before the search is."""
+"""How many states, reached by hidden steps, a changed line is tried in before a search is."""
 
 SUSPECTS_TRIED = 6
 MEMORY = 60
 INSTANCES_TRIED = 300
-"""The most blocked items, items already read, and occurrences of an inserted action that are tried."""
+"""The most blocked items, earlier items, and occurrences of an inserted action that are tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A repair that can be tried: the search over the changed streams, where it takes up, and its size (smaller is likelier).
+    """A repair to try: the search over the changed streams, the path where it goes on, and its size (smaller is
+    likelier).
 
-    ``gain`` is how many items the repair itself accounts for.
+    ``gain`` is the number of items that the repair itself explains.
     """
 
     repair: Repair
@@ -64,13 +67,15 @@ def candidates(search: TraceSearch, deepest: Sequence[SearchPath], ranked: Seque
 
 
 def _consumed(path: SearchPath) -> list[OrderedObservation]:
-    """The items read last, the last first."""
+    """The items read last, the last one first."""
     read = (step.move.item for step in path.backwards() if step.move is not None and step.move.item is not None)
     return list(islice(read, MEMORY))
 
 
 def first_at(path: SearchPath, item: OrderedObservation) -> SearchPath:
-    """Where on a path the item would come: it is next in its stream, and no line much later than it has changed the state."""
+    """The prefix of a path at which the item would come: it is next in its stream, and no much later line has changed
+    the state.
+    """
     found = path
     for step in path.backwards():
         if step.node.cursors[item.stream] < item.position:
@@ -91,7 +96,9 @@ def first_at(path: SearchPath, item: OrderedObservation) -> SearchPath:
 def _changes(
     search: TraceSearch, path: SearchPath, item: OrderedObservation, found: Iterable[Suspect], *, consumed: bool
 ) -> Iterator[Candidate]:
-    """The item with another value in one field. An item already read is doubted if the model's value in a failing condition may stem from it."""
+    """The item with another value in one field. An earlier item is doubted if the model's value in a false condition
+    may stem from it.
+    """
     atoms = [obstacle.atom for suspect in found for obstacle in suspect.obstacles]
     in_model = [each.value for atom in atoms for each in atom.model]
     stated = [*in_model, *(each.value for atom in atoms for each in atom.log)]
@@ -135,7 +142,7 @@ def _shown(value: Value, field: k.EventField) -> str:
 
 
 def _swaps(search: TraceSearch, path: SearchPath, item: OrderedObservation) -> Iterator[Candidate]:
-    """The item exchanged with its neighbours in the file."""
+    """The item swapped with its neighbours in the file."""
     items = search.frontier.order.streams[item.stream].items
     for at in (item.position, item.position - 1):
         if not 0 <= at < len(items) - 1:
@@ -155,7 +162,7 @@ def _swaps(search: TraceSearch, path: SearchPath, item: OrderedObservation) -> I
 
 
 def _alike(first: OrderedObservation, second: OrderedObservation) -> bool:
-    """Whether two lines say the same."""
+    """Whether two lines have the same rule and values."""
     one, other = first.observation, second.observation
     return one.rule is other.rule and one.values == other.values
 
@@ -168,7 +175,9 @@ def _dropped(search: TraceSearch, path: SearchPath, item: OrderedObservation) ->
 
 
 def _untimed(search: TraceSearch, path: SearchPath) -> Candidate:
-    """No certainty from times. Where the search begins again, the lines that are out of time are not read yet."""
+    """The log without the order by times. Where the search begins again, the lines that are out of time are not read
+    yet.
+    """
     order: PartialOrder = replace(search.frontier.order, timed=False)
     start = list(islice(path.backwards(), MEMORY))[-1]
     repair = Repair(
@@ -178,7 +187,7 @@ def _untimed(search: TraceSearch, path: SearchPath) -> Candidate:
 
 
 def _added(search: TraceSearch, path: SearchPath, ranked: Sequence[Suspect]) -> Iterator[Candidate]:
-    """An action that the clause expects a line for, taken without one."""
+    """An action taken without the line that the clause expects for it."""
     hints = {
         part for one in ranked for each in one.obstacles for stated in each.atom.log for part in parts(stated.value)
     }
@@ -196,7 +205,7 @@ def _added(search: TraceSearch, path: SearchPath, ranked: Sequence[Suspect]) -> 
 
 
 def _occurrences(search: TraceSearch, name: str, numbers: Sequence[int], state: int) -> Iterator[Taken]:
-    """The occurrences of an action now; a parameter as large as the log takes only the numbers given."""
+    """The occurrences of an action now; a parameter whose type grows with the log takes only the given numbers."""
     model = search.model
     parameters = model.meanings.actions[name].node.parameters
     open_numbers = [at for at, parameter in enumerate(parameters) if is_sized(parameter.binder.type)]

@@ -1,8 +1,6 @@
-"""The order in which executions of what is shared and of each slice were found, woven into one: where a search of the whole looks first.
+"""Guides the product search: it first tries the order in which the shared and the slice executions were found.
 
-docs/design/guided-search.md: If slices depend on one another in nothing, the steps of each can be put between the shared steps where that slice's execution has
-them, and the whole is explained. A search that tries its lines in this order finds that at once, and checks every guard on the way, those across slices too. Where one of these is
-false, it goes on to other orders.
+The order is a hint and excludes no execution (docs/design/guided-search.md).
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from assay.traces.slices.slice_validator import Joint
 from assay.traces.table.statement_keys import EVERY_SLICE
 
 HEADS = 20
-"""How many of the lines that may come next are tried at most."""
+"""How many of the items that may come next are tried at most."""
 
 Key = tuple[str | None, LogPosition]
 """The slice, if any, and the place of a line."""
@@ -38,14 +36,14 @@ UNKNOWN: Rank = (inf,)
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """Where lines come in the executions that were found, the hidden steps that they have there right before them, and the states of their slices after them."""
+    """The rank of each line in the known executions, the hidden steps right before it, and its slice's state after it."""
 
     ranks: dict[Key, Rank] = field(default_factory=dict)
     hidden: dict[Key, tuple[ExecutedStep, ...]] = field(default_factory=dict)
     after: dict[Key, State] = field(default_factory=dict)
 
     def add(self, name: str | None, run: Execution, ranks: Iterable[Rank]) -> None:
-        """Add the execution of a slice, or of what is shared; ``ranks`` are those of its steps."""
+        """Add the execution of a slice, or the shared one; ``ranks`` are those of its steps."""
         before: list[ExecutedStep] = []
         for step, rank in zip(run.steps, ranks, strict=True):
             if step.event is None:
@@ -59,7 +57,7 @@ class Guide:
 
 
 def guide(joint: Joint, shared: Execution, slices: Iterable[SliceResult]) -> Guide:
-    """What the executions of what is shared and of slices say of the whole."""
+    """The guide from the shared execution and those of slices."""
     seen = joint.seen
     found = Guide()
     begins, last = [0.0], _visible(shared.initial, seen)
@@ -77,7 +75,7 @@ def guide(joint: Joint, shared: Execution, slices: Iterable[SliceResult]) -> Gui
 
 
 class GuidedSearch(TraceSearch):
-    """A search that reads lines in the order of their ranks, and supposes the hidden steps that the guide has."""
+    """A search that reads items by rank and tries the guide's hidden steps first."""
 
     def __init__(self, model: TraceModel, order: PartialOrder, own: Sequence[int], known: Guide) -> None:
         super().__init__(model, TraceHeads(guided(order, known.ranks)))
@@ -85,7 +83,7 @@ class GuidedSearch(TraceSearch):
         self._known = known
 
     def moves(self, path: SearchPath, limits: Limits, finding: SearchResult) -> Iterator[SearchPath]:
-        """The ways on, by rank; none is given up, so that there is nothing to note in the finding."""
+        """The successors by rank. None is ever dropped, so nothing is recorded in the result."""
         del finding
         node = path.node
         for item in self.frontier.heads(node.cursors).items[:HEADS]:
@@ -99,7 +97,7 @@ class GuidedSearch(TraceSearch):
                     yield self.settle(path.then(move, SearchNode(cursors, after, 0)), limits)
 
     def _before(self, item: OrderedObservation, key: Key, state: int) -> Iterator[tuple[tuple[Taken, ...], int]]:
-        """The hidden steps that the guide has, or none."""
+        """The guide's hidden steps before the item, and no hidden steps."""
         slice_ = _slice_of(item)
         steps: list[Taken] = []
         now = state
@@ -117,7 +115,7 @@ class GuidedSearch(TraceSearch):
         yield (), state
 
     def _agrees(self, item: OrderedObservation, state: int, wanted: State | None) -> bool:
-        """Whether the item's slice is in a state as it was found."""
+        """Whether the item's slice is in the state of its own execution."""
         slice_ = _slice_of(item)
         if wanted is None or slice_ is None:
             return True
@@ -139,7 +137,7 @@ def _key(item: OrderedObservation) -> Key:
 
 
 def _in_place(value: Value, slice_: Atom | None) -> Value:
-    """A value in the whole: where it is the one element that stood for a slice, the slice itself."""
+    """A value of a slice's model in the product: the stand-in element becomes the slice itself."""
     return slice_ if isinstance(value, Atom) and slice_ is not None and value.sort == slice_.sort else value
 
 
@@ -150,7 +148,7 @@ def _visible(state: State, seen: Sequence[int]) -> tuple[object, ...]:
 def _of_slice(
     run: Execution, states: Sequence[tuple[object, ...]], begins: Sequence[float], seen: Sequence[int]
 ) -> Iterator[Rank]:
-    """The ranks of the steps of a slice: each behind the shared step that its position is behind, and in the order of its own execution."""
+    """The ranks of a slice's steps: after the shared step of their position, in the order of the slice's execution."""
     position = 0
     for number, step in enumerate(run.steps):
         now = _visible(step.state, seen)
@@ -159,7 +157,7 @@ def _of_slice(
 
 
 def guided(order: PartialOrder, known: Mapping[Key, Rank]) -> PartialOrder:
-    """The order of lines with times that say where they come; those of which nothing is known come last. None comes after a line that requires it."""
+    """The order with ranks as times; unranked lines come last. No line comes after one that requires it."""
     every = [item for stream in order.streams for item in stream.items]
     wanted = {item.index: known.get(_key(item), UNKNOWN) for item in every}
     latest = _no_later(wanted, order)
@@ -173,7 +171,7 @@ def guided(order: PartialOrder, known: Mapping[Key, Rank]) -> PartialOrder:
 
 
 def _no_later(wanted: Mapping[int, Rank], order: PartialOrder) -> dict[int, Rank]:
-    """The ranks, where no line has a higher one than a line that requires it."""
+    """The ranks, lowered so that no line ranks higher than a line that requires it."""
     before = {index: list(others) for index, others in order.requires.items()}
     for stream in order.streams:
         for one, after in pairwise(stream.items):

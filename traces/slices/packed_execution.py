@@ -1,7 +1,7 @@
-"""Executions of slices in as few bytes as they need, until they are asked for.
+"""Keeps executions of slices in few bytes until they are read.
 
-A log of thousands of slices has hundreds of thousands of steps, each with an event and a state; as objects they take more memory than the log. What is shared in
-their states is what the shared execution holds, and is named by its number there.
+A log of thousands of slices has hundreds of thousands of steps, each with an event and a state: as objects they take
+more memory than the log. Values of the shared execution are stored by their number there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _OWN = -1
 
 @dataclass(slots=True)
 class Shelf:
-    """The values that packed executions have in common, in an order that all processes have alike; and the execution that was asked for last."""
+    """The values that packed executions share, in an order that all processes agree on; and the last execution that was
+    unpacked.
+    """
 
     values: Sequence[object]
     numbers: dict[int, int] = field(default_factory=dict)
@@ -32,7 +34,7 @@ class Shelf:
 
     @classmethod
     def of(cls, states: Iterable[State]) -> Shelf:
-        """One for executions whose states hold mostly values of these."""
+        """The shelf for executions whose states hold mostly values of these states."""
         return cls(tuple({id(value): value for state in states for value in state}.values()))
 
     def pack(self, run: Execution) -> bytes:
@@ -49,7 +51,7 @@ class Shelf:
         return self.last[1]
 
     def _apart(self, state: State) -> tuple[tuple[int, ...], tuple[object, ...]]:
-        """The numbers of the values that are in common, and the others."""
+        """The numbers of the shared values, and the other values."""
         numbers = tuple([self.numbers.get(id(value), _OWN) for value in state])
         return numbers, tuple([value for number, value in zip(numbers, state, strict=True) if number == _OWN])
 
@@ -59,7 +61,7 @@ class Shelf:
 
 
 class PackedExecution(Execution):
-    """An execution that is unpacked when it is asked for. The one that was asked for last is kept."""
+    """An execution that is unpacked when it is read. The last one stays unpacked."""
 
     __slots__ = ("_data", "_shelf")
     _data: bytes
@@ -71,12 +73,12 @@ class PackedExecution(Execution):
 
     @property
     def initial(self) -> State:
-        """The state in which it begins."""
+        """The initial state."""
         return self._shelf.unpack(self._data).initial
 
     @property
     def steps(self) -> tuple[ExecutedStep, ...]:
-        """Its steps."""
+        """The steps."""
         return self._shelf.unpack(self._data).steps
 
     def __eq__(self, other: object) -> bool:

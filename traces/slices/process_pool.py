@@ -1,4 +1,4 @@
-"""Slices answered by several processes. They are copies of this one, and so have the events; only the answers go from one to another."""
+"""Validates slices in several processes. They are forks of this one, so they have the events; only answers are sent."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from assay.traces.slices.packed_execution import PackedExecution, Shelf
 from assay.traces.slices.slice_validator import Joiner, Joint, SliceAnswer
 
 WORTH_IT = 20_000
-"""From so many events on it takes less time to begin processes than they save."""
+"""With fewer events than this, forking takes longer than it saves."""
 
 AT_ONCE = 16
 """How many slices a process takes at a time."""
 
 
 Finish = Callable[[SliceAnswer, Sequence[Event]], SliceAnswer]
-"""What is done with the answer about a slice where its events are."""
+"""Completes a slice's answer in the process that has its events."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What all processes have: the joiner, the slices with their events, and what the executions of slices are packed with, if they are packed."""
+    """What all processes have: the validator, the slices, and what executions are packed with, if they are packed."""
 
     joiner: Joiner
     slices: tuple[tuple[str, Sequence[Event]], ...]
@@ -39,9 +39,9 @@ class _Work:
     shelf: Shelf | None
 
     def answer(self, number: int) -> tuple[SliceAnswer, bytes]:
-        """The answer about a slice, and its execution by itself if that is packed."""
+        """The answer about a slice, and its packed execution if it is packed."""
         name, events = self.slices[number]
-        events = copy(events)  # what is worked out about the events of a slice ends with its answer
+        events = copy(events)  # caches on the events of a slice are dropped with its answer
         found = self.joiner.of_slice(name, events)
         found = found if self.finish is None else self.finish(found, events)
         run = found.result.execution
@@ -50,7 +50,7 @@ class _Work:
         return replace(found, result=replace(found.result, execution=None)), self.shelf.pack(run)
 
     def whole(self, answer: SliceAnswer, run: bytes) -> SliceAnswer:
-        """The answer with its execution, which stays packed until it is asked for."""
+        """The answer with its execution, which stays packed until it is read."""
         if self.shelf is None or not run:
             return answer
         return replace(answer, result=replace(answer.result, execution=PackedExecution(run, self.shelf)))
@@ -62,7 +62,7 @@ _work: _Work | None = None
 def answer_all(
     joint: Joint, slices: Mapping[str, Sequence[Event]], jobs: int, finish: Finish | None
 ) -> list[SliceAnswer]:
-    """The answers about all slices, each finished with its events, by at most so many processes (0: as many as there are cores)."""
+    """The finished answers about all slices, by at most ``jobs`` processes (0: one for each core)."""
     many = sum(map(len, slices.values())) >= WORTH_IT
     work = _Work(Joiner(joint), tuple(slices.items()), finish, Shelf.of(joint.chain.states) if many else None)
     count = min(jobs or len(os.sched_getaffinity(0)), len(slices)) if sys.platform == "linux" else 1
@@ -75,7 +75,7 @@ def answer_all(
 
 
 def _answer_elsewhere(work: _Work, count: int, found: dict[int, SliceAnswer]) -> None:
-    """Take the answers of other processes; where one of these is killed, what is missing is left to this process."""
+    """Collect the answers of other processes; if one of them is killed, this process computes what is missing."""
     global _work  # noqa: PLW0603 - what a process that is copied takes with it
     _work = work
     try:

@@ -1,11 +1,7 @@
-"""The whole log against the whole model: one execution of all slices together, with every guard that slicing leaves out.
+"""Product search: one execution of the whole model for all slices together, with the guards that slicing drops.
 
-docs/design/product-search.md: What slices answer is sure where they find a mismatch, for in slices the model may do more, never less. That they find none leaves two
-things open: a guard that reads across slices, which was left out, and an execution of what is shared that suits every one of several slices, but not
-all of them. Both are asked here, of the same lines in the same order (docs/design/slice-search.md, docs/design/shared-timeline.md): the lines that state one number are one step of its slice, and the numbers
-are the order of these steps. Where files tell the order of all lines, it is theirs; otherwise what else lines report comes between the writes that are told of before and after it, and what a thread did in several
-slices it did in the order of its lines; a clause that names no threads takes each file for one's.
-The states are those of all slices at once, and so are the ways to order their steps: that is for small logs, and where a budget ends the search the answer says so.
+It decides what slices leave open: guards across slices, and shared executions that suit each slice but not all. The
+states are those of all slices at once, so this is for small logs (docs/design/product-search.md).
 """
 
 from __future__ import annotations
@@ -59,19 +55,19 @@ from assay.traces.table.event_selection import Selection, SliceField
 from assay.traces.table.statement_keys import EVERY_SLICE
 
 MOST_LINES = 20_000
-"""The most lines that are searched together: for each state the search keeps how far it has come in every slice."""
+"""The most lines that are searched together: every state of the search keeps its progress in every slice."""
 
 WANDERING = 2
-"""A search that is guided visits so many states for each line, and some more."""
+"""A guided search may visit this many states for each line, and some more."""
 
 NODES = 100
-"""A search of the whole may visit so many times fewer states than one of what is shared: each holds all slices."""
+"""The product search may visit this many times fewer states than the shared search: each state holds all slices."""
 
 
 class WholeModel(WrittenModel):
     """The model of all slices.
 
-    A hidden step of a slice that nothing of another reads comes right before a line of its own slice that has no way without it.
+    A hidden step of a slice that no other slice reads is tried only right before a line of its own slice that needs it.
     """
 
     def __init__(self, kernel: k.Kernel, plan: k.TracePlan, divided: Split) -> None:
@@ -85,11 +81,13 @@ class WholeModel(WrittenModel):
         self._matter: dict[tuple[int, ...], tuple[str, ...]] = {}
 
     def hidden(self, state: int, names: frozenset[str] | None = None) -> tuple[Taken, ...]:
-        """The hidden steps of no slice, and those that other slices read of; or those of these actions."""
+        """The hidden steps that may be taken anywhere: those of no slice, and those that other slices read; or the
+        given ones.
+        """
         return super().hidden(state, self._common if names is None else names)
 
     def stays(self, item: OrderedObservation, state: int) -> bool:
-        """Whether an observation holds in a state, no hidden step taken."""
+        """Whether an observation holds in a state, without hidden steps."""
         return any(after == state for after, _ in self.consume(item, state))
 
     def _consume(self, item: OrderedObservation, state: int) -> Consumed:
@@ -120,7 +118,9 @@ class WholeModel(WrittenModel):
         return NOWHERE_TO
 
     def _that_matter(self, item: OrderedObservation) -> tuple[str, ...]:
-        """The hidden actions of a slice that can matter to an item: they write what it reads, or what such a one does."""
+        """The hidden actions of a slice that can matter to an item: they write what it reads, or what another such
+        action reads.
+        """
         rules = {id(line.observation.rule): line.observation.rule for line in lines_of(item)}
         key = tuple(sorted(rules))
         found = self._matter.get(key)
@@ -134,14 +134,14 @@ class WholeModel(WrittenModel):
         return found
 
     def _of_slice(self, action: str, slice_: Value) -> Wanted:
-        """The arguments of an action for a slice, whatever the others are."""
+        """The arguments of an action for one slice; the others are open."""
         types = [parameter.binder.type for parameter in self.kernel.action(action).parameters]
         sort = self.divided.slicing.sort.name
         own = next(at for at, each in enumerate(types) if isinstance(each, t.AtomType) and each.sort.name == sort)
         return tuple(slice_ if at == own else ANY for at in range(len(types)))
 
     def calls_for(self, slice_: Value) -> tuple[k.ActionCall, ...]:
-        """All actions that a number can stand for, of a slice."""
+        """All calls that may count a version of a slice."""
         return tuple(self._call(action, self._of_slice(action, slice_)) for action in self.plan.numbered)
 
     def _call(self, action: str, wanted: Wanted) -> k.ActionCall:
@@ -163,7 +163,7 @@ def _read_by(kernel: k.Kernel, rule: k.TraceRule) -> set[str]:
 
 
 def _read_across(kernel: k.Kernel, divided: Split) -> set[str]:
-    """The variables of slices that guards read across them."""
+    """The slice variables that guards read across slices."""
     crossing = set(divided.relaxed)
     guards = (
         statement.condition
@@ -175,7 +175,7 @@ def _read_across(kernel: k.Kernel, divided: Split) -> set[str]:
 
 
 class ProductSearch(NamedTuple):
-    """The search of all events, how many lines that is, what slicing leaves out, and the values that the model does not have."""
+    """The search of all events, the number of its lines, the guards that slicing drops, and the misfits."""
 
     search: TraceSearch
     lines: int
@@ -184,7 +184,7 @@ class ProductSearch(NamedTuple):
 
 
 def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: Options) -> ProductSearch:
-    """The search of all events together; raises SpecError if the clause cannot be used."""
+    """The product search of all events; raises SpecError if the clause cannot be used."""
     slices = {name: events.marked(SliceField(name)) for name, events in parts.slices.items()}
     events = SlicedEvents(parts.shared, slices, parts.names)
     kernel, plan = sized_kernel(loaded, events.all, len(events), clause)
@@ -210,7 +210,9 @@ def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: O
 
 
 def _order_of_files(model: WholeModel, parts: Iterable[tuple[Selection, Read]]) -> PartialOrder | None:
-    """The order of all lines where files tell it (docs/design/slice-search.md); None where they do not, or some writes have to be guessed."""
+    """The order of all lines if files order them (docs/design/slice-search.md); None if they do not, or an update was
+    not logged.
+    """
     plan = model.plan
     if not files_tell_order(plan) or plan.threads or not set(plan.hidden).isdisjoint(plan.numbered):
         return None
@@ -221,7 +223,7 @@ def _order_of_files(model: WholeModel, parts: Iterable[tuple[Selection, Read]]) 
 
 
 def _placed(events: Selection, read: Read) -> Iterator[tuple[int, Observation]]:
-    """What all events are observed to be, with their positions in the log."""
+    """The observations of all events, with their positions in the log."""
     numbers = enumerate(events.numbers.tolist())
     every = [
         RuleView(at, view_at, view) for at, number in numbers for view_at, view in enumerate(read.views.get(number, ()))
@@ -235,19 +237,19 @@ def _slice_of(item: OrderedObservation) -> str:
 
 
 class _Told(NamedTuple):
-    """A line that says what was done, and the number of the item that it is of."""
+    """A line that names its action, and the number of its item."""
 
     line: OrderedObservation
     item: int
 
     @property
     def place(self) -> tuple[float, int]:
-        """Where it stands among the lines of its file."""
+        """Its place among the lines of its file."""
         return self.line.time, self.line.observation.event.record.place.line
 
 
 class _Mates:
-    """The shared lines of one thread in one stream: asked which of them were written before and after a line of a slice."""
+    """The shared lines of one thread in one stream: which of them were written before and after a line of a slice."""
 
     def __init__(self, items: Sequence[OrderedObservation]) -> None:
         ordered = sorted(items, key=by_time)
@@ -272,7 +274,7 @@ def _earlier(one: OrderedObservation, other: OrderedObservation) -> OrderedObser
 
 
 class _Built:
-    """The order of the whole, one slice after another: a stream of its writes, and one of what else each file tells of it."""
+    """The order of the whole, built slice by slice: a stream of its updates, and one for the other lines of each file."""
 
     def __init__(self, model: WholeModel, shared: PartialOrder) -> None:
         bound = model.plan.ordering.commit_before_line
@@ -294,7 +296,7 @@ class _Built:
                 self._mates[thread].append(_Mates(items))
 
     def order(self) -> PartialOrder:
-        """The order of all that was added."""
+        """The partial order of all that was added."""
         for told in self._told.values():
             self._in_order(told)
         requires = {index: frozenset(others) for index, others in self._requires.items()}
@@ -333,7 +335,7 @@ class _Built:
             self._between_mates(entry, item)
 
     def _in_order(self, told: Sequence[_Told]) -> None:
-        """Of the lines of a thread those of one file are in order, and those of several files by their times."""
+        """Order the lines of a thread: by position within a file, by time across files."""
         files: dict[str, list[_Told]] = defaultdict(list)
         for each in sorted(told, key=attrgetter("place")):
             files[each.line.observation.event.sequence].append(each)
@@ -357,7 +359,9 @@ class _Built:
         self._streams.append(ObservationStream(text, f"slice {name}", placed))
 
     def _between_mates(self, entry: Entry, item: OrderedObservation) -> None:
-        """What a thread writes lies between the shared lines that it wrote before and after (docs/design/shared-timeline.md), and is in the order of its other lines."""
+        """Place a thread's line between the shared lines that the thread wrote before and after it
+        (docs/design/shared-timeline.md).
+        """
         plan = self._model.plan
         for line in announcing(entry.lines if isinstance(entry, VersionedUpdate) else (entry.line,)):
             thread = thread_of(line.observation.event, plan)
@@ -380,7 +384,7 @@ class _Built:
         return WrittenItem(lead.index, observation, 0, 0, lines[0].time, -inf, latest, others, unseen)
 
     def _any_numbered(self, seen: Observation) -> Observation:
-        """The line read as whatever action a number can stand for, of its slice."""
+        """The line read as any action of its slice that counts a version."""
         slice_ = next(value for field, value in seen.values if field == EVERY_SLICE)
         return replace(seen, rule=replace(seen.rule, steps=(self._model.calls_for(slice_),), observe=None, then=None))
 
@@ -396,14 +400,16 @@ def _written(item: OrderedObservation) -> float:
 
 
 def _tightened(items: Sequence[OrderedObservation]) -> list[OrderedObservation]:
-    """Items of one order, each no later than those after it."""
+    """Items in one order, each no later than those after it."""
     return [replace(item, latest=last) for item, (_, last) in zip(items, in_turn(items), strict=True)]
 
 
 def check_whole(
     loaded: Loaded, parts: SlicedEvents, clause: str | None, options: Options, known: Guide | None = None
 ) -> ProductAnswer:
-    """Whether one execution of the whole model explains all events; ``known`` is what the executions of slices suggest."""
+    """Whether one execution of the whole model explains all events; ``known`` is the guide from the executions of
+    slices.
+    """
     full, lines, divided, misfits = together(loaded, parts, clause, options)
     answer = ProductAnswer(TraceVerdict.INCONCLUSIVE, guards=divided.relaxed, lines=lines)
     if misfits:
@@ -437,14 +443,14 @@ def _beginnings(search: TraceSearch) -> list[SearchPath]:
 
 
 def _accepted(answer: ProductAnswer, search: TraceSearch, path: SearchPath, divided: Split) -> ProductAnswer:
-    """The answer that an execution was found, and which properties it breaks."""
+    """The answer for an execution that was found, with the properties that it violates."""
     answer = replace(answer, visited=answer.visited + search.model.visited)
     properties = _broken(search.model, divided, execution(search.model, path))
     return replace(answer, verdict=TraceVerdict.CONSISTENT, properties=properties)
 
 
 def _without_writes(full: TraceSearch, divided: Split) -> TraceSearch:
-    """The search without hidden writes, which nearly no log needs and which lead to very many states."""
+    """The search without hidden updates, which hardly any log needs and which lead to very many states."""
     plan = of_parts(full.model.plan)
     if plan.hidden == full.model.plan.hidden:
         return full
@@ -452,6 +458,6 @@ def _without_writes(full: TraceSearch, divided: Split) -> TraceSearch:
 
 
 def _broken(model: TraceModel, divided: Split, run: Execution) -> tuple[BrokenProperty, ...]:
-    """The properties of slices that the execution of the whole breaks."""
+    """The slice properties that the execution violates."""
     names = {model.kernel.variables[at].name for at in divided.own}
     return PropertyChecker(model, (each for each in model.kernel.properties if speaks_of(each, names))).broken(run)

@@ -1,10 +1,8 @@
-"""Slices of whose every write a line says who did what: each is searched as a log of its own, with the steps of what is shared in between.
+"""Searches a slice as a log of its own, with the steps of the shared execution as one more stream.
 
-docs/design/slice-search.md: In a cluster's slice writes are in the order of their numbers, and what else is logged of it is woven in by time (``history``): many threads write each file, and lines are missing.
-Elsewhere times would be a worse order than the clause's: clocks that differ by a millisecond would make a healthy log inconsistent,
-and what happened long after a change of what is shared could be taken for earlier. So these slices are what a log without slices is: in the order of their files and numbers, and otherwise in any that
-the clause allows; the lines of one number are one step (``written_order``). What is shared has its one execution, which no slice changes: its steps are lines of a stream of their own, which say what is so afterwards. Those that were certainly over before the
-slice began are where it begins. Where of a number no line says who did what, or none tells at all, it is the history that knows how to go on.
+That is done where every update has a line that names its action. Such slices are ordered by files, versions and the
+clause, not by time stamps; why, and when the check along versions is used instead, is said in
+docs/design/slice-search.md.
 """
 
 from __future__ import annotations
@@ -50,27 +48,32 @@ from assay.traces.slices.versions.version_item import WrittenModel, has_several,
 from assay.traces.slices.versions.version_order import by_write
 
 SHARED = "what is shared"
-"""The action, and the stream, of the steps of what is shared: no action of a spec has such a name."""
+"""The action, and the stream, of shared steps: no action of a spec has this name."""
 
 ALONE = "the slice"
 """The name of a slice that is a log of its own."""
 
 STATES_KEPT = 10_000
-"""How many states are remembered from one slice to the next."""
+"""How many states are kept from one slice to the next."""
 
 FEW_NODES = 2_000
 """How many nodes are visited to find an execution without hidden steps."""
 
 
 def _may_begin_late(plan: k.TracePlan) -> bool:
-    """Whether a slice of which no line states a number may have begun before its log: the clause knows lines that tell of writes made before."""
+    """Whether a slice whose lines hold no version may have begun before its log, because the clause has rules for
+    earlier updates.
+    """
     told_later = any(rule.at is not None and not rule.steps for rule in plan.rules)
     return told_later or bool(plan.numbered) or knows_gaps(plan)
 
 
 @dataclass(frozen=True, slots=True)
 class SharedStep:
-    """A step of what is shared that slices see: what they see afterwards, the line that it was at or before, and when it was. ``sure`` says whether it came after the one before it for certain."""
+    """A shared step that slices see: the state after it, the line at or after it, and its interval.
+
+    ``sure``: it certainly came after the step before it.
+    """
 
     values: tuple[Value, ...]
     event: Event
@@ -81,7 +84,7 @@ class SharedStep:
 
 
 class SharedLineMark(NamedTuple):
-    """A line about what is shared, by its number in its file, and how many steps there were before it and after it."""
+    """A line about shared state, by its number in its file, with the number of steps before and after it."""
 
     line: int
     before: int
@@ -94,20 +97,22 @@ Stretch = tuple[Key, str]
 
 @dataclass(frozen=True, slots=True)
 class SharedPast:
-    """The steps of what is shared, and where among them the lines of each file stand, in their order there."""
+    """The shared steps, and where among them the lines of each file stand."""
 
     steps: tuple[SharedStep, ...] = ()
     marks: Mapping[Stretch, tuple[SharedLineMark, ...]] = field(default_factory=dict)
 
     def around(self, line: Observation, ordering: Ordering) -> tuple[int, int]:
-        """How many steps were certainly before a line of a slice, by its file, and the number of the first that was after it."""
+        """How many steps certainly came before a slice's line, by its file, and the number of the first that came after
+        it.
+        """
         marks = self.marks.get(_stretch(line, ordering), ())
         at = bisect_left(marks, line.event.record.place.line, key=attrgetter("line"))
         return marks[at - 1].after if at else 0, marks[at].before if at < len(marks) else len(self.steps)
 
 
 def shared_past(model: TraceModel, path: SearchPath, seen: Sequence[int], ordering: Ordering) -> SharedPast:
-    """What an accepted path of what is shared tells of the variables that are ``seen``."""
+    """The shared steps of an accepted path that change one of the variables ``seen``."""
     values = _seen(model.states[path.root.node.state], seen)
     found: list[SharedStep] = []
     marks: dict[Stretch, list[SharedLineMark]] = {}
@@ -144,22 +149,26 @@ def _is_surely_after(one: OrderedObservation, other: OrderedObservation, skew: i
 
 
 def _in_order(steps: Sequence[SharedStep]) -> tuple[SharedStep, ...]:
-    """The steps, none later than a later one nor earlier than an earlier one."""
+    """The steps with intervals narrowed so that their order is that of the list."""
     times = accumulate((step.time for step in steps), max)
     rows = zip(steps, times, in_turn(steps), strict=True)
     return tuple(replace(step, time=time, earliest=low, latest=high) for step, time, (low, high) in rows)
 
 
 class SliceSearchResult(NamedTuple):
-    """The answer about a slice; of several mismatches the ``first_alone`` was looked for, where writes have several lines."""
+    """The answer about a slice. ``first_alone``: of several mismatches only the first was searched, because updates
+    have several lines.
+    """
 
     result: SliceResult
     first_alone: bool = False
 
 
 class Apart:
-    """Answers about such slices: of a kernel that was taken apart, with this clause of theirs. ``seen`` are the shared variables that they see, ``past`` is what changes these, and what is ``assumed``
-    are the hidden actions that may do so whenever nothing else forbids it.
+    """Validates slices as logs of their own.
+
+    ``seen`` are the shared variables that they read, ``past`` the shared steps that change these, and ``assumed`` the
+    hidden actions that may change them at any time.
     """
 
     def __init__(
@@ -184,14 +193,15 @@ class Apart:
 
     @property
     def visited(self) -> int:
-        """How many states were looked at."""
+        """How many states were visited."""
         every = self._all, self._without_hidden, self._with_writes
         return sum(each.model.visited for each in every if each is not None)
 
     def answer(self, name: str, observations: Sequence[Observation], used: int) -> SliceSearchResult | None:
-        """The answer about a slice that these observations are made of; None if of some number no line says who did what, or writes that leave no line may explain what is left.
+        """The answer about a slice with these observations.
 
-        A mismatch that is none if what is shared came in another order, or at other times, is undecided.
+        None if some version has no line that names its action, or unlogged updates may explain what is left. A mismatch
+        that disappears if the shared execution had another order, or other times, is undecided.
         """
         answer = self._answer(name, observations, used)
         if (
@@ -215,7 +225,7 @@ class Apart:
 
     @cached_property
     def _freed(self) -> Apart:
-        """The same where slices may act whatever is shared."""
+        """The same, where slices may act whatever the shared state is."""
         names = frozenset(self._split.kernel.variables[at].name for at in self._seen)
         freed = without_guards_on(self._split, names)
         return Apart(freed, self._plan, self._seen, SharedPast(), self._writer, self._of_slices)
@@ -251,14 +261,19 @@ class Apart:
         return SliceSearchResult(result, first_alone=_has_writes_of_several(order))
 
     def _by_number(self, own: PartialOrder) -> PartialOrder | None:
-        """The order in which no line comes before one with a lower number; None where not every number has a line that says who did what, or none is stated of those that
-        a log may begin with."""
+        """The partial order in which no line comes before one with a lower version.
+
+        None if some version has no line that names its action, or no line has a version of those that a log may begin
+        with.
+        """
         stated = ((item.index, number_of(self._all.model, item)) for item in own.items)
         writes = {index: (ALONE, number) for index, number in stated if number is not None}
         return None if not writes and _may_begin_late(self._plan) else by_write(own, writes)
 
     def _around(self, own: PartialOrder) -> tuple[int, int]:
-        """How many steps were certainly over before the first line, and how many were not certainly after the last."""
+        """How many shared steps were certainly over before the slice's first line, and how many not certainly after its
+        last.
+        """
         first = min((item.earliest for item in own.items), default=0.0)
         last = max((item.latest for item in own.items), default=0.0)
         steps = self._past.steps
@@ -266,7 +281,7 @@ class Apart:
         return begin, max(begin, bisect_right(steps, last + own.skew, key=attrgetter("earliest")))
 
     def _begun(self, state: State, values: Sequence[Value] | None = None) -> State:
-        """The initial state of a slice, with what is shared as it was when it began."""
+        """The initial state of a slice, with the shared state as it was when the slice began."""
         if values is None:
             return state
         whole = list(state)
@@ -275,7 +290,7 @@ class Apart:
         return tuple(whole)
 
     def _with(self, own: PartialOrder, begin: int, end: int) -> PartialOrder:
-        """The order of a slice's lines, and some steps of what is shared as a stream beside them."""
+        """The order of a slice's lines with some shared steps as one more stream."""
         steps = self._past.steps[begin:end]
         if not steps:
             return own
@@ -298,7 +313,9 @@ class Apart:
         return replace(own, streams=(*own.streams, ObservationStream(SHARED, SHARED, items)), requires=together)
 
     def _beside(self, line: OrderedObservation, skew: int) -> tuple[int, int]:
-        """How many steps were certainly before a line, by its file or its time, and the number of the first that was after it."""
+        """How many shared steps certainly came before a line, by its file or its time, and the number of the first that
+        came after it.
+        """
         steps = self._past.steps
         before, after = self._past.around(line.observation, self._plan.ordering)
         by_time = bisect_left(steps, line.earliest - skew, key=attrgetter("latest"))
@@ -311,7 +328,7 @@ class Apart:
         return Observation(step.event, rule, {}, ())
 
     def _remarks(self, path: SearchPath) -> Iterator[Remark]:
-        """The occurrences of actions that the clause reports, each with the line that it was at or before."""
+        """The occurrences of actions that the clause reports, each with the line at or after it."""
         told = {each.action: each for each in self._plan.reported}
         for move in path.moves():
             for taken in (*move.hidden, *move.taken):
@@ -320,14 +337,14 @@ class Apart:
 
 
 class _Searched:
-    """A model that slices are searched with, one after the other, and the properties of what is found."""
+    """A model with which slices are searched one after the other, and the properties to check on what is found."""
 
     def __init__(self, model: TraceModel, properties: Sequence[k.Property]) -> None:
         self.model, self.properties = model, PropertyChecker(model, properties)
         self._initial = [model.states[number] for number in model.initial]
 
     def path(self, order: PartialOrder, begun: Callable[[State], State]) -> MismatchFindings | None:
-        """An execution that is found soon."""
+        """An execution, if one is found within few nodes."""
         search = self._search(order, begun)
         few = replace(DEFAULT_OPTIONS, nodes=FEW_NODES, solver=False)
         found = conclude(search, search.begin(search.frontier.start), few)
@@ -336,7 +353,10 @@ class _Searched:
     def findings(
         self, order: PartialOrder, begun: Callable[[State], State], writer: ConditionPrinter
     ) -> MismatchFindings:
-        """An execution, or why there is none. Where writes have several lines it ends at the first mismatch: which of these are right is not asked here."""
+        """An execution, or the mismatches.
+
+        If updates have several lines it stops at the first mismatch: which of the lines are right is not decided here.
+        """
         search = self._search(order, begun)
         if not _has_writes_of_several(order):
             return proceed(search, writer, DEFAULT_OPTIONS)
@@ -351,7 +371,7 @@ class _Searched:
                 return MismatchFindings([mismatch(search, found, start, writer)])
 
     def _search(self, order: PartialOrder, begun: Callable[[State], State]) -> TraceSearch:
-        """The search of a slice; ``begun`` says of an initial state how it is when the slice begins."""
+        """The search of a slice; ``begun`` maps the model's initial state to the state in which the slice begins."""
         if len(self.model.states) > STATES_KEPT:
             self.model.forget()
         self.model.initial = tuple(self.model.number(begun(state)) for state in self._initial)
@@ -359,7 +379,7 @@ class _Searched:
 
 
 def unread(seen: Observation, names: Collection[str]) -> Observation | None:
-    """An observation without its condition if this reads one of some variables; None if it is nothing else."""
+    """An observation without its condition if this reads one of some variables; None if it consists of nothing else."""
     rule = seen.rule
     condition = rule.then if rule.steps else rule.observe
     if condition is None or variables_of(condition).isdisjoint(names):
@@ -368,7 +388,7 @@ def unread(seen: Observation, names: Collection[str]) -> Observation | None:
 
 
 def _set_all(variables: Sequence[k.Variable]) -> k.Action:
-    """The action that gives variables their values."""
+    """The action that sets the shared variables to given values."""
     binders = [k.Local(each.type, f"{each.name} of all") for each in variables]
     parameters = tuple(k.Parameter(each, k.TypeDomain(t.SetType(each.type), each.type)) for each in binders)
     rows = zip(variables, binders, strict=True)
@@ -381,7 +401,7 @@ def _has_writes_of_several(order: PartialOrder) -> bool:
 
 
 def _of_slice(run: Execution) -> Execution:
-    """An execution without the steps of what is shared, whose outcome its other steps show."""
+    """An execution without the shared steps; the states after them show in its other steps."""
     return replace(run, steps=tuple(step for step in run.steps if step.action != SHARED))
 
 

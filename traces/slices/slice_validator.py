@@ -1,4 +1,4 @@
-"""The slices of a log joined on the one execution that was found for what they share."""
+"""Validates the slices of a log on the shared execution that was found."""
 
 from __future__ import annotations
 
@@ -44,19 +44,27 @@ from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_keys import named_by
 
 NUMBERS_SHOWN = 5
-"""How many of the numbers that no line states are listed."""
+"""How many of the missing versions are listed."""
 
 WIDTHS = 24, 100, 400
-"""How many ways are followed in a slice at first, and where that leaves anything open."""
+"""Beam widths: the first one, and those that are tried next where it leaves anything open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """What the slices of a log are joined on, and all that the check of one needs: the kernel taken apart, the clause, the execution of what
-    is shared as slices see it, the variables of it that they see, the hidden steps of it, or where slices are told apart the hidden actions, that slices can see (each with what they see), and the texts that mismatches are told with.
-    Where the kernel lacks guards, those of ``outside`` hold wherever nothing is guessed. Of a ``partial`` log lines are known to be missing, and of one that has ``begun`` late those that came before;
-    the last of its files begins at ``late``. Where the clause ``supposes``, nothing but the line of a first write may tell of a slice's beginning. ``past`` is what they see of what is shared,
-    where these may be logs of their own (docs/design/slice-search.md)."""
+    """What the check of every slice needs: the split kernel, the clause, the shared timeline, and what is known of the
+    log.
+
+    * ``seen``: the shared variables that slices read.
+    * ``assumed``: the hidden actions that change them, each with what it changes. Where slices are logs of their own,
+      all hidden actions.
+    * ``writer``: prints conditions in mismatches.
+    * ``partial``: lines are known to be missing. ``begun``: the log begins late. ``late``: when its last file begins
+      (milliseconds).
+    * ``outside``: where the kernel lacks guards, the full kernel, whose guards hold wherever nothing is uncertain.
+    * ``supposes``: only the line of a first update may show that a slice began in the log.
+    * ``past``: the shared steps, where slices may be logs of their own (docs/design/slice-search.md).
+    """
 
     split: Split
     plan: k.TracePlan
@@ -73,29 +81,34 @@ class Joint:
 
     @property
     def is_apart(self) -> bool:
-        """Whether slices may be asked as logs of their own, for no line is known to be missing (docs/design/slice-search.md)."""
+        """Whether slices may be searched as logs of their own: no line is known to be missing, and files order lines."""
         lacking = self.partial or self.begun or self.supposes or self.late > -inf or self.outside is not None
         return not lacking and files_tell_order(self.plan)
 
     def is_begun(self, events: Selection, first: FirstWrite) -> bool:
-        """Whether the events of a slice, of whose first write this is known, tell of its beginning; where no kind of events does, those of whole logs do, but for a clause that
-        knows what to do in gaps and no line states the number 0."""
+        """Whether the slice's beginning is in the log, given its first update.
+
+        If the clause has no kind of event for it, a whole log has it, unless the clause can bridge gaps and no line has
+        version 0.
+        """
         since = self.split.slicing.since
         whole = not (self.partial or self.begun or (first.number != 0 and knows_gaps(self.plan)))
         told = whole if since is None else bool(events.of_kind(since).any())
         return told and not (self.supposes and first.is_hearsay)
 
     def asks_as(self, other: Joint) -> bool:
-        """Whether another joint of the same kernel, on whatever execution, asks the same of slices."""
+        """Whether another joint of the same kernel, on any shared execution, checks slices in the same way."""
         asked, others = ((each.plan, each.partial, each.begun, each.late, each.supposes) for each in (self, other))
         return asked == others
 
     def of_parts(self) -> Joint:
-        """The same where any lines may be missing."""
+        """The same, where any lines may be missing."""
         return replace(self, plan=of_parts(self.plan), partial=True, begun=False)
 
     def freed(self) -> Joint:
-        """The same where slices may act whatever the hidden steps changed, as long as these may have come at another time (docs/design/uncertain-intervals.md)."""
+        """The same, where slices may act whatever the hidden steps changed, as far as these may have come at another
+        time.
+        """
         names: frozenset[str] = frozenset().union(*self.assumed.values())
         outside = None if files_tell_order(self.plan) else self.split
         return replace(self, split=without_guards_on(self.split, names), assumed={}, outside=outside)
@@ -104,7 +117,7 @@ class Joint:
 def joint(
     split: Split, plan: k.TracePlan, shared: TraceModel, path: SearchPath, writer: ConditionPrinter, options: Options
 ) -> Joint:
-    """The joint of an accepted path of what is shared."""
+    """The joint of an accepted shared path."""
     seen = split.seen(plan)
     partial = options.partial and not options.begun
     apart = files_tell_order(plan)
@@ -124,7 +137,9 @@ def _assumed(split: Split, variables: Sequence[int], hidden: Iterable[str]) -> d
 
 @dataclass(frozen=True, slots=True)
 class SliceAnswer:
-    """The answer about one slice, how its events were bound, how many states were looked at, and what was measured (``outages.Meter``)."""
+    """The answer about one slice: how its events were bound, the number of visited states, and its measures
+    (``outages.Meter``).
+    """
 
     result: SliceResult
     tally: BindingTally
@@ -133,9 +148,10 @@ class SliceAnswer:
 
 
 class SliceLines:
-    """The lines of a slice as the clause sees them: ``few`` of them say all (docs/design/equal-lines.md), and all are bound only when they are asked for.
+    """The observations of a slice. ``few`` omits equal lines (docs/design/equal-lines.md); all lines are bound only
+    when needed.
 
-    ``started`` says whether one of them tells of the slice's beginning.
+    ``started``: one of them reports the slice's beginning.
     """
 
     def __init__(self, model: TraceModel, binder: EventBinder, events: Selection, joint: Joint) -> None:
@@ -146,12 +162,12 @@ class SliceLines:
 
     @property
     def used(self) -> int:
-        """How many of the events are of some use."""
+        """How many of the events are used."""
         return self.read.tally.used - len(self.read.tally.misfits)
 
     @cached_property
     def observations(self) -> Sequence[Observation]:
-        """What all events are observed to be."""
+        """The observations of all events."""
         return self._binder.bind(self._events).observations
 
 
@@ -171,30 +187,31 @@ class Joiner:
         self.names = named_by(self.model.plan.rules)
 
     def of_slice(self, name: str, events: Sequence[Event]) -> SliceAnswer:
-        """All about a slice: it depends on its own events and on the joint alone."""
+        """The answer about a slice; it depends on the slice's own events and on the joint only."""
         lines, before = self.lines(events), self.visited
         return SliceAnswer(self.answer(name, lines), lines.read.tally, self.visited - before)
 
     def lines(self, events: Sequence[Event]) -> SliceLines:
-        """What the clause sees in the events of a slice."""
+        """The observations of a slice."""
         return SliceLines(self.model, self.binder, Selection.of(events, self.names), self.joint)
 
     def forget(self) -> None:
-        """Let go of states, before a slice is begun, if those of the slices before it are many."""
+        """Drop the states of earlier slices if they are many; called before a slice begins."""
         if len(self.model.states) > STATES_KEPT:
             self.model.forget()
 
     def answer(self, name: str, lines: SliceLines) -> SliceResult:
-        """The answer about a slice. A mismatch that is none if hidden shared steps came at other times than assumed is undecided. Logs that begin late
-        may lack lines of later times too, for files are rotated apart: that is asked where they would be inconsistent otherwise.
+        """The answer about a slice.
 
-        Which of all shared executions was found is chance where no line tells of a step; a slice may need another.
+        A mismatch that disappears if hidden shared steps came at other times is undecided: which of all shared
+        executions was found is chance where no line reports a step. Where files begin at different times, lines of
+        later times may be missing too; this is considered where the slice would be inconsistent otherwise.
         """
         found = self._as_own_log(name, lines)
         if found is not None and not (found.first_alone and found.result.verdict is TraceVerdict.INCONSISTENT):
             return found.result
         result = self._slice(name, lines)
-        if found is not None:  # it has no execution, and its history may know more of why
+        if found is not None:  # no execution: the check along versions may explain it better
             return result if result.verdict is TraceVerdict.INCONSISTENT else found.result
         if result.verdict is not TraceVerdict.INCONSISTENT:
             return result
@@ -220,7 +237,7 @@ class Joiner:
         return replace(again, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=(), reordered=reordered)
 
     def _as_own_log(self, name: str, lines: SliceLines) -> SliceSearchResult | None:
-        """The answer about a slice that is a log of its own (docs/design/slice-search.md); None if it is none."""
+        """The answer of a search as a log of its own (docs/design/slice-search.md); None if that does not apply."""
         if self.apart is None or not lines.few:
             return None
         before = self.apart.visited
@@ -229,7 +246,9 @@ class Joiner:
         return found
 
     def _of_lost_lines(self, result: SliceResult, lines: SliceLines) -> SliceResult:
-        """The answer about a slice with mismatches where not all files have begun: only lines that contradict each other are any."""
+        """The answer about a slice with mismatches where not all files have begun: only contradictions between lines
+        count.
+        """
         sure = self._contradictions(result.violations, lines)
         if sure:
             return replace(result, violations=sure)
@@ -237,7 +256,7 @@ class Joiner:
         return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, violations=(), properties=())
 
     def _contradictions(self, violations: Iterable[LogViolation], lines: SliceLines) -> tuple[LogViolation, ...]:
-        """The mismatches of writes whose lines contradict each other: these are mismatches whenever hidden steps came."""
+        """The mismatches of updates whose lines contradict each other: they hold whenever hidden steps came."""
         items = [slice_item(number, seen) for number, seen in enumerate(lines.observations)]
         wrong = contradicted(
             self.model, items, {self.joint.split.kernel.variables[i].name for i in self.joint.split.own}
@@ -246,7 +265,7 @@ class Joiner:
         return tuple(violation for violation in violations if violation.place in of_wrong)
 
     def on(self, other: Joint) -> Joiner:
-        """The same slices on a joint that differs in the execution of what is shared; this one if slices see no difference."""
+        """The same slices on a joint with another shared execution; this object if slices see no difference."""
         if (other.chain, other.assumed, other.past) == (self.joint.chain, self.joint.assumed, self.joint.past):
             return self
         found = copy(self)
@@ -260,7 +279,7 @@ class Joiner:
 
     @cached_property
     def apart(self) -> Apart | None:
-        """What answers slices that are logs of their own."""
+        """The validator of slices that are logs of their own; None if there are none."""
         if not self.joint.is_apart:
             return None
         joint, plan = self.joint, self.model.plan
@@ -269,23 +288,23 @@ class Joiner:
 
     @cached_property
     def views(self) -> Views:
-        """What the entries of slices can tell of the execution of what is shared."""
+        """The views of observations on the shared timeline."""
         split, unsure = self.joint.outside or self.joint.split, () if self.outside is None else self.outside.unsure
         return Views(split, self.model.plan, self.joint.chain, unsure)
 
     @cached_property
     def outside(self) -> Outside | None:
-        """What the guards that the kernel lacks allow."""
+        """The check of the guards that the kernel lacks; None if it lacks none."""
         return None if self.joint.outside is None else Outside(self.joint.outside.kernel, self.joint.chain)
 
     @cached_property
     def _of_parts(self) -> Joiner:
-        """The slices where any lines may be missing."""
+        """The validator for logs in which any lines may be missing."""
         return Joiner(self.joint.of_parts())
 
     @cached_property
     def _freed(self) -> Joiner:
-        """The slices where they may act whatever hidden shared steps have changed."""
+        """The validator where slices may act whatever hidden shared steps changed."""
         return Joiner(self.joint.freed())
 
     def _slice(self, name: str, lines: SliceLines) -> SliceResult:
@@ -295,14 +314,14 @@ class Joiner:
         return self._result(name, *self._found(lines), lines.used)
 
     def _unread(self, few: Sequence[OrderedObservation]) -> Sequence[OrderedObservation]:
-        """Lines without conditions that read what hidden steps may have changed, where the order of files is that of what happened."""
+        """The lines without conditions that read what hidden steps may have changed, if files order lines."""
         if not files_tell_order(self.model.plan):
             return few
         names = frozenset[str]().union(*self.joint.assumed.values())
         return [replace(line, observation=seen) for line in few if (seen := unread(line.observation, names))]
 
     def _open(self, name: str, lines: SliceLines, few: Sequence[OrderedObservation]) -> SliceResult | None:
-        """The answer about a slice with these of its lines unless it is inconsistent; why it is so is not asked."""
+        """The answer about a slice with these lines, unless it is inconsistent; mismatches are not explained."""
         self.forget()
         history, found = self._noted(few, started=lines.started)
         return None if found.violations else self._result(name, history, found, lines.used)
@@ -327,12 +346,14 @@ class Joiner:
         )
 
     def _found(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:
-        """What is found of a slice, with the history that it is told in: without equal lines, and of all lines only if anything is wrong."""
+        """The findings and their history: first without equal lines, and with all lines only if anything is wrong."""
         history, found = self._noted(lines.few, started=lines.started)
         return self._explained(lines) if found.violations else (history, found)
 
     def _noted(self, few: Sequence[OrderedObservation], *, started: bool) -> tuple[VersionHistory, SliceFindings]:
-        """What is found of a slice: few ways are followed, and more only if that leaves anything open. A mismatch is noted, and not explained."""
+        """The findings on a narrow beam, and on a wider one only if that leaves anything open. Mismatches are not
+        explained.
+        """
         history, found = self._followed(few, WIDTHS[0], started=started)
         for width in WIDTHS[1:]:
             if history.narrowed and found.is_open:
@@ -344,13 +365,13 @@ class Joiner:
     def _followed(
         self, lines: Sequence[OrderedObservation], width: int, *, started: bool
     ) -> tuple[VersionHistory, SliceFindings]:
-        """What is found of a slice with so many ways, up to its first mismatch, which is not explained."""
+        """The findings on a beam of this width up to the first mismatch, which is not explained."""
         history = self._history(width)
         check = partial(self._check, history, started=started)
         return history, check(lines, one_is_enough=True, explained=False).run()
 
     def _explained(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:
-        """The mismatches of a slice that has some; the first alone where others may only lack a way that was not followed."""
+        """The explained mismatches of a slice; only the first one if others may be due to a narrow beam."""
         every = [slice_item(number, seen) for number, seen in enumerate(lines.observations)]
         history = self._history(WIDTHS[-1])
         check = partial(self._check, history, started=lines.started)
@@ -378,7 +399,7 @@ class Joiner:
         return VersionHistory(self.model, self.joint.split, self.joint.chain, self.views, width, self.outside)
 
     def execution(self, history: VersionHistory, trails: Sequence[VersionNode]) -> Execution:
-        """The execution of a slice from the first trail on: a step for each write and deed, with what was assumed before it."""
+        """The execution along some nodes: a step for each observation, and the hidden steps before it."""
         steps: list[ExecutedStep] = []
         before, state = trails[0], self.model.states[history.number(trails[0].own, trails[0].position)]
         initial = state
@@ -405,7 +426,7 @@ class Joiner:
 
 
 def slice_item(number: int, seen: Observation) -> OrderedObservation:
-    """An observation of a slice as an item, by its place among the slice's lines."""
+    """An observation as an item, by its place among the slice's lines."""
     record = seen.event.record
     time = float(record.time or 0)
     return OrderedObservation(number, seen, 0, number, time, time, time + record.resolution - 1)
@@ -422,9 +443,10 @@ def _first(trail: VersionNode) -> OrderedObservation | None:
 
 
 def _untold_order(violations: Sequence[LogViolation], observations: Iterable[Observation]) -> str | None:
-    """Why mismatches prove nothing: each is of a line whose time has no milliseconds, and what a line of another file reports is of that time too.
+    """Why mismatches prove nothing, if each has a line without milliseconds and a line of another file at the same
+    time.
 
-    Writes have numbers; what else lines report is put in order by their times alone.
+    Updates have versions; other lines are ordered by their times only.
     """
     deeds = [seen.event for seen in observations if seen.rule.at is None]
     shown: str | None = None
@@ -438,7 +460,7 @@ def _untold_order(violations: Sequence[LogViolation], observations: Iterable[Obs
 
 
 def _are_of_one_time(one: Event, other: Event) -> bool:
-    """Whether two lines of different files are of one time that is longer than a millisecond."""
+    """Whether two lines of different files have one time, which is longer than a millisecond."""
     mine, its = one.record, other.record
     if mine.time is None or its.time is None or (one.run, one.sequence) == (other.run, other.sequence):
         return False
@@ -447,7 +469,7 @@ def _are_of_one_time(one: Event, other: Event) -> bool:
 
 
 def _by_line(violations: Iterable[LogViolation]) -> tuple[LogViolation, ...]:
-    """The violations, those of one line as one."""
+    """The violations, those of one line merged."""
     found: dict[LogPosition, LogViolation] = {}
     for each in violations:
         first = found.setdefault(each.place, each)
@@ -462,7 +484,7 @@ def speaks_of(prop: k.Property, names: Iterable[str]) -> bool:
 
 
 def verdict_of(found: SliceFindings) -> TraceVerdict:
-    """The verdict about a slice of which this was found."""
+    """The verdict for these findings."""
     if found.violations:
         return TraceVerdict.INCONSISTENT
     if found.narrowed is not None or found.missing or found.unplaced or found.begun is not None:
@@ -471,7 +493,7 @@ def verdict_of(found: SliceFindings) -> TraceVerdict:
 
 
 def reason_of(found: SliceFindings) -> str | None:
-    """Why the verdict about a slice is open; None if it is not."""
+    """Why the verdict is open; None if it is not."""
     if found.narrowed is not None:
         return (
             f"{found.narrowed} fits none of {WIDTHS[-1]} histories that were followed; "

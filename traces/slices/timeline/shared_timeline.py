@@ -1,9 +1,7 @@
-"""The execution of what is shared, as the slices see it: a row of states, and which of them a line of a slice can belong to.
+"""The shared timeline: the states of the shared execution as slices see them, and the positions that a line can have.
 
-docs/design/shared-timeline.md: A line is written after what it reports. So what a line reports happened before every shared step that is later than the
-line for certain, by the clocks. Lines that one thread of a process writes tell more: such a thread writes, logs, and goes on, so that what the
-line reports lies between the shared lines of the same thread before and after it, whatever file they are in. Two lines of one second, where times have no
-fraction, are in no order.
+Clocks bound the position of a line from above. A thread that writes, logs and goes on bounds it from both sides, by its
+shared lines before and after (docs/design/shared-timeline.md).
 """
 
 from __future__ import annotations
@@ -24,13 +22,15 @@ from assay.traces.search.path import SearchPath
 from assay.traces.search.transition_system import TraceModel
 
 Thread = tuple[ProcessRun, int]
-"""A process run, and the number of a group of events that one thread of it writes."""
+"""A process run, and the number of a group of events that one of its threads writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mate:
-    """A shared line of a thread: its time; the time by which it and the earlier ones were written for certain; the lowest position before what it or a
-    later line reports, and the highest after what it or an earlier one does.
+    """A shared line of a thread: its ``time``, and by when it and all earlier ones were certainly ``written``.
+
+    ``before`` is the lowest position before the fact of this or a later line, ``after`` the highest after that of this
+    or an earlier one.
     """
 
     time: float
@@ -41,9 +41,9 @@ class Mate:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The states by position, without those that differ in nothing that slices read; when each began at the earliest.
+    """The states by position, without steps that change nothing which slices read; and when each began at the earliest.
 
-    Those of ``guessed`` came of hidden steps, of which no line tells.
+    The positions in ``guessed`` come from hidden steps, whose time no line gives.
     """
 
     states: tuple[State, ...]
@@ -53,11 +53,11 @@ class Chain:
     guessed: frozenset[int] = frozenset()
 
     def latest_at(self, time: float) -> int:
-        """The last position that can lie before a line of that time."""
+        """The last position that can lie before a line of this time."""
         return max(0, bisect_right(self.earliest, time + self.skew) - 1)
 
     def between(self, thread: Thread, time: float, latest: float) -> tuple[int, int]:
-        """The positions between the lines of a thread before and after a line that was written from one time to another."""
+        """The positions between a thread's lines before and after a line that was written between two times."""
         mates = self.mates.get(thread, [])
         first = bisect_left(mates, time, key=attrgetter("written"))
         end = bisect_right(mates, latest, first, key=attrgetter("time"))
@@ -67,12 +67,12 @@ class Chain:
 
 
 def thread_of(event: Event, plan: TracePlan) -> Thread | None:
-    """The thread that wrote a line, where the clause says so."""
+    """The thread that wrote a line, if the clause names threads."""
     return next(((event.run, i) for i, kinds in enumerate(plan.threads) if event.kind in kinds), None)
 
 
 def chain(model: TraceModel, path: SearchPath, plan: TracePlan, seen: Iterable[int]) -> Chain:
-    """The chain of an accepted path; ``seen`` are the variables that slices read."""
+    """The timeline of an accepted path; ``seen`` are the variables that slices read."""
     kept = frozenset(seen)
     blank = model.states[path.root.node.state]
 
@@ -103,7 +103,7 @@ def _mate(item: OrderedObservation, before: int, after: int) -> Mate:
 
 
 def _by_time(mates: Iterable[Mate]) -> list[Mate]:
-    """The lines of a thread by time, each with what those before and after it say of the positions."""
+    """The lines of a thread by time, each with the position bounds from those before and after it."""
     ordered = sorted(mates, key=attrgetter("time"))
     written = accumulate((mate.written for mate in ordered), max)
     after = accumulate((mate.after for mate in ordered), max)
@@ -119,9 +119,10 @@ def _extend(states: list[State], earliest: list[float], state: State, time: floa
 
 
 def agree_before(one: Chain, other: Chain) -> float:
-    """Before which time lines lie at the same positions in both chains, and see the same states there: ``inf`` if everywhere.
+    """Before which time lines have the same positions and states in both timelines; ``inf`` if always.
 
-    Of a line only those positions count that the clocks allow (docs/design/shared-timeline.md), so that what is said of the ones behind them makes no difference.
+    Only positions that the clocks allow count for a line (docs/design/shared-timeline.md), so bounds behind them make
+    no difference.
     """
     if one == other:
         return inf
@@ -139,7 +140,7 @@ def agree_before(one: Chain, other: Chain) -> float:
 
 
 def _mates_agree_before(mine: list[Mate], its: list[Mate], last: int) -> float:
-    """The same of what the lines of a thread say of positions up to the last one that both chains have."""
+    """The same for the bounds from lines of threads, up to the last common position."""
     time = -inf
     for one, other in zip_longest(mine, its):
         if _limit(one, last) != _limit(other, last):
@@ -155,5 +156,5 @@ def _mates_agree_before(mine: list[Mate], its: list[Mate], last: int) -> float:
 
 
 def _limit(mate: Mate | None, last: int) -> int:
-    """Up to where a line before this one can lie."""
+    """The last position of a line before this one."""
     return last if mate is None else min(mate.before, last)

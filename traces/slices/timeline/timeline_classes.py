@@ -1,9 +1,7 @@
-"""Which positions of a shared execution an entry of a slice can tell apart, and whether hidden steps of the slice can matter to it.
+"""Which shared positions an observation of a slice can tell apart, and which hidden steps can matter to it.
 
-docs/design/timeline-classes.md: What an entry can be depends on the slice's own variables, and on those shared ones that its actions and conditions read. So of positions that
-agree in these the first stands for all. A hidden step that writes nothing which is read, neither by the entry nor by a hidden step between the two,
-leads nowhere that the entry could not go without it. So right before the entry stands one that writes what the entry reads, and before that one
-that writes what the entry reads, or what that step does.
+Positions that agree in all that is read are one class; a hidden step that writes nothing which is read is not tried
+(docs/design/timeline-classes.md).
 """
 
 from __future__ import annotations
@@ -19,26 +17,30 @@ from assay.traces.observe.partial_order import files_tell_order
 from assay.traces.slices.timeline.shared_timeline import Chain
 
 HIDDEN_TRIED = 2
-"""How many steps that leave no line may come before a line of a cluster's slice: of its many writes each may have more than one way then."""
+"""How many hidden steps may precede a line of a cluster's slice: with many updates, each may have several outcomes
+then.
+"""
 
 TRUTHS_KEPT = 1 << 16
-"""How many answers about what is shared are remembered."""
+"""How many answers about shared states are kept."""
 
 
 MOST_TRIED = 4
-"""The same of other slices, if the clause allows so many: all their ways are gone through."""
+"""The same for other slices, if the clause allows so many: all their hidden paths are enumerated."""
 
 
 def hidden_tried(plan: k.TracePlan) -> int:
-    """How many steps that leave no line may come before a line of a slice."""
+    """How many hidden steps may precede a line of a slice."""
     return min(plan.hidden_limit, MOST_TRIED) if files_tell_order(plan) else HIDDEN_TRIED
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The positions as an entry sees them: like positions have one number in ``classes``; ``changes`` says where each stretch of like ones ends.
+    """The positions as one observation sees them: ``classes`` numbers them, ``changes`` gives the end of each run of
+    equal ones.
 
-    ``hidden`` are the hidden actions that can matter right before the entry, and in front of one, two, … other hidden steps.
+    ``hidden`` are the hidden actions that can matter right before the observation, and before one, two, … other hidden
+    steps.
     """
 
     classes: list[int]
@@ -47,7 +49,10 @@ class View:
 
 
 class Views:
-    """The views of all entries of the slices of one log, each computed once; ``unsure`` positions are unlike others, if they are given. So many hidden steps are ``tried``."""
+    """The views of all observations of one log's slices, each computed once.
+
+    ``unsure`` positions are classes of their own. ``tried`` is how many hidden steps may precede a line.
+    """
 
     def __init__(self, split: Split, plan: k.TracePlan, chain: Chain, unsure: Sequence[bool] = ()) -> None:
         self._split, self._plan, self._chain, self._unsure = split, plan, chain, unsure
@@ -59,7 +64,7 @@ class Views:
         self._read: dict[str, frozenset[str]] = {}
 
     def of(self, rules: Iterable[k.TraceRule], *, numbered: bool) -> View:
-        """What is seen by an entry that these rules speak of; where ``numbered``, it may be any action that a number can stand for."""
+        """The view of an observation by these rules. A rule for versions may be any action that counts one."""
         distinct = {id(rule): rule for rule in rules}
         key = frozenset(distinct), numbered
         found = self._known.get(key)
@@ -68,14 +73,14 @@ class Views:
         return found
 
     def of_rule(self, rule: k.TraceRule) -> View:
-        """What is seen by something that is no write, and that this rule speaks of."""
+        """The view of an unversioned observation by this rule."""
         found = self._of_rule.get(id(rule))
         if found is None:
             found = self._of_rule[id(rule)] = self.of((rule,), numbered=False)
         return found
 
     def asks_of_shared(self, rule: k.TraceRule) -> bool:
-        """Whether a rule asks something, and of nothing but what is shared: of positions that look alike to it all slices are told the same."""
+        """Whether a rule's condition reads shared state only: then its answer at a position holds for all slices."""
         found = self._of_shared.get(id(rule))
         if found is None:
             own = {self._split.kernel.variables[i].name for i in self._split.own}
@@ -84,7 +89,7 @@ class Views:
         return found
 
     def truth(self, key: Hashable, ask: Callable[[], bool]) -> bool:
-        """What was answered to the like, or else is now."""
+        """The cached answer for this key, or else what ``ask`` returns now."""
         found = self._truths.get(key)
         if found is None:
             if len(self._truths) >= TRUTHS_KEPT:
@@ -117,7 +122,7 @@ class Views:
         return found
 
     def _hidden(self, read: set[str]) -> tuple[frozenset[str], ...]:
-        """The hidden actions that can matter, by how many hidden steps are between them and what reads this."""
+        """The hidden actions that can matter, by the number of hidden steps between them and the observation."""
         found: list[frozenset[str]] = []
         for _ in range(self.tried):
             names = frozenset(name for name in self._plan.hidden if not read.isdisjoint(self._written(name)))
@@ -126,7 +131,7 @@ class Views:
         return tuple(found)
 
     def _with_hidden(self, read: set[str]) -> set[str]:
-        """What is read, also by the hidden steps that can matter."""
+        """What is read by the observation and by the hidden steps that can matter."""
         matter: set[str] = set()
         while True:
             more = {
@@ -142,7 +147,7 @@ class Views:
 
 
 def _changes(classes: list[int]) -> list[int]:
-    """For each position, the next one of another class; the number of positions if there is none."""
+    """For each position the next one of another class; the number of positions if there is none."""
     changes = [len(classes)] * len(classes)
     for position in range(len(classes) - 2, -1, -1):
         same = classes[position] == classes[position + 1]

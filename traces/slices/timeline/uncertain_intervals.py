@@ -1,8 +1,8 @@
-"""Where the execution of what is shared is a guess: no line tells when a hidden step came, so slices may need it to have come at another time.
+"""Where the shared execution is uncertain: no line says when a hidden step came, so a slice may need it at another
+time.
 
-docs/design/uncertain-intervals.md: What a hidden step writes was written before by some other step, and is again later. Between these two, if lines tell of both,
-the hidden step may have come at any time; before the first and after the second all executions agree in it, and what slices may do
-there does not depend on the guess. So a slice is asked for again with the guess left open there and nowhere else: the rest of it is as it was.
+Between the steps before and after it that write the same cells, a hidden step may have come at any time; elsewhere all
+executions agree (docs/design/uncertain-intervals.md).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from assay.traces.search.transition_system import Taken
 from assay.traces.slices.timeline.shared_timeline import Chain
 
 Cell = tuple[int, object]
-"""A variable by its position, and the key in it, or None for the whole of it."""
+"""A variable by its position, and a key of it, or None for all of it."""
 
 
 def unsure(chain: Chain) -> tuple[bool, ...]:
-    """For each position whether the guess of a hidden step makes a difference there."""
+    """For each position whether the time of some hidden step matters there."""
     changed = [frozenset[Cell]()]
     changed += (frozenset(_changed(*pair)) for pair in zip(chain.states, chain.states[1:], strict=False))
     found = [False] * len(chain.states)
@@ -46,14 +46,18 @@ def _changed(one: State, other: State) -> Iterator[Cell]:
 
 
 class Outside:
-    """The rules that hold where nothing is guessed: steps of a kernel without some guards that the kernel with them has too."""
+    """The guards that hold where nothing is uncertain: it checks steps of a kernel without some guards against the full
+    kernel.
+    """
 
     def __init__(self, kernel: k.Kernel, chain: Chain) -> None:
         self._meanings = Meanings(kernel, bounded=False, remember=True)
         self.unsure = unsure(chain)
 
     def allows(self, position: int, state: State, steps: Sequence[Taken], states: Sequence[State]) -> bool:
-        """Whether steps are possible one after another at a position; ``states`` are by the numbers that the steps have."""
+        """Whether the steps are possible one after another at a position; ``states`` are indexed by the numbers in the
+        steps.
+        """
         if self.unsure[position]:
             return True
         for taken in steps:

@@ -1,8 +1,8 @@
-"""Lines of one write of a slice that no write can satisfy together, whatever came before it.
+"""Lines of one version that contradict each other, whatever came before: no update can agree with both.
 
-All lines that state one number state the outcome of one write (docs/design/update-outcomes.md). Where two of them say that one place of the slice is equal to two different
-values, one of the two is wrong: no other order of what is shared, and no step that left no line, makes both true. That is told from the conditions of
-the lines alone, so that it needs no search.
+All lines of a version report one outcome (docs/design/update-outcomes.md). Where two of them give one place of the
+slice two different values, one of the two is wrong: no shared order and no hidden step makes both true. This is decided
+from the lines' conditions alone, without search.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.versions.version_history import number_of
 
 _Place = tuple[k.Expr, frozenset[tuple[str, Value]]]
-"""An expression that reads the slice's variables, with the values of the names in it."""
+"""An expression over the slice's variables, with the values of its local names."""
 
 
 def contradicted(model: TraceModel, lines: Iterable[OrderedObservation], own: Set[str]) -> frozenset[int]:
-    """The numbers of the writes about which lines contradict each other in a slice's ``own`` variables."""
+    """The versions with lines that contradict each other on the slice's ``own`` variables."""
     demanded: dict[tuple[int, _Place], Value] = {}
     found: set[int] = set()
     demands = _Demands(model, own)
@@ -38,7 +38,9 @@ def contradicted(model: TraceModel, lines: Iterable[OrderedObservation], own: Se
 
 
 class _Reads(NamedTuple):
-    """The state variables and the names that an expression reads, and whether it reads the state before a step. Many lines are of one rule."""
+    """The state variables and local names that an expression reads, and whether it reads the state before. Cached by
+    rule.
+    """
 
     variables: frozenset[str]
     names: frozenset[str]
@@ -52,14 +54,14 @@ class _Reads(NamedTuple):
 
 
 class _Demands:
-    """What lines say places of a slice to be equal to."""
+    """The values that lines require at places of a slice."""
 
     def __init__(self, model: TraceModel, own: Set[str]) -> None:
         self._model, self._own = model, own
         self._known: dict[int, _Reads] = {}
 
     def of(self, line: OrderedObservation) -> Iterator[tuple[_Place, Value]]:
-        """The places that a line says to be equal to a value after its write, with the value."""
+        """The places that a line requires to have a value after its update, with the value."""
         seen = line.observation
         condition = seen.rule.then if seen.rule.steps else seen.rule.observe
         for part, bound in () if condition is None else self._all_of(condition, seen.bound):
@@ -77,17 +79,17 @@ class _Demands:
         return found
 
     def _is_known(self, expr: k.Expr, bound: Mapping[str, Value]) -> bool:
-        """Whether an expression says nothing of the state."""
+        """Whether an expression reads no state and only known names."""
         read = self._reads(expr)
         return not read.variables and read.names <= bound.keys()
 
     def _is_place(self, expr: k.Expr, bound: Mapping[str, Value]) -> bool:
-        """Whether an expression is of the slice's state after the write alone."""
+        """Whether an expression reads nothing but the slice's state after the update."""
         read = self._reads(expr)
         return bool(read.variables) and read.variables <= self._own and read.names <= bound.keys() and not read.old
 
     def _all_of(self, condition: k.Expr, bound: Mapping[str, Value]) -> Iterator[tuple[k.Expr, Mapping[str, Value]]]:
-        """The conditions that all have to hold for a condition to hold, with the values of names; a name for something of the state has none."""
+        """The conjuncts of a condition with the known names; a name for a value of the state is unknown."""
         match condition:
             case k.Logic(op="and", parts=parts):
                 for part in parts:

@@ -1,4 +1,4 @@
-"""What is asked of the check of one slice, and what it finds."""
+"""The input and the findings of the check of one slice along its versions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.traces.slices.versions.version_history import Frontier, VersionedUpda
 
 @dataclass(frozen=True, slots=True)
 class Odd:
-    """A line that disagrees with a write, the states before and after it, and the violation that says so."""
+    """A line that disagrees with an update, the states before and after the update, and the violation."""
 
     line: OrderedObservation
     start: int
@@ -22,7 +22,7 @@ class Odd:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Numbers that no line states, and the ways on before them."""
+    """Versions without a line, and the frontier before them."""
 
     numbers: range
     before: Frontier
@@ -30,7 +30,9 @@ class Gap:
 
 @dataclass(slots=True)
 class SliceFindings:
-    """What is known of a slice. ``missing`` are numbers that no line states; ``unplaced`` writes that nothing can be told of."""
+    """The findings about a slice. ``missing`` are versions without a line; ``unplaced`` are updates that nothing is
+    concluded from.
+    """
 
     trail: VersionNode
     violations: list[LogViolation] = field(default_factory=list)
@@ -38,22 +40,22 @@ class SliceFindings:
     missing: list[int] = field(default_factory=list)
     unplaced: list[VersionedUpdate] = field(default_factory=list)
     begun: OrderedObservation | None = None
-    """The first line of a slice of whose beginning no line tells."""
+    """The first line of a slice whose beginning was not logged."""
     narrowed: LogPosition | None = None
-    """The line that fits none of the ways that were followed, where there were others."""
+    """The line that fits no node of the beam, when nodes had been dropped."""
 
     @property
     def is_open(self) -> bool:
-        """Whether something has no explanation, or not one from lines alone."""
+        """Whether something has no explanation, or none from lines alone."""
         return bool(self.violations or self.missing or self.unplaced)
 
 
 @dataclass(frozen=True, slots=True)
 class SliceQuery:
-    """What is known of a slice beforehand, and what is asked of it.
+    """What is known of a slice beforehand, and what is to be found.
 
-    ``started`` says whether a line tells of its beginning, ``partial`` that lines are known to be missing; ``one_is_enough``, that the check
-    may end with the first mismatch. Where it is not ``explained``, a mismatch of a write is only noted.
+    ``started``: its beginning was logged. ``partial``: lines are known to be missing. ``one_is_enough``: stop at the
+    first mismatch. Unless ``explained``, a mismatch of an update is recorded without its reason.
     """
 
     started: bool

@@ -1,4 +1,4 @@
-"""The number of the first update of a slice, as its lines report it."""
+"""The first version of a slice, as its lines report it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from assay.traces.slices.versions.version_history import number_of
 
 @dataclass(frozen=True, slots=True)
 class FirstWrite:
-    """The number of a slice's first write, and whether one of its lines is of who did it. Where all are of who heard of it, whoever was to act on it did not
-    come to that, and the write may be one of many before."""
+    """The first version of a slice, and whether the node that made the update logged it.
+
+    If only other nodes logged it, the node that was to act on the update did not get to it, and many updates may
+    precede it.
+    """
 
     number: float = inf
     done: bool = False
 
     @property
     def is_hearsay(self) -> bool:
-        """Whether all lines of it are of who heard of it."""
+        """Whether only other nodes logged it."""
         return self.number < inf and not self.done
 
     def with_lines(self, model: TraceModel, lines: Iterable[OrderedObservation]) -> FirstWrite:
-        """What it is with more lines of the slice."""
+        """The first update after more lines of the slice."""
         number, done = self.number, self.done
         for line in lines:
             own = number_of(model, line)

@@ -1,8 +1,7 @@
-"""What stands in the way of a write that no way on allows: an action that would leave the slice as the lines say, were it not for its guards,
-or lines that say something else than the others.
+"""Explains why an update has no outcome: an action whose guards are false, or lines that disagree with the others.
 
-Every action that may be the write is tried with its guards left out. The attempt with the fewest obstacles explains the mismatch: each
-guard that is false, and each line that disagrees with the outcome, is one.
+Every action that may be the update is tried without its guards. The attempt with the fewest obstacles explains the
+mismatch: each false guard, and each line that disagrees with the outcome, is one.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from assay.traces.search.transition_system import ANY, AnyValue, Taken, TraceMod
 from assay.traces.slices.versions.version_history import Deed, Frontier, VersionedUpdate, VersionHistory, VersionNode
 
 INSTANCES_TRIED = 200
-"""How many instances of an action an explanation is sought with."""
+"""How many instances of an action are tried for an explanation."""
 
 POSITIONS_TRIED = 12
-"""At how many positions of the shared execution an explanation is sought."""
+"""At how many shared positions an explanation is tried."""
 
 
 Strain = tuple[bool, int, int]
@@ -36,10 +35,11 @@ NO_STRAIN: Strain = False, 0, 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlameCandidate:
-    """A way on that would be one if the guards of its last step were true and the lines that disagree said what was done.
+    """A search node that would be valid if its last step's guards were true and the disagreeing lines were right.
 
-    ``noticed`` is the trail to the write that they are lines of: this write, or the one before it. ``far`` is at which statement of the action
-    the first false guard is, and ``aside`` that the action is one of logs alone, which a false guard says that this is not.
+    ``noticed`` is the node of the update whose lines disagree: this update, or the one before. ``far`` is the index of
+    the statement of the first false guard. ``aside``: the action stands for gaps in logs, which a false guard rules out
+    here.
     """
 
     trail: VersionNode
@@ -51,17 +51,19 @@ class BlameCandidate:
 
     @property
     def cost(self) -> int:
-        """The number of obstacles; a broken rule is one, however many of its guards say so."""
+        """The number of obstacles; a broken rule counts once, however many guards it violates."""
         return min(self.guards, 1) + len(self.odd)
 
     @property
     def strain(self) -> Strain:
-        """How unlike the action this is: guards go from who does it to how, so that one which fails late is nearer than one which fails at once."""
+        """How unlikely the action is: guards go from the actor to the details, so an early false guard is further off
+        than a late one.
+        """
         return self.aside, self.guards, -self.far
 
 
 class Blamer:
-    """Explains mismatches of slices of one kernel; it knows what actions do without their guards."""
+    """Explains mismatches of slices of one kernel; it caches what actions do without their guards."""
 
     def __init__(self, kernel: k.Kernel, writer: ConditionPrinter) -> None:
         free = (replace(a, body=tuple(s for s in a.body if not isinstance(s, k.Guard))) for a in kernel.actions)
@@ -71,9 +73,9 @@ class Blamer:
     def attempts(
         self, history: VersionHistory, frontier: Frontier, write: VersionedUpdate, most: int, *, named: bool
     ) -> list[BlameCandidate]:
-        """What comes closest to being the write, the closest first; of attempts that lead to the same the first.
+        """The closest attempts to explain an update, the closest first; of attempts with one outcome the first.
 
-        Where ``named``, of the actions as its lines name them, else of all others that it may be.
+        If ``named``, the actions as its lines name them; else all others that it may be.
         """
         choices = _candidates(history, write, named=named)
         ways = [
@@ -100,7 +102,7 @@ class Blamer:
     def _of_action(
         self, history: VersionHistory, write: VersionedUpdate, before: VersionNode, action: str, wanted: Wanted
     ) -> Iterator[tuple[VersionNode, tuple[OrderedObservation, ...]]]:
-        """Where an action without its guards leads, and the lines of the write that say something else."""
+        """The outcomes of an action without its guards, each with the lines of the update that disagree."""
         model, start = history.model, before.start
         meaning, choices = self.unguarded.actions[action], model.choices_of(action, wanted)
         for arguments, result in islice(meaning.results(model.states[start], choices), INSTANCES_TRIED):
@@ -113,7 +115,7 @@ class Blamer:
     def _attempt(
         self, history: VersionHistory, onward: VersionNode, odd: tuple[OrderedObservation, ...]
     ) -> BlameCandidate:
-        """The step at the end of a trail with the guards that stand in its way; for the way to pick that is nearest."""
+        """The last step of a node with its false guards, for the nearest choice of picks."""
         taken = onward.taken[-1]
         false = false_guards(history.model, taken.action, [value for _, value in taken.arguments], onward.start)
         aside = bool(false) and is_of_logs_alone(history.model.meanings.actions[taken.action].node)
@@ -122,7 +124,7 @@ class Blamer:
     def broken_guards(
         self, history: VersionHistory, attempt: BlameCandidate, write: VersionedUpdate
     ) -> list[LogViolation]:
-        """The violation that an attempt whose guards are false is, at the line that says what was done."""
+        """The violation for an attempt with false guards, at the line that names the action."""
         if not attempt.guards:
             return []
         agreeing = [line for line in write.lines if line not in attempt.odd] or list(write.lines)
@@ -135,7 +137,9 @@ class Blamer:
     def disagreement(
         self, history: VersionHistory, line: OrderedObservation, start: int, after: int, action: str
     ) -> LogViolation:
-        """A line that says something else than a write did; of its outcome, or else that it was another action, which then was not possible."""
+        """The violation for a line that disagrees with an update: on its outcome, or on its action, which was not
+        possible then.
+        """
         kind = "then" if line.observation.pinned else "observe"
         obstacles = [
             Obstacle(kind, line.observation.rule.label, atom) for atom in disagreeing(history, line, start, after)
@@ -149,7 +153,7 @@ class Blamer:
         return is_of_logs_alone(history.model.meanings.actions[action].node), len(obstacles)
 
     def deed(self, history: VersionHistory, frontier: Frontier, deed: Deed) -> LogViolation:
-        """What stands in the way of something that is no write."""
+        """The violation for an unversioned observation."""
         best: tuple[str, list[Obstacle]] | None = None
         for trail in frontier:
             for _, state in islice(history.places(trail, deed), POSITIONS_TRIED):
@@ -160,14 +164,14 @@ class Blamer:
         return self.violation(deed.line, action, obstacles)
 
     def violation(self, line: OrderedObservation, action: str, obstacles: Sequence[Obstacle]) -> LogViolation:
-        """A violation in words, with the change of one field that would undo it, where there is one."""
+        """A violation in words, with a change of one field that would repair it, if there is one."""
         parts = tuple(self.writer.part(each.kind, each.label, each.atom) for each in obstacles)
         event = line.observation.event
         return LogViolation(event, action, (Blame(event, action, parts),), _repair(line, parts))
 
 
 def is_of_logs_alone(action: k.Action) -> bool:
-    """Whether no search takes an action, however it is bounded: it stands for what logs leave open."""
+    """Whether an action is bounded to never happen in a search of the spec: it stands for what logs leave open."""
     return any(
         isinstance(each, k.Guard)
         and each.kind == "bound"
@@ -178,7 +182,7 @@ def is_of_logs_alone(action: k.Action) -> bool:
 
 
 def _other_arguments(model: TraceModel, line: OrderedObservation, start: int, after: int) -> list[Obstacle]:
-    """What a line says of the arguments of a step that led from one state to another, and is not so."""
+    """The arguments in a line that differ from those of the step from one state to another."""
     rule, bound = line.observation.rule, line.observation.bound
     found: list[list[Obstacle]] = []
     for call in rule.steps[0] if len(rule.steps) == 1 else ():
@@ -214,7 +218,9 @@ def _repair(line: OrderedObservation, parts: Sequence[FailedPart]) -> Repair:
 
 
 def _candidates(history: VersionHistory, write: VersionedUpdate, *, named: bool) -> list[tuple[str, Wanted]]:
-    """The actions that may be a write: those that its lines name, or else these with other arguments, and any that a number can stand for."""
+    """The actions that may be an update: those that its lines name, or these with other arguments and any that counts a
+    version.
+    """
     model = history.model
     stated: dict[tuple[str, Wanted], None] = {}
     for rule, bound in ((line.observation.rule, line.observation.bound) for line in write.lines):
@@ -239,7 +245,7 @@ def _candidates(history: VersionHistory, write: VersionedUpdate, *, named: bool)
 def odd_lines(
     history: VersionHistory, write: VersionedUpdate, start: int, after: int
 ) -> tuple[OrderedObservation, ...]:
-    """The lines of a write that say something else of its outcome; what many lines say is looked at once."""
+    """The lines of an update that disagree with its outcome; equal lines are evaluated once."""
     known: dict[tuple[object, ...], bool] = {}
     found: list[OrderedObservation] = []
     for line in write.lines:
@@ -252,14 +258,14 @@ def odd_lines(
 
 
 def _states(history: VersionHistory, line: OrderedObservation, start: int, after: int) -> bool:
-    """Whether what a line says of the outcome of a write is so, whatever action it was."""
+    """Whether a line agrees with the outcome of an update, whatever its action."""
     rule, bound = line.observation.rule, line.observation.bound
     condition = rule.observe if not rule.steps else rule.then
     return condition is None or history.model.holds(condition, bound, after, start)
 
 
 def disagreeing(history: VersionHistory, line: OrderedObservation, start: int, after: int) -> list[FailedAtom]:
-    """The parts of what a line says that are not so."""
+    """The parts of a line's condition that are false."""
     rule, bound = line.observation.rule, line.observation.bound
     condition = rule.observe if not rule.steps else rule.then
     here = Situation(history.model, bound, frozenset(bound), after, start)

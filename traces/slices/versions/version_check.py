@@ -1,4 +1,4 @@
-"""One slice of a log against the model: its entries one after another, every mismatch explained, and the check goes on after it."""
+"""Checks one slice along its versions: observation by observation, and on after each mismatch, which is explained."""
 
 from __future__ import annotations
 
@@ -35,19 +35,21 @@ ATTEMPTS_TRIED = 6
 """How many explanations of a mismatch are tried on what follows."""
 
 AHEAD = 6
-"""How many entries after a mismatch decide between its explanations."""
+"""How many observations after a mismatch decide between its explanations."""
 
 _ONE_LINE = 1, 1, NO_STRAIN
 _SEVERAL_OBSTACLES = 2, 0, NO_STRAIN
-"""Ranks of explanations. Below the first are writes that broke a rule, with which all lines agree: to doubt the write before ranks no lower. Where what
-the lines name has one obstacle, no action that they do not name is looked for.
+"""Ranks of explanations.
+
+Below the first are updates that broke a rule while all their lines agree: no explanation that blames the update before
+ranks below that. Where the actions that the lines name have one obstacle, no other action is tried.
 """
 
 MISSING_TRIED = 3
-"""How many writes in a row that no line states may be what another line tells of."""
+"""How many versions without a line, in a row, may be what another line reports."""
 
 LATE = 10_000.0
-"""How much older, in milliseconds, something may be than its line where the clause sets no bound."""
+"""By how many milliseconds a fact may be older than its line, where the clause sets no bound."""
 
 
 class SliceCheck:
@@ -74,7 +76,7 @@ class SliceCheck:
         self.found = SliceFindings(history.begin[0])
 
     def run(self) -> SliceFindings:
-        """The whole check."""
+        """Check all observations."""
         misplaced = self.misplaced()
         kept = [line for line in self.lines if line not in misplaced]
         todo = entries(self.history.model, kept, self.late)
@@ -85,7 +87,7 @@ class SliceCheck:
         return self.finish(misplaced)
 
     def take(self, entry: Entry, ahead: Sequence[Entry]) -> None:
-        """Go on with the next entry; ``ahead`` are those behind it."""
+        """Check the next observation; ``ahead`` are those that follow."""
         match entry:
             case Deed():
                 self._deed(entry)
@@ -99,13 +101,13 @@ class SliceCheck:
                     self._give_up(entry.number)
 
     def finish(self, misplaced: Sequence[OrderedObservation]) -> SliceFindings:
-        """What is found when all entries were taken."""
+        """The findings after all observations."""
         self._give_up(None)
         self.found.trail = min(self.frontier, key=lambda trail: trail.told)
         self._find_places(misplaced)
         return self.found
 
-    # ------------------------------------------------------------------------------------------------------- deeds
+    # ------------------------------------------------------------------------------------ unversioned observations
 
     def _deed(self, deed: Deed) -> None:
         onward = self.history.advance(self.frontier, deed)
@@ -120,7 +122,7 @@ class SliceCheck:
             self._deed(deed)
 
     def _give_up(self, number: int | None) -> None:
-        """What can come no later is a mismatch."""
+        """Report waiting observations that can no longer come as mismatches."""
         over = [d for d in self.waiting if number is None or (d.before is not None and d.before <= number)]
         self.waiting = [deed for deed in self.waiting if deed not in over]
         for deed in over:
@@ -135,7 +137,7 @@ class SliceCheck:
                 self.found.violations.append(self.blamer.deed(self.history, self.frontier, deed))
 
     def _is_before_beginning(self, deed: Deed) -> bool:
-        """Whether a line may tell of writes before the first that is known, where no line tells of the slice's beginning."""
+        """Whether a line may report updates before the first known one, where the slice's beginning was not logged."""
         plan, rule, begun = self.history.model.plan, deed.line.observation.rule, self.found.begun
         late = LATE if self.partial else plan.ordering.skew
         known = self.last is not None and begun is not None and deed.line.time > begun.time + late
@@ -145,14 +147,19 @@ class SliceCheck:
         return rule.observe is None or not own.isdisjoint(variables_of(rule.observe))
 
     def _note_gap(self, write: VersionedUpdate) -> bool:
-        """Whether no line states the numbers before a write. What is to come before it may then be of those, and is tried after it too."""
+        """Record the versions without a line before an update; whether there are any. What waits may belong to them and
+        is retried.
+        """
         gap = self.last is not None and write.number > self.last + 1
         if self.last is not None and gap:
             self.gaps.append(Gap(range(self.last + 1, write.number), self.frontier))
         return gap
 
     def _explained_by_missing(self, deed: Deed) -> range:
-        """The numbers that no line states of which one, as a write that the model allows there, would explain the line; after the last too, of parts of logs."""
+        """The missing versions of which one, as an update that the model allows there, would explain the line.
+
+        For logs with missing parts, versions after the last one count too.
+        """
         for gap in self.gaps:
             if self._reached(deed, gap):
                 return gap.numbers
@@ -161,7 +168,7 @@ class SliceCheck:
         return range(0)
 
     def _reached(self, deed: Deed, gap: Gap) -> range:
-        """As many of a gap's first numbers as it takes to explain a line."""
+        """The first missing versions of a gap, as many as it takes to explain a line."""
         frontier = gap.before
         for number in gap.numbers[:MISSING_TRIED]:
             frontier = self.history.unstated(frontier, VersionedUpdate(number, (deed.line,)))
@@ -169,7 +176,7 @@ class SliceCheck:
                 return range(gap.numbers.start, number + 1)
         return range(0)
 
-    # ------------------------------------------------------------------------------------------------------ writes
+    # ----------------------------------------------------------------------------------------------------- updates
 
     def _write(self, write: VersionedUpdate, ahead: Sequence[Entry]) -> None:
         expected = 0 if self.last is None else self.last + 1
@@ -201,18 +208,20 @@ class SliceCheck:
         self.last, self.latest = write.number, write
 
     def _leave(self, write: VersionedUpdate) -> None:
-        """Go on without a write, of which too little is known."""
+        """Go on after an update of which too little is known."""
         self.found.unplaced.append(write)
         if self.last is not None:
             self.gaps.append(Gap(range(self.last + 1, write.number + 1), self.frontier))
 
     def _may_lack_a_line(self, write: VersionedUpdate) -> bool:
-        """Whether the line that says what was done, or what was done before, may be one of those that are missing."""
+        """Whether the line that names the action, or the action before, may be among the missing lines."""
         lacking = self.partial or (self.last is None and not self.started)
         return lacking and (bool(self.gaps) or not any(line.observation.pinned for line in write.lines))
 
     def _past_unseen(self, first: int, write: VersionedUpdate) -> Frontier:
-        """The way on with a write, if those before it that no line states are writes that leave none; another line may have shown some of them before."""
+        """The frontier after an update if the missing versions before it are hidden updates; other lines may have shown
+        some of these.
+        """
         if write.number - first > self.history.model.plan.hidden_limit:
             return ()
         shown = [(first + self._shown(trail), trail) for trail in self.frontier]
@@ -224,14 +233,15 @@ class SliceCheck:
         return self.history.advance(frontier, write)
 
     def _shown(self, trail: VersionNode) -> int:
-        """How many numbered steps that leave no line there were since the last write, because other lines need them."""
+        """How many hidden updates other lines required since the last update."""
         since = takewhile(lambda each: not isinstance(each.entry, VersionedUpdate), trail.backwards())
         return sum(taken.action in self.history.model.plan.numbered for each in since for taken in each.hidden)
 
     def _is_restated(self, write: VersionedUpdate) -> bool:
-        """Whether a single line after the last write is of that write, but for its number; it is noted as a mismatch then.
+        """Whether a single line after the last update belongs to that update except for its version; it is recorded as
+        a mismatch then.
 
-        A line that says nothing of a write but its number may be of any.
+        A line with nothing but a version may belong to any update.
         """
         (trail, *_), (line, *more) = self.frontier, write.lines
         after = self.history.number(trail.own, trail.position)
@@ -246,7 +256,7 @@ class SliceCheck:
         return True
 
     def _adopt(self, write: VersionedUpdate) -> Frontier:
-        """The state that a write left, as the lines say that state it in full: what came before is not known."""
+        """The frontier with the state after an update that its lines give in full; what came before is unknown."""
         best = self._adopted(write)
         if best is None:
             return ()
@@ -259,7 +269,7 @@ class SliceCheck:
         return (best.trail,)
 
     def _adopted(self, write: VersionedUpdate) -> BlameCandidate | None:
-        """The state that a write left as most of its lines say, and the lines that say something else."""
+        """The state after an update that most of its lines give, and the lines that disagree."""
         best: BlameCandidate | None = None
         for trail in self.frontier:
             position, start = next(iter(self.history.places(trail, write)))
@@ -272,7 +282,7 @@ class SliceCheck:
         return best
 
     def _as_gap(self, write: VersionedUpdate) -> Iterable[OrderedObservation]:
-        """The lines of a write as rules for gaps read them."""
+        """The lines of an update as the clause's rules for gaps read them."""
         for rule in self.history.model.plan.rules:
             if rule.event == k.GAP:
                 for line in write.lines:
@@ -288,17 +298,19 @@ class SliceCheck:
             self.found.violations.append(violation)
 
     def _disagreement(self, line: OrderedObservation, trail: VersionNode) -> LogViolation:
-        """What a line says against the write at the end of a trail."""
+        """The violation for a line against the update at the end of a path."""
         action = trail.taken[-1].action if trail.taken else "observe"
         after = self.history.number(trail.own, trail.position)
         return self.blamer.disagreement(self.history, line, trail.start, after, action)
 
     def _explain(self, write: VersionedUpdate, ahead: Sequence[Entry]) -> Frontier:
-        """The way on after a mismatch, which is noted: the one with the fewest obstacles, in this write and in what follows.
+        """The frontier after a mismatch, which is recorded: by the explanation with the fewest obstacles here and in
+        what follows.
 
-        A write that broke a rule is one obstacle, however many guards say so; so is each line that says something else than was done. If all
-        lines agree on a write that no rule allows, what follows agrees with it too, and the rule is blamed; else the odd line is. Where several lines
-        agree on a state that no action leads to, the first of them is blamed, and the check goes on from that state.
+        An update that broke a rule is one obstacle, however many guards it violates; so is each line that disagrees. If
+        all lines agree on an update that no rule allows, what follows agrees with it too, and the rule is blamed;
+        otherwise the odd line is. Where several lines agree on a state that no action leads to, the first of them is
+        blamed, and the check goes on from that state.
         """
         if not self.explained:
             self.found.violations.append(self.blamer.violation(write.lines[0], "observe", ()))
@@ -332,11 +344,11 @@ class SliceCheck:
         return self.blamer.attempts(self.history, self.frontier, write, ATTEMPTS_TRIED, named=named)
 
     def _rank(self, attempt: BlameCandidate, ahead: Sequence[Entry]) -> tuple[int, int, Strain]:
-        """How much has to be assumed for an explanation, in all, of lines that disagree, and of guards that are false."""
+        """How much an explanation assumes: in all, disagreeing lines, and false guards."""
         return attempt.cost + self._failures(attempt.trail, ahead[:AHEAD]), len(attempt.odd), attempt.strain
 
     def _failures(self, trail: VersionNode, ahead: Sequence[Entry]) -> int:
-        """How many of the entries that follow have no way on; none is asked for after a write that has none."""
+        """How many of the following observations cannot be taken; none is tried after an update that cannot."""
         frontier: Frontier = (trail,)
         failed = 0
         for entry in ahead:
@@ -348,10 +360,11 @@ class SliceCheck:
         return failed
 
     def _without_one(self, write: VersionedUpdate) -> list[BlameCandidate]:
-        """The ways on without one of several lines: of those that tell when it was, for without one of them it may have been at another time.
+        """The outcomes without one of several lines: without one that bounds its time, the update may have been at
+        another time.
 
-        Where no line is left that names the action, any is sought that can have been a short time before the first line, and not at all earlier times:
-        each of them means to try all actions.
+        Where no line is left that names the action, every action is tried, but only shortly before the first line and
+        not at all earlier times, because each time costs a trial of all actions.
         """
         found: list[BlameCandidate] = []
         for line in announcing(write.lines) if len(write.lines) > 1 else ():
@@ -363,7 +376,9 @@ class SliceCheck:
         return found
 
     def _without_latest(self, write: VersionedUpdate) -> list[BlameCandidate]:
-        """The way on if the write before was another than its lines say: a mistake is often noticed one write late."""
+        """The frontier if the update before was another than its lines report: a mistake is often noticed one update
+        late.
+        """
         if self.latest is None or len(self.latest.lines) >= len(write.lines):
             return []
         free = self.history.unstated(self.before_last, self.latest)
@@ -375,10 +390,12 @@ class SliceCheck:
                     return [BlameCandidate(trail, middle, 0, odd)]
         return []
 
-    # ----------------------------------------------------------------------------------- lines with a wrong number
+    # ---------------------------------------------------------------------------------- lines with a wrong version
 
     def misplaced(self) -> list[OrderedObservation]:
-        """Lines that state a write before a lower one can have been made; the fewest whose removal leaves none."""
+        """Lines with a version that was written before a lower one can have been made; the fewest whose removal leaves
+        none.
+        """
         numbered = [
             (number, line) for line in self.lines if (number := number_of(self.history.model, line)) is not None
         ]
@@ -393,7 +410,9 @@ class SliceCheck:
             removed.append(max(conflicts, key=lambda each: (len(conflicts[each]), standing[each], -each.index)))
 
     def _conflicts(self, numbered: Sequence[tuple[int, OrderedObservation]]) -> dict[OrderedObservation, set[int]]:
-        """For each line, the lines that contradict it: of lower writes that are later for certain, or the other way round."""
+        """For each line, the lines that contradict its version: lower ones that are certainly later, or higher ones
+        certainly earlier.
+        """
         first: dict[int, float] = {}
         lines: dict[int, list[OrderedObservation]] = {}
         for number, line in numbered:
@@ -415,7 +434,7 @@ class SliceCheck:
         return found
 
     def _find_places(self, misplaced: Sequence[OrderedObservation]) -> None:
-        """Where a line that disagrees, or cannot have its number, does belong."""
+        """Find the version that an odd or misplaced line belongs to."""
         for line in misplaced:
             if self.partial and self._is_told_again(line):
                 self.found.begun = self.found.begun or line
@@ -434,7 +453,7 @@ class SliceCheck:
         self.found.violations.sort(key=lambda violation: violation.event.record.time or 0)
 
     def _is_told_again(self, line: OrderedObservation) -> bool:
-        """Whether a line is of a write before all others: it was made before the logs begin, and the line tells of it again."""
+        """Whether a line belongs to an update before all others, made before the logs begin, and repeats it."""
         number = number_of(self.history.model, line)
         others = (
             trail.entry.number for trail in self.found.trail.backwards() if isinstance(trail.entry, VersionedUpdate)
@@ -442,7 +461,7 @@ class SliceCheck:
         return number is not None and all(number < other for other in others)
 
     def _same_step(self, odd: Odd) -> tuple[int, int, int] | None:
-        """The write that a line is of, action and all, but for its number."""
+        """The update that a line fits in every point but its version."""
         for trail in self.found.trail.backwards() if odd.line.observation.pinned else ():
             if isinstance(trail.entry, VersionedUpdate):
                 moved = with_number(odd.line, trail.entry.number)
@@ -452,7 +471,7 @@ class SliceCheck:
         return None
 
     def misnumbered(self, line: OrderedObservation, number: int) -> LogViolation | None:
-        """What a line says against the write that it is of, under another number than its own."""
+        """The violation for a line that fits an update with another version."""
         for trail in self.found.trail.backwards():
             if isinstance(trail.entry, VersionedUpdate) and trail.entry.number == number:
                 after = self.history.number(trail.own, trail.position)
@@ -460,7 +479,7 @@ class SliceCheck:
         return None
 
     def _closest(self, line: OrderedObservation) -> tuple[int, int, int]:
-        """The write of the slice that a line says most nearly, and in how many points it does not."""
+        """The update of the slice that a line fits best, and the number of points that differ."""
         best = (self.history.number(self.found.trail.own, self.found.trail.position),) * 2
         least = len(disagreeing(self.history, line, *best)) or 1
         for trail in self.found.trail.backwards():

@@ -1,21 +1,8 @@
-"""One slice of a log: the numbered writes that its lines state, in order, each an action of the model at some point of the shared execution.
+"""The possible executions of one slice: its updates in the order of versions, each an action at some shared position.
 
-docs/design/update-outcomes.md: All lines that state one number state the outcome of one write. So the states in which a write can leave the slice are those
-that every line of it allows, and the numbers are the order of the writes. What else lines report is woven in by time, or later, as far as
-threads and clocks allow: what was sent once may be received at any later time.
-
-docs/design/earliest-position.md: Nothing of a slice changes what is shared, so what can follow at some position of the shared execution can follow at any
-earlier one too, from the same state of the slice. Of all ways to one state of the slice only the one with the earliest position is kept,
-and later ones that take fewer of the actions that the clause reports: an answer is not to tell of known behaviour, or of data at risk, where the lines
-can be explained without. The memory is bounded by the states that may be true at once, not by the length of the log.
-
-docs/design/equal-lines.md: A cluster restates each write a hundred times. Of the lines of a write that state the same and no action the earliest says all that the
-others say: it is what the outcome is compared with, and of the times of lines that are no action only the first is asked for. So where nothing is wrong
-without the others, nothing is wrong with them, and the execution is the same; how many lines contradict a write is asked of all of them.
-
-docs/design/beam-width.md: A write of which no line tells leaves many ways open, and what brokers were sent keeps them apart for good: a few dozen such
-writes in a slice, as before Kafka 2.4, and the ways are beyond counting, though nearly all of them go on. So no more than ``width`` are followed, and
-``narrowed`` says whether any were left. An execution that is found is one; that there is none is known only if no way was left.
+All lines of a version report one outcome (docs/design/update-outcomes.md). Of the paths to one state only the earliest
+is kept (docs/design/earliest-position.md), equal lines are checked once (docs/design/equal-lines.md), and at most
+``width`` search nodes are followed: a mismatch counts only if none was dropped (docs/design/beam-width.md).
 """
 
 from __future__ import annotations
@@ -44,7 +31,7 @@ Own = tuple[Value, ...]
 
 @dataclass(frozen=True, slots=True)
 class VersionedUpdate:
-    """The lines that state one number, by time."""
+    """The lines of one version, by time."""
 
     number: int
     lines: tuple[OrderedObservation, ...]
@@ -52,7 +39,7 @@ class VersionedUpdate:
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """Something else that a line reports; it cannot come after the write with the number ``before``."""
+    """An unversioned observation; it cannot come after the update with the version ``before``."""
 
     line: OrderedObservation
     before: int | None = None
@@ -63,9 +50,10 @@ Entry = VersionedUpdate | Deed
 
 @dataclass(slots=True, eq=False)
 class VersionNode:
-    """A state of the slice, the position that it needs at least, and how it was reached: the entry, hidden steps, and the entry's own. It is never changed.
+    """A search node: a state of the slice, the lowest shared position that it needs, and how it was reached. Immutable.
 
-    ``told`` is how many steps on the way are of actions that the clause reports.
+    It was reached by an observation (``entry``), after hidden steps, by the observation's own steps. ``told`` counts
+    the steps of actions that the clause reports, on the whole path.
     """
 
     own: Own
@@ -78,7 +66,7 @@ class VersionNode:
     told: int = 0
 
     def backwards(self) -> Iterator[VersionNode]:
-        """This trail and those before it."""
+        """This node and those before it."""
         trail: VersionNode | None = self
         while trail is not None:
             yield trail
@@ -86,13 +74,13 @@ class VersionNode:
 
 
 Frontier = tuple[VersionNode, ...]
-"""The ways that are left, the earliest of each state."""
+"""The search nodes that are followed: of each state the earliest."""
 
 
 class VersionHistory:
-    """The steps of one slice over a shared execution; ``visited`` counts the states at which an entry was tried.
+    """The steps of one slice over the shared timeline; ``visited`` counts the states in which an observation was tried.
 
-    At most ``width`` ways are followed at once (see the note on narrow histories).
+    At most ``width`` nodes are followed at once (docs/design/beam-width.md).
     """
 
     def __init__(
@@ -110,12 +98,12 @@ class VersionHistory:
         self.begin: Frontier = (VersionNode(tuple(blank[i] for i in split.own), 0),)
 
     def since(self, frontier: Frontier, time: float) -> Frontier:
-        """The ways left, of which each goes on no earlier than what is shared can have been at some time."""
+        """The frontier with every position raised to the last one that can lie before this time."""
         first = self.chain.latest_at(time)
         return tuple(replace(trail, position=max(trail.position, first)) for trail in frontier)
 
     def number(self, own: Own, position: int) -> int:
-        """The state of the model with the slice's values, at a position of the shared execution."""
+        """The model's state with these slice values at a shared position."""
         whole = list(self.chain.states[position])
         for i, value in zip(self.split.own, own, strict=True):
             whole[i] = value
@@ -127,7 +115,7 @@ class VersionHistory:
         return tuple(whole[i] for i in self.split.own)
 
     def window(self, entry: Entry) -> tuple[int, int]:
-        """The positions at which an entry can have happened (see the notes on windows)."""
+        """The first and the last position at which an observation can have happened (docs/design/shared-timeline.md)."""
         lines = entry.lines if isinstance(entry, VersionedUpdate) else (entry.line,)
         low, high = 0, min((self.chain.latest_at(line.latest) for line in lines), default=len(self.chain.states) - 1)
         for line in announcing(lines):
@@ -138,7 +126,11 @@ class VersionHistory:
         return low, max(low, high)
 
     def advance(self, frontier: Frontier, entry: Entry, most: int | None = None) -> Frontier:
-        """The ways on with an entry; hidden steps, at most so many or as many as are tried, only where there is none without."""
+        """The frontier after an observation.
+
+        Paths with fewer hidden steps come first: one more hidden step is tried only if there is no path without it.
+        ``most`` limits them; by default it is ``views.tried``.
+        """
         most = self.views.tried if most is None else most
         for hidden in range((most if any(self.view(entry).hidden[:1]) else 0) + 1):
             best = _earliest(onward for trail in frontier for onward in self._onward(trail, entry, hidden))
@@ -147,14 +139,14 @@ class VersionHistory:
         return ()
 
     def _kept(self, frontier: Frontier) -> Frontier:
-        """As many ways as are followed, from all parts of the list: what is side by side there differs least."""
+        """At most ``width`` nodes, taken evenly over the list, because neighbours in it differ least."""
         if len(frontier) <= self.width:
             return frontier
         self.narrowed = True
         return tuple(frontier[number * len(frontier) // self.width] for number in range(self.width))
 
     def unseen(self, frontier: Frontier, number: int) -> Frontier:
-        """The ways on with a write of which no line tells: one of the numbered actions that may be hidden."""
+        """The frontier after an update without any line: one of the hidden actions that count a version."""
         write = VersionedUpdate(number, ())
         actions = [name for name in self.model.plan.numbered if name in self.model.plan.hidden]
         found = (
@@ -169,7 +161,9 @@ class VersionHistory:
         return self._kept(_earliest(found))
 
     def unstated(self, frontier: Frontier, write: VersionedUpdate) -> Frontier:
-        """The ways on with any numbered action in place of a write, at the time of its lines, whatever else these say."""
+        """The frontier after an update at the time of its lines, by any action that counts a version; the lines' values
+        are ignored.
+        """
         silent = VersionedUpdate(write.number, ())
         found = (
             VersionNode(
@@ -183,7 +177,9 @@ class VersionHistory:
         return self._kept(_earliest(found))
 
     def _allows(self, position: int, start: int, steps: Sequence[Taken]) -> bool:
-        """Whether steps from a state are possible at a position, where the model lacks guards that hold at some."""
+        """Whether steps from a state are possible at a position, where the model lacks guards that hold at some
+        positions.
+        """
         states = self.model.states
         return self._outside is None or self._outside.allows(position, states[start], steps, states)
 
@@ -192,7 +188,9 @@ class VersionHistory:
             yield from self._seen(trail, entry)
             return
         names = self.view(entry).hidden[:hidden]
-        if isinstance(entry, VersionedUpdate):  # what has a number would be that number's write
+        if isinstance(
+            entry, VersionedUpdate
+        ):  # a hidden action that counts a version would itself be this version's update
             names = tuple(each - frozenset(self.model.plan.numbered) for each in names)
         for position, start in self.places(trail, entry):
             for route, state in self._after_hidden(start, names):
@@ -203,7 +201,9 @@ class VersionHistory:
                     yield VersionNode(self.own(after), position, trail, entry, state, route, taken, told)
 
     def _seen(self, trail: VersionNode, deed: Deed) -> Iterator[VersionNode]:
-        """The same of a line that leaves the slice as it is, and that says nothing of it: what it says is asked once for all slices."""
+        """The same for a line that leaves the slice unchanged and reads shared state only: it is evaluated once for all
+        slices.
+        """
         seen, view = deed.line.observation, self.view(deed)
         for position in self._positions(trail, deed, view):
             key = id(seen.rule), seen.values, view.classes[position]
@@ -215,11 +215,13 @@ class VersionHistory:
         return condition is None or self.model.holds(condition, seen.bound, self.number(own, position))
 
     def _told(self, trail: VersionNode, steps: Iterable[Taken]) -> int:
-        """How many reported actions there are with these steps after a trail."""
+        """The number of reported actions on the path with these steps added."""
         return trail.told + self.model.told(steps)
 
     def places(self, trail: VersionNode, entry: Entry, view: View | None = None) -> Iterator[tuple[int, int]]:
-        """The positions for an entry after a trail, with the state there; those that look alike once, to the entry or as ``view`` says."""
+        """The positions for an observation after a node, with the state there; of equal positions in its view (or
+        ``view``) the first.
+        """
         for position in self._positions(trail, entry, view or self.view(entry)):
             yield position, self.number(trail.own, position)
 
@@ -235,7 +237,9 @@ class VersionHistory:
             position = view.changes[position]
 
     def view(self, entry: Entry) -> View:
-        """What an entry can tell of the shared execution. A write may be any numbered action where a line of it does not say which."""
+        """What an observation can tell apart. An update without a line that names its action may be any that counts a
+        version.
+        """
         if isinstance(entry, Deed):
             return self.views.of_rule(entry.line.observation.rule)
         lines = entry.lines
@@ -243,7 +247,7 @@ class VersionHistory:
         return self.views.of((line.observation.rule for line in lines), numbered=silent)
 
     def _after_hidden(self, state: int, names: Sequence[frozenset[str]]) -> Iterator[tuple[tuple[Taken, ...], int]]:
-        """The ways of hidden steps of these names, the last ones first."""
+        """The sequences of hidden steps with these names, built from the last one backwards."""
         if not names:
             yield (), state
             return
@@ -252,7 +256,7 @@ class VersionHistory:
                 yield (taken, *route), end
 
     def outcomes(self, entry: Entry, state: int) -> Iterable[tuple[int, tuple[Taken, ...]]]:
-        """The states in which an entry can leave the slice, with the steps that it is."""
+        """The states after an observation, each with the steps that explain it."""
         match entry:
             case Deed(line):
                 return self.model.consume(line, state)
@@ -273,19 +277,21 @@ class VersionHistory:
         return {after: t for after, t in found.items() if all(self.model.consume(line, after) for line in watching)}
 
     def numbered(self, state: int, actions: Iterable[str]) -> Iterator[Taken]:
-        """The steps that a number can stand for, of these actions."""
+        """The steps that count a version, of these actions."""
         for action in actions:
             yield from self.model.call(action, (ANY,) * len(self.model.meanings.actions[action].names), state)
 
     def agrees(self, line: OrderedObservation, start: int, after: int) -> bool:
-        """Whether a line can be one of a write that led from one state to another."""
+        """Whether a line can belong to an update from one state to another."""
         if line.observation.pinned:
             return any(end == after for end, _ in self.model.consume(line, start))
         return bool(self.model.consume(line, after))
 
 
 def _earliest(trails: Iterable[VersionNode]) -> Frontier:
-    """The trails to each state of which none is as early and tells of as little (see the note on the earliest position)."""
+    """The nodes of each state that are not dominated in position and reported actions
+    (docs/design/earliest-position.md).
+    """
     best: dict[Own, list[VersionNode]] = {}
     for trail in trails:
         known = best.setdefault(trail.own, [])
@@ -296,7 +302,7 @@ def _earliest(trails: Iterable[VersionNode]) -> Frontier:
 
 
 def _different(lines: Iterable[OrderedObservation]) -> list[OrderedObservation]:
-    """The lines, of those that state the same the first."""
+    """The lines without repetitions of an equal statement."""
     found: dict[tuple[object, ...], OrderedObservation] = {}
     for line in lines:
         found.setdefault((id(line.observation.rule), line.observation.values), line)
@@ -304,21 +310,25 @@ def _different(lines: Iterable[OrderedObservation]) -> list[OrderedObservation]:
 
 
 def announcing(lines: Sequence[OrderedObservation]) -> Sequence[OrderedObservation]:
-    """The lines that were written with what they report, not long after: those that are actions, or else the first."""
+    """The lines that were written immediately after the fact: those that name actions, or else the first."""
     return [line for line in lines if line.observation.pinned] or lines[:1]
 
 
 def is_prompt(model: TraceModel, lines: Sequence[OrderedObservation]) -> bool:
-    """Whether the first of the lines of a write was written soon after it: one that says what was done, or, where all writes have such a line, any.
+    """Whether the first line of an update is an immediate line: one that names the action, or any if all updates have
+    such a line.
 
-    Of a write that may be hidden the lines may be those of a much later restatement.
+    An update that may be hidden can have lines only from a much later repetition.
     """
     untold = not set(model.plan.numbered).isdisjoint(model.plan.hidden)
     return not untold or any(line.observation.pinned for line in lines)
 
 
 def entries(model: TraceModel, lines: Iterable[OrderedObservation], late: float) -> list[Entry]:
-    """The entries of a slice in the order in which they are tried. A write may be as much older than its first line as ``late``."""
+    """The updates and unversioned observations of a slice in the order in which they are tried.
+
+    An update may be older than its first line by ``late`` milliseconds.
+    """
     writes: dict[int, list[OrderedObservation]] = {}
     deeds: list[OrderedObservation] = []
     for line in lines:
@@ -343,7 +353,7 @@ def entries(model: TraceModel, lines: Iterable[OrderedObservation], late: float)
 
 
 def number_of(model: TraceModel, line: OrderedObservation) -> int | None:
-    """The number of the write that a line states."""
+    """The version in a line; None if it has none."""
     at, bound = line.observation.rule.at, line.observation.bound
     if at is None:
         return None
@@ -352,18 +362,19 @@ def number_of(model: TraceModel, line: OrderedObservation) -> int | None:
 
 
 def knows_gaps(plan: k.TracePlan) -> bool:
-    """Whether the clause says how a slice goes on where lines of its writes are missing."""
+    """Whether the clause has rules for slices with missing lines."""
     return any(rule.event == k.GAP for rule in plan.rules)
 
 
 def by_time(line: OrderedObservation) -> tuple[float, int]:
-    """The order of lines by their times, and then as they were read."""
+    """The sort key of lines: by time, then in the order of reading."""
     return line.time, line.index
 
 
 class _Told(NamedTuple):
-    """When a write was told of: by its first line; when lines must have been written that it came after for certain, where that is known; the lines that were
-    written with it, and when the last of each thread was.
+    """When an update was reported: its first line, its immediate lines, and the last one of each thread.
+
+    It also holds the time by which lines must have been written that certainly came before it, if that is known.
     """
 
     first: float
@@ -373,7 +384,7 @@ class _Told(NamedTuple):
 
     @classmethod
     def of(cls, model: TraceModel, write: VersionedUpdate, late: float) -> _Told:
-        """What the lines of a write tell; it may be as much older than its first line as ``late``."""
+        """The same from the lines of an update, which may be older than its first line by ``late`` milliseconds."""
         first, beside = write.lines[0].time, announcing(write.lines)
         prompt = is_prompt(model, write.lines)
         mates: dict[Thread | None, float] = {}
@@ -383,11 +394,11 @@ class _Told(NamedTuple):
         return cls(first, first - late - model.plan.ordering.skew if prompt else -inf, beside, mates)
 
     def is_certainly_after(self, line: OrderedObservation, thread: Thread | None) -> bool:
-        """Whether the write happened after what a line reports, by the thread or by the clock."""
+        """Whether the update happened after the fact of a line, by the thread or by the clock."""
         return self.after > line.latest or (thread is not None and self.mates.get(thread, -inf) > line.latest)
 
     def follows(self, line: OrderedObservation) -> bool:
-        """Whether the write is told of after a line: by the times, or of lines of one time by their file."""
+        """Whether the update is reported after a line: by time, and at one time by the order of the file."""
         if self.first > line.time:
             return True
         event = line.observation.event
@@ -397,14 +408,14 @@ class _Told(NamedTuple):
 
 
 def at_field(rule: k.TraceRule) -> str | None:
-    """The field of an event that is its write's number."""
+    """The event field that holds the version."""
     if isinstance(rule.at, k.Local):
         return next((field.field for field in rule.fields if field.binder.name == rule.at.name), None)
     return None
 
 
 def states_number_alone(rule: k.TraceRule) -> bool:
-    """Whether a line says nothing of its write but the number: nothing else that it states is compared with what the write left."""
+    """Whether a line reports nothing of its update but the version: no other field is compared with the outcome."""
     fields = {field.binder.name for field in rule.fields if field.field not in (EVERY_SLICE, at_field(rule))}
     condition = rule.observe if not rule.steps else rule.then
     return condition is None or not any(
@@ -413,7 +424,7 @@ def states_number_alone(rule: k.TraceRule) -> bool:
 
 
 def _parts(condition: k.Expr) -> Iterator[k.Expr]:
-    """The conditions that a condition joins; one with names of its own is not taken apart."""
+    """The conjuncts of a condition; one with local names is not split."""
     if isinstance(condition, k.Logic):
         for part in condition.parts:
             yield from _parts(part)
@@ -422,6 +433,6 @@ def _parts(condition: k.Expr) -> Iterator[k.Expr]:
 
 
 def with_number(line: OrderedObservation, number: int) -> OrderedObservation | None:
-    """The line as if it stated another number."""
+    """The line as if it had another version."""
     name = at_field(line.observation.rule)
     return None if name is None else replace(line, observation=changed(line.observation, name, number, number))

@@ -1,4 +1,4 @@
-"""The lines that state one number as one item of a search: a step that all of them allow."""
+"""The lines of one version as one item of a search: a step that agrees with all of them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from assay.traces.slices.versions.version_history import by_time
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WrittenItem(OrderedObservation):
-    """One of the lines that state one number; ``others`` are the rest of them, and say of the same step what they say. So many steps before it are
-    told of by no line (``unseen``). Those of the lines with the indices ``late`` may have been written any time after it.
+    """A merged observation: one of the lines of a version; ``others`` are the rest.
+
+    ``unseen`` steps before it have no line. Lines with an index in ``late`` may have been written at any time after it.
     """
 
     others: tuple[OrderedObservation, ...] = ()
@@ -34,24 +35,24 @@ def has_several(item: OrderedObservation) -> bool:
 
 
 def is_late(line: OrderedObservation, item: OrderedObservation) -> bool:
-    """Whether a line of an item may have been written any time after what it reports."""
+    """Whether a line of an item may have been written at any time after its fact."""
     return isinstance(item, WrittenItem) and line.index in item.late
 
 
 def lines_of(item: OrderedObservation) -> tuple[OrderedObservation, ...]:
-    """All lines that an item stands for."""
+    """All lines of an item."""
     return (item, *item.others) if isinstance(item, WrittenItem) else (item,)
 
 
 class WrittenModel(TraceModel):
-    """A model in which a step that several lines report is one that all of them allow."""
+    """A model in which a step with several lines must agree with all of them."""
 
     def at_once(self, item: OrderedObservation, state: int) -> Consumed:
-        """The ways of an item by itself, without hidden steps or the other lines of its step."""
+        """The outcomes of an item's first line alone, without hidden steps."""
         return super()._consume(item, state)
 
     def agreed(self, item: OrderedObservation, state: int) -> Consumed:
-        """The ways of an item that its other lines allow too, without hidden steps."""
+        """The outcomes of an item that all its lines agree with, without hidden steps."""
         ways = self.at_once(item, state)
         for other in item.others if isinstance(item, WrittenItem) else ():
             if other.observation.pinned:
@@ -73,7 +74,9 @@ class WrittenModel(TraceModel):
 def mismatch(
     search: TraceSearch, rejected: Rejected, start: Sequence[SearchPath], writer: ConditionPrinter
 ) -> LogViolation:
-    """Who is to blame where there is no execution: a line that says something else than the others of its step, or no step of what could come next."""
+    """The violation where there is no execution: a line that disagrees with the others of its update, or an item that
+    cannot come next.
+    """
     for path in rejected.deepest:
         for item in search.frontier.heads(path.node.cursors).items:
             for odd in _odd_lines(search.model, item, path):
@@ -91,7 +94,7 @@ def mismatch(
 
 
 def _untimely(item: OrderedObservation) -> LogViolation:
-    """The violation of a step whose lines contradict each other in when it was; the last of them is blamed first."""
+    """The violation of an update whose lines contradict each other on its time; the last line is blamed first."""
     lines = sorted(lines_of(item), key=by_time, reverse=True)
     places = ", ".join(str(line.observation.event.record.place) for line in reversed(lines))
     text = f"{places} tell of one step, and the clause's order leaves no time for it"
@@ -101,7 +104,7 @@ def _untimely(item: OrderedObservation) -> LogViolation:
 
 
 def _odd_lines(model: TraceModel, item: OrderedObservation, path: SearchPath) -> Iterator[Suspect]:
-    """The lines of a step that disagree with it where the first says that it can come."""
+    """The lines of an update that disagree with it where its first line is possible."""
     if not isinstance(item, WrittenItem) or not isinstance(model, WrittenModel):
         return
     for after, taken in model.at_once(item, path.node.state):

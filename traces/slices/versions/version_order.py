@@ -1,7 +1,8 @@
-"""The order of slices of whose writes several lines tell: a stream of the writes of each, and before and after each of them what its lines say.
+"""The partial order of slices whose updates have several lines: one stream of updates for each, and lines before and
+after them.
 
-docs/design/lines-of-one-update.md: Of the lines of a file about one write the first, if it names an action, was written with it: the write lies between what the lines
-before and after it report, and within the clause's bound before its time. Other lines may come at any later time: the write lies before them, and they say nothing else of when it was.
+Only the first line of a file about an update, if it names an action, was written with it; other lines may be written at
+any later time (docs/design/lines-of-one-update.md).
 """
 
 from __future__ import annotations
@@ -19,14 +20,17 @@ from assay.traces.slices.versions.version_history import by_time
 from assay.traces.slices.versions.version_item import WrittenItem
 
 WRITES = "writes"
-"""The streams, and the nodes, of items that several lines tell of: no node's clock is theirs."""
+"""The streams, and the node, of merged observations: they are on no node's clock."""
 
 Writes = Mapping[int, tuple[str, int]]
-"""The write that a line states, by the line's index: its slice, and its number there."""
+"""The update of a line, by the line's index: its slice, and its version."""
 
 
 def by_write(order: PartialOrder, stated: Writes) -> PartialOrder | None:
-    """The order in which writes come by their numbers, one item for the lines of each; None if these are not all numbers of a slice up to the highest, each with a line that names its action."""
+    """The order in which updates come by version, with one item for the lines of each.
+
+    None unless a slice has all versions up to the highest, each with a line that names its action.
+    """
     writes: dict[tuple[str, int], list[OrderedObservation]] = defaultdict(list)
     for item in order.items:
         if item.index in stated:
@@ -54,7 +58,7 @@ def _acts(line: OrderedObservation) -> bool:
 
 
 def _prompt(order: PartialOrder, stated: Writes) -> frozenset[int]:
-    """The lines that were written with what they report."""
+    """The indexes of the lines that were written with their fact."""
     found: set[int] = set()
     for stream in order.streams:
         told: set[tuple[str, int]] = set()
@@ -68,7 +72,9 @@ def _prompt(order: PartialOrder, stated: Writes) -> frozenset[int]:
 
 
 def _written(lines: Sequence[OrderedObservation], prompt: Collection[int]) -> WrittenItem:
-    """The item of a write: the first of its lines that name the action, by time, with the others. Its times are those that are certain on any clock."""
+    """The merged observation of an update: its first line that names the action, with the others. Its times hold on any
+    clock.
+    """
     acting = sorted(filter(_acts, lines), key=by_time)
     lead = next((line for line in acting if line.index in prompt), acting[0])
     return WrittenItem(
@@ -85,7 +91,7 @@ def _written(lines: Sequence[OrderedObservation], prompt: Collection[int]) -> Wr
 
 
 def _in_order(items: Sequence[OrderedObservation], stream: int) -> tuple[OrderedObservation, ...]:
-    """The items of a stream, none later than a later one nor earlier than an earlier one."""
+    """The items of a stream with intervals narrowed to their order."""
     rows = enumerate(zip(items, in_turn(items), strict=True))
     return tuple(
         replace(item, stream=stream, position=at, earliest=low, latest=high) for at, (item, (low, high)) in rows
@@ -93,13 +99,13 @@ def _in_order(items: Sequence[OrderedObservation], stream: int) -> tuple[Ordered
 
 
 def _without(stream: ObservationStream, stated: Writes) -> ObservationStream:
-    """A stream without the lines that state a number."""
+    """A stream without the lines that hold a version."""
     kept = [item for item in stream.items if item.index not in stated]
     return replace(stream, items=tuple(replace(item, position=at) for at, item in enumerate(kept)))
 
 
 class _Required:
-    """Which items come before which, by the files and the times of their lines. ``owners`` are the items of lines that state a number."""
+    """Which items come before which, by files and times. ``owners`` maps lines with a version to their items."""
 
     def __init__(self, order: PartialOrder, stated: Writes, owners: Mapping[int, int], prompt: Collection[int]) -> None:
         self._order, self._stated, self._owners, self._prompt = order, stated, owners, prompt
@@ -107,7 +113,7 @@ class _Required:
         self._before = [self._told(stream) for stream in order.streams]
 
     def of_all(self) -> dict[int, frozenset[int]]:
-        """The items that come before each; one that comes before itself is contradicted by its lines."""
+        """The items that must come before each item; one that must come before itself has contradictory lines."""
         found: dict[int, set[int]] = defaultdict(set)
         for stream, before in zip(self._order.streams, self._before, strict=True):
             in_file = [item for other in stream.after for item in self._before[other][-1]]
@@ -119,7 +125,10 @@ class _Required:
         return {item: frozenset(others) for item, others in found.items() if others}
 
     def _told(self, stream: ObservationStream) -> list[tuple[int, ...]]:
-        """After which items comes what a line reports that was written with it, for each place in a stream: that of the last such line before, and of each slice the last of the writes that were told of since."""
+        """For each place in a stream, the items before the fact of an immediate line there.
+
+        These are the item of the last immediate line before it, and of each slice the last update reported since.
+        """
         found: list[tuple[int, ...]] = [()]
         prompt: tuple[int, ...] = ()
         late: dict[str, tuple[int, int]] = {}
@@ -133,7 +142,7 @@ class _Required:
         return found
 
     def _by_time(self, line: OrderedObservation) -> Iterator[int]:
-        """The items that the times put before a line."""
+        """The items that certainly come before a line, by time."""
         if line.earliest == -inf:
             return
         node = self._order.streams[line.stream].node

@@ -1,7 +1,8 @@
-"""A line with a wrong number: what follows from it looks like mistakes of other lines, and is none if the line is read with the right one.
+"""Finds a line with a wrong version: its consequences look like mistakes of other lines, and vanish with the right
+version.
 
-A write whose line states another number is missing, and the write of that number has a line too many that says something else. Which of its
-lines are right can then be told by none of them; but there is a number that makes all of it fit, and the line that it belongs to is the only one to blame.
+An update whose line has another version is missing, and the update of that version has one line too many. Which line is
+wrong cannot be seen from either; but one version makes everything fit, and its line alone is blamed.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from assay.traces.slices.versions.version_check import SliceCheck
 from assay.traces.slices.versions.version_history import at_field, number_of, with_number
 
 MOVES_TRIED = 8
-"""How often a slice is checked again to find the number that a line should have."""
+"""How often a slice is checked again to find the right version of a line."""
 
 Make = Callable[[Sequence[OrderedObservation]], SliceCheck]
 
 
 def check_slice(make: Make, quick: Make, lines: Sequence[OrderedObservation], model: TraceModel) -> SliceFindings:
-    """The findings about a slice. Where one number in the place of another explains all that is wrong, the line that states it is blamed alone.
+    """The findings about a slice; if one changed version explains all mismatches, its line alone is blamed.
 
-    A ``quick`` check ends with the first mismatch, and explains nothing.
+    A ``quick`` check stops at the first mismatch and explains nothing.
     """
     found = make(lines).run()
     filled = _with_a_gap_filled(make, lines, found)
@@ -47,7 +48,7 @@ def check_slice(make: Make, quick: Make, lines: Sequence[OrderedObservation], mo
 
 
 def _with_a_gap_filled(make: Make, lines: Sequence[OrderedObservation], found: SliceFindings) -> SliceFindings | None:
-    """The findings where a line that disagrees has the number of which no line tells."""
+    """The findings if a disagreeing line has the one missing version."""
     if len(found.missing) * len(found.odd) > MOVES_TRIED:
         return None
     for number in tuple(found.missing):
@@ -66,9 +67,11 @@ def _with_a_gap_filled(make: Make, lines: Sequence[OrderedObservation], found: S
 def _moves(
     lines: Sequence[OrderedObservation], found: SliceFindings, model: TraceModel
 ) -> Iterator[tuple[OrderedObservation, int]]:
-    """Lines with the numbers that they might have instead: next to a number that no line states the nearest in time, and then those blamed.
+    """Lines with the versions that they might have instead: for a missing version the nearest lines in time, then the
+    blamed lines.
 
-    A line that is blamed may be of the write of which another one tells at its time, or of the one before or after that which it states.
+    A blamed line may belong to the update that another line reports at its time, or to the one before or after its own
+    version.
     """
     numbered = [(number, line) for line in lines if (number := number_of(model, line)) is not None]
     stated = {number for number, _ in numbered}
@@ -93,7 +96,7 @@ def _time(line: OrderedObservation) -> tuple[float, int]:
 def _renumbered(
     lines: Sequence[OrderedObservation], moved: OrderedObservation, number: int
 ) -> list[OrderedObservation]:
-    """The lines, of which one states another number, whatever rules read it."""
+    """The lines, with another version in one of them, for every rule that reads it."""
     name = at_field(moved.observation.rule)
     event = moved.observation.event
     return [_read_with(line, name, number) if line.observation.event is event else line for line in lines]
