@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
+from tests.load_once import remember
 from tests.share import Share
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -17,6 +20,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--share", type=Share.of, metavar="PERCENT:WORD", help="so many percent of the tests, chosen by a word"
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    keep_byte_code()
+    patch = pytest.MonkeyPatch()
+    remember(patch)
+    config.add_cleanup(patch.undo)
+
+
+def keep_byte_code() -> None:
+    """Keep byte code, whatever the environment says: processes that tests start would compile all modules, and each worker all tests."""
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
