@@ -46,11 +46,12 @@ LEAST = 0.1
 HEAD = """\
 # The models of the Kafka specs, by area
 
-Each row is a model that is searched whole, with its number of distinct states and of levels (the states of the longest shortest run). They are pinned in
-`tests/kafka/`, which search each of them, and this page is made of those numbers by `pytest --rewrite tests/kafka/test_models.py`. What is bounded: the
-parameters of the model that are no switches. Seconds are those of a search by the native engine with its code in the cache, on two cores, once; no
-test checks them, and where one is deleted, that command measures again. Which rules of Kafka the specs are about: [kafka-rules.md](kafka-rules.md);
-how strong they are: [kafka-mutation.md](kafka-mutation.md).
+Each row is a model that is searched whole, with its number of distinct states and of levels (the states of the longest
+shortest run). They are pinned in `tests/kafka/`, which search each of them, and this page is made of those numbers by
+`pytest --rewrite tests/kafka/test_models.py`. What is bounded: the parameters of the model that are no switches.
+Seconds are those of a search by the native engine with its code in the cache, on two cores, once; no test checks them,
+and where one is deleted, that command measures again. Which rules of Kafka the specs are about:
+[kafka-rules.md](kafka-rules.md); how strong they are: [kafka-mutation.md](kafka-mutation.md).
 """
 
 ROW = re.compile(r"^\| `(kafka/[\w/]+)` \| (\w*) \|(?: [^|]* \|){3} ([^|]*) \| ((?:< )?[\d.]+) \|$", re.MULTILINE)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from assay.grammar.syntax import BoolLit, Module, Param
 
-WIDTH = 140
+WIDTH = 120
 REFERENCE = re.compile(r"\b(?:KAFKA|KIP)-[0-9]+\b")
 _MODEL = re.compile(r"\(model `(\w+)`\)")
 _HEAD = re.compile(r"(?P<title>.+) \((?P<sources>[^();]+); (?P<versions>[^();]+)\)\.", re.DOTALL)

@@ -31,8 +31,8 @@ def errors_page(codes: Iterable[Code]) -> str:
 def _page(codes: list[Code]) -> Iterator[str]:
     yield "# Diagnostic codes"
     yield ""
-    yield "This page is made of the table in `grammar/diagnostics/codes.py` and `src/assay/cli/codes.py`; a test keeps it equal. `assay explain E003`"
-    yield "shows one paragraph of it."
+    yield "This page is made of the table in `grammar/diagnostics/codes.py` and `src/assay/cli/codes.py`; a test keeps it equal."
+    yield "`assay explain E003` shows one paragraph of it."
     stage = ""
     for code in codes:
         if code.code[1] != stage:
