@@ -1,7 +1,8 @@
-"""Checkpoints: a folder of level files with a manifest that says how far a search came. docs/level-files.md describes them.
+"""Checkpoints: a folder of level files, and a manifest that says how far the search came (docs/level-files.md).
 
-The manifest is replaced in one step, and level files only ever grow, so that a process may end at any moment: what lies beyond the last
-manifest is cut off when the search is resumed. What is damaged or of another search is refused as a diagnostic, ``E822``.
+The manifest is replaced in one atomic step and level files only grow. So the process may die at any moment: whatever
+lies behind the last manifest is truncated on resume. A damaged checkpoint, or one of another search, is refused with
+the diagnostic ``E822``.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ UNUSABLE = "E822"
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """How far a search came: ``place`` states of the last of the finished levels are expanded.
+    """How far a search came: the first ``place`` states of the last finished level are expanded.
 
-    ``counts`` are the sizes of the finished levels. Of the level that is being written, ``flushed`` chunks are in its file, and
-    ``staged`` more states in the file ``tail``. ``tallies`` are counts by position in the arrays of compiled code.
+    ``counts`` are the sizes of the finished levels. Of the level that is being written, ``flushed`` chunks are in its
+    file, and ``staged`` further states in the file ``tail``. ``tallies`` are counters, by position in the arrays of
+    compiled code. ``seconds`` and ``searched`` are times by the clock.
     """
 
     counts: tuple[int, ...]
@@ -58,7 +60,8 @@ class Saved:
 
 
 class Checkpoint:
-    """The checkpoint in a folder, which is locked while this object lives. ``saved`` is where to go on, after ``resume``."""
+    """The checkpoint in a folder, locked while this object lives. After ``resume``, ``saved`` says where to
+    continue."""
 
     def __init__(self, folder: Path, identity: bytes, *, resume: bool) -> None:
         self.folder = folder
@@ -103,13 +106,13 @@ class Checkpoint:
         return lock
 
     def close(self) -> None:
-        """Let another process have the folder."""
+        """Release the lock, so that another process can use the folder."""
         os.close(self._lock)
 
     # --------------------------------------------------------------------------------------------------- save
 
     def save(self, saved: Saved, levels: Levels) -> None:
-        """Write down where a search is; raises ``OSError``, and then the last manifest stays."""
+        """Write down where a search is. Raises ``OSError``; the previous manifest then stays valid."""
         self._serial += 1
         tail = f"tail-{self._serial:06d}" if levels.staged else ""
         if tail:
@@ -145,12 +148,13 @@ class Checkpoint:
         return from_json(content)
 
     def require_choice(self, fingerprints: str) -> None:
-        """Refuse to go on with another choice of fingerprints: what is claimed of collisions would be wrong."""
+        """Refuse to resume with another ``--fingerprints``: the reported probability of collisions would be wrong."""
         if self.saved is not None and self.saved.fingerprints != fingerprints:
             self._refuse(f"was written with `--fingerprints {self.saved.fingerprints}`", "go on with the same")
 
     def restore(self, levels: Levels, saved: Saved, initial: Sequence[Rows]) -> None:
-        """Go on with the levels in the folder, once every byte of them is seen to be sound, and the initial states to be these."""
+        """Continue with the levels in the folder, after checking every byte of them and that the initial states are
+        these."""
         name = ""
         try:
             for level, count in enumerate((*saved.counts, saved.flushed * CHUNK)):
@@ -168,7 +172,7 @@ class Checkpoint:
             self._refuse("is the checkpoint of another search: it has other initial states")
 
     def _check(self, path: Path, level: int, count: int, layout: ChunkLayout, *, last: bool = False) -> RecordChunk:
-        """The last chunk of a file, all of which are sound; raises ``DamagedError`` or ``OSError``."""
+        """Check every chunk of a file and return the last one. Raises ``DamagedError`` or ``OSError``."""
         words = map_words(path)
         header = unpack_header(words[:HEADER])
         if (header.identity, header.level, header.words) != (self._identity, level, layout.words):
@@ -184,14 +188,14 @@ class Checkpoint:
 
 
 def _write_durably(path: Path, content: bytes) -> None:
-    """Replace a file in one step; on return it is on the disk."""
+    """Replace a file atomically; on return its content is on the disk."""
     aside = path.with_name(path.name + ".new")
     with aside.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     aside.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
+    folder = os.open(path.parent, os.O_RDONLY)  # the rename itself is durable only once the folder is synchronised
     try:
         os.fsync(folder)
     finally:
@@ -209,6 +213,7 @@ def signature(content: dict[str, Any]) -> str:
 
 
 def from_json(content: dict[str, Any]) -> Saved:
-    """What a manifest says of a search; raises ``TypeError`` or ``KeyError`` if it does not."""
+    """The state of a search from a manifest's content. Raises ``TypeError`` or ``KeyError`` if a field is missing or
+    unknown."""
     events = tuple(SearchEvent(**(each | {"row": tuple(each["row"])})) for each in content["events"])
     return Saved(**(content | {"counts": tuple(content["counts"]), "events": events}))

@@ -1,8 +1,9 @@
-"""Quantifiers that range over nothing in every state, found after a compiled search.
+"""Quantifiers whose domain is empty in every state, found after a compiled search.
 
-Compiled code does not watch quantifiers. Nearly every quantifier ranges over something in some early state, so the reference evaluator
-looks at a spread of states first, and at every state only for the quantifiers that are left. Beyond ``MOST_STATES`` states it does not,
-and says nothing of them: "always empty" is claimed only of all states.
+Compiled code does not observe quantifiers. Nearly every domain is nonempty in some early state, so the reference
+evaluator looks at a sample of states first, and then at every state for the remaining quantifiers only. Beyond
+``MOST_STATES`` states the second pass is skipped and nothing is reported: "always empty" is claimed only after all
+states were looked at.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from assay.checker.reference.property_monitor import Watch
 from assay.checker.report import EmptyQuantifier
 
 SPREAD = 64
-"""How many states, at equal distances in the order of the search, are looked at first."""
+"""How many states are sampled first, evenly spaced in the order of the search."""
 MOST_STATES = 50_000
 
 
@@ -36,7 +37,8 @@ def always_empty(
 
 
 def _look_at(watch: Watch, states: RowStore, numbers: Sequence[int]) -> None:
-    """Evaluate the properties in states; what they say was said by the search already."""
+    """Evaluate the properties in states for the sake of their quantifiers; violations were reported by the search
+    already."""
     for number in numbers:
         watch.found.clear()
         watch.see_state(number, states[number])

@@ -1,8 +1,8 @@
-"""Findings of compiled code, and what the reference evaluator makes of them.
+"""What compiled code found, and its confirmation by the reference evaluator.
 
-Compiled code says at which states and steps something is to be found first. Of each kind the first one of a level counts; they are looked at
-when the level is complete (or the search stops), in the order of the states from which they were found. So the answer does not depend on
-how a level was cut into blocks.
+Compiled code reports the first state or step of each kind of finding. Of each kind the first of a level counts.
+Findings are looked at when the level is complete or the search stops, in the order of the states that were expanded. So
+the answer does not depend on how a level was cut into blocks.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from assay.checker.reference.property_monitor import DEADLOCK, DEFINED, Watch
 from assay.checker.report import EnginesDisagreeError, State
 
 STUCK, TERMINAL, DEAD, STEP, REFINE, STATE = KINDS = ("stuck", "terminal", "dead", "step", "refine", "state")
-"""In the order in which they are looked at, where several come from one state."""
+"""The kinds of findings, in the order in which they are looked at where several come from one state."""
 TROUBLE_ROOM = 8
-"""More than any trouble of a step in a refinement."""
+"""Greater than every trouble flag of a refinement step, so that position and trouble fit one number."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchEvent:
-    """Something to be looked at. ``level`` and ``source`` are the place of the state that was expanded.
+    """A finding of compiled code, to be looked at. ``level`` and ``source`` locate the state that was expanded.
 
-    ``at`` is the property's position in the array of findings (of a refinement ``TROUBLE_ROOM`` times its position, and the trouble),
-    ``number`` that of the state concerned, ``row`` the successor of a step.
+    ``at`` is the property's position in the array of findings; for a refinement it is ``TROUBLE_ROOM`` times its
+    position, plus the trouble. ``number`` is the number of the state concerned, ``row`` the successor where the finding
+    is a step.
     """
 
     kind: str
@@ -43,9 +44,10 @@ class SearchEvent:
 
 
 class SearchFindings:
-    """The events of a search. ``note_stuck`` says what is undefined in a state, ``see_step`` what is violated on a step to another.
+    """The findings of a search, and the callbacks that confirm them.
 
-    ``see_refined`` follows all steps from a state on the abstract side.
+    ``note_stuck`` explains what is undefined in a state, ``see_step`` judges a step, and ``see_refined`` follows all
+    steps from a state on the abstract side.
     """
 
     def __init__(
@@ -71,22 +73,23 @@ class SearchFindings:
 
     @property
     def events(self) -> list[SearchEvent]:
-        """All events so far, in the order in which they were noted."""
+        """All findings so far, in the order in which they were noted."""
         return list(self._noted.values())
 
     @property
     def known(self) -> set[tuple[str, int]]:
-        """The kinds of all events so far, with the property's position."""
+        """The kind and the property's position of every finding so far."""
         return set(self._noted)
 
     def note(self, event: SearchEvent) -> None:
-        """Keep an event if it is the first of its kind."""
+        """Keep a finding if it is the first of its kind."""
         if (event.kind, event.at) not in self._noted:
             self._noted[event.kind, event.at] = event
             self._unseen.append(event)
 
     def collect(self, lane: ThreadBuffer, stage: RecordChunk, at: int, number: int) -> Iterator[SearchEvent]:
-        """What a lane found in the last finished level; the first state that it staged, at ``at``, has the number ``number``."""
+        """What a thread's buffer found in the last finished level. The first state that it staged, at ``at``, has the
+        number ``number``."""
         level = len(self.store.levels.counts) - 1
         start = self.store.levels.starts[level]
         for kind, slot in ((STUCK, ContextSlot.STUCK), (TERMINAL, ContextSlot.TERMINAL), (DEAD, ContextSlot.DEAD)):
@@ -107,7 +110,8 @@ class SearchFindings:
     # ------------------------------------------------------------------------------------------------- look
 
     def look(self) -> None:
-        """Look at the events that were not looked at yet; raises ``EnginesDisagreeError``."""
+        """Confirm the new findings by the reference evaluator. Raises ``EnginesDisagreeError`` where it does
+        not agree."""
         unseen, self._unseen = self._unseen, []
         for event in sorted(
             unseen, key=lambda each: (each.level, each.source, KINDS.index(each.kind), each.number, each.at)

@@ -1,8 +1,9 @@
-"""A part of a search: the states of some owners, expanded by one thread; what belongs to other parts is sent to them.
+"""One shard of a distributed search: the states of some owners, expanded by one thread; the rest is sent to other
+shards.
 
-Nobody here knows who carries the packets. For the states of one level: a frontier is expanded block by block, its packets are handed over, and
-the shards that own what is in them receive them, in any order. What is found does not depend on the order, nor on how many shards there are: of each kind
-of finding the one at the state with the smallest fingerprint counts.
+The shard does not know how batches travel. For each level, a frontier is expanded block by block and its batches are
+handed over; the shards that own their states receive them in any order. Results depend neither on that order nor on the
+number of shards: of each kind of finding the one at the state with the smallest fingerprint counts.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class ShardFinding:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """Lanes with what is left of their candidates, the fingerprints of the states that each expanded, and the packets that became full."""
+    """Buffers with the candidates that stay here, the fingerprints of the states that each expanded, and the batches
+    that became full."""
 
     lanes: list[ThreadBuffer]
     names: list[Rows]
@@ -52,7 +54,8 @@ class Expansion:
 
 
 class ShardFrontier:
-    """The states of the last finished level of ``rounds.levels``, to be expanded. ``kinds`` are the kinds of findings that were noted."""
+    """The states of the last finished level of ``rounds.levels``, to be expanded. ``kinds`` are the kinds of findings
+    noted so far."""
 
     def __init__(self, compiled: Compiled, rounds: Rounds, packing: Packing, tally: SearchCounters) -> None:
         self.packing = packing
@@ -69,11 +72,11 @@ class ShardFrontier:
 
     @property
     def left(self) -> int:
-        """States that are not expanded yet."""
+        """How many states are not expanded yet."""
         return self._count - self._place
 
     def expand(self) -> Expansion:
-        """Expand some states, and pack what others own."""
+        """Expand some states, and pack the candidates that other shards own."""
         started = time.perf_counter()
         lanes = self._rounds.expand(self._place, self._count)
         names = [self._compiled.machine.prints(lane.sources) for lane in lanes]
@@ -95,20 +98,21 @@ class ShardFrontier:
         self.kinds.update((STEP, at) for at in np.flatnonzero(lane.found_steps != NEVER).tolist())
 
     def findings(self, known: set[Kind]) -> list[ShardFinding]:
-        """The findings in the level, of the kinds that were noted and are not known yet; then the next level is the frontier."""
+        """The findings in the level, of the kinds that were noted and are not in ``known``. Afterwards no kind is
+        noted."""
         kinds, self.kinds = self.kinds - known, set()
         levels = self._rounds.levels
         return list(first_found(self._compiled, levels.chunks(len(levels.counts) - 1), kinds))
 
     def go_on(self) -> None:
-        """The next level, which is finished, becomes the frontier."""
+        """Make the next level, which is finished, the frontier."""
         self._place = self.generated = self.packing.records = 0
 
 
 class Shard:
-    """The states seen of some owners, told apart by ``keys``; new ones go to ``rounds.levels``.
+    """The visited states of some owners, identified by ``keys``; new ones go to ``rounds.levels``.
 
-    Everything that makes the table larger raises ``TableFullError``, and everything that writes ``OSError``.
+    Whatever enlarges the table may raise ``TableFullError``, and whatever writes may raise ``OSError``.
     """
 
     def __init__(self, compiled: Compiled, rounds: Rounds, tally: SearchCounters, keys: StateKeys, budget: int) -> None:
@@ -121,24 +125,25 @@ class Shard:
 
     @property
     def bytes(self) -> int:
-        """The memory that slots take."""
+        """The memory of the slots, in bytes."""
         return self._table.bytes
 
     def remember(self, rows: Iterable[Rows], runs: Sequence[Rows] = (), spare: int = 0) -> None:
-        """Take states for seen, all of which must be of this shard; ``runs`` are sorted keys of others, all of which differ.
+        """Mark states of this shard as visited. ``runs`` are sorted keys of further ones, all different from each other
+        and from the rows.
 
-        ``spare`` is how many more each owner is expected to get besides those in runs.
+        ``spare`` is how many more states each owner is expected to get besides those in ``runs``.
         """
         if runs:
             self._table.adopt(runs, spare)
         self._rounds.refill(self._table, rows)
 
     def keep(self, expansion: Expansion) -> None:
-        """Keep what is new of the candidates that belong here."""
+        """Insert the candidates of an expansion that belong here."""
         self._keep(expansion.lanes, [lane.first for lane in expansion.lanes], expansion.names)
 
     def receive(self, words: Rows) -> None:
-        """Keep what is new in a packet; raises ``DamagedError``."""
+        """Insert the states of a received batch. Raises ``DamagedError``."""
         packet = self._rounds.levels.layout.whole(words)
         n = len(packet.rows)
         arena = self._rounds.arena
@@ -148,7 +153,7 @@ class Shard:
         self._keep([lane], [0], [packet.parents])
 
     def _keep(self, lanes: list[ThreadBuffer], firsts: list[int], names: list[Rows]) -> None:
-        """Keep what is new in lanes, whose predecessors are counted from the first ones and have these fingerprints."""
+        """Insert what buffers hold. Predecessors are counted from ``firsts`` and have the fingerprints ``names``."""
         new = self._rounds.insert(self._table, lanes)
         for lane in lanes:
             lane.found_states[:] = NEVER
@@ -167,7 +172,7 @@ class Shard:
 
 
 def owned(compiled: Compiled, rows: Rows, first: int, last: int) -> Rows:
-    """The rows whose owners are from the first number up to the second."""
+    """The rows that belong to owners from ``first`` up to ``last`` (exclusive)."""
     owners = compiled.machine.prints(np.ascontiguousarray(rows)) >> OWNER_SHIFT
     chosen: Rows = rows[(owners >= first) & (owners < last)]
     return chosen
@@ -190,7 +195,7 @@ def first_found(compiled: Compiled, chunks: Iterable[RecordChunk], kinds: set[Ki
 
 
 def _in_order(probe: Probe, rows: Rows, kinds: set[Kind]) -> Iterator[tuple[Kind, int, tuple[int, ...]]]:
-    """The first finding of each kind in rows: its place there, and the successor if it is of a step."""
+    """The first finding of each kind in rows: its position, and the successor if it is a step."""
     if any(kind == STATE for kind, _ in kinds):
         decided = probe.decided(rows)
         yield from ((each, decided[each[1]], ()) for each in kinds if each[0] == STATE and decided[each[1]] != NEVER)

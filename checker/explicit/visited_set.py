@@ -1,4 +1,4 @@
-"""What was seen: the table of states, the keys under which it holds them, and the memory that it may take."""
+"""The visited states: their hash table, the keys that identify them, and the memory that both may take."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from assay.checker.options import SearchOptions
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
 
 EXACT_BYTES = 48 << 20
-"""Whole rows are compared while rows and fingerprints together take no more: 2,097,152 states of two words."""
+"""Whole rows are compared while rows and fingerprints together take no more: 2,097,152 states of two words. With twice
+as many, ten million states took a tenth longer, because three words a slot are read and moved."""
 NARROW_LIMIT = 100_000_000
-"""Beyond this many states, fingerprints of 64 bits are too likely to collide."""
+"""Beyond this many states, fingerprints of 64 bits are too likely to collide (about 2.7e-4 at the limit)."""
 TOO_LITTLE = "E821"
 LEAST = 16 << 20
 """Bytes without which a table is not worth beginning."""
 
 
 class VisitedSet:
-    """The states seen, within a budget. Raises ``SpecError`` if the one that somebody chose is too small to begin with.
+    """The visited states, within a memory budget. Raises ``SpecError`` if a budget that the user chose is too small to
+    begin with.
 
-    Where fingerprints are chosen as ``auto``, whole rows are compared as long as they take little, and fingerprints grow with the number
-    of states. Everything that makes the table larger raises ``TableFullError``.
+    With fingerprints ``auto``, whole rows are compared as long as they take little memory; then 64-bit fingerprints
+    identify states, and beyond ``NARROW_LIMIT`` states fingerprints of 128 bits. Whatever enlarges the table may raise
+    ``TableFullError``.
     """
 
     def __init__(self, options: SearchOptions, words: int, rounds: Rounds) -> None:
@@ -43,7 +46,8 @@ class VisitedSet:
 
     @property
     def room(self) -> int:
-        """Bytes of the budget that are left for the table: lanes, the stage (no larger than they are), and levels take the rest."""
+        """Bytes of the budget left for the table. Thread buffers, the stage (no larger than they are) and levels take
+        the rest."""
         return self.budget - self._base - KEPT - 2 * self._rounds.arena.nbytes - self.reserved
 
     @property
@@ -68,13 +72,14 @@ class VisitedSet:
         return self._table.bytes if self._table is not None else 0
 
     def note_peak(self) -> int:
-        """The memory that the process has now; ``peak`` is the most that was noted."""
+        """The memory of the process now; ``peak`` becomes the maximum that was noted."""
         now = taken()
         self.peak = max(self.peak, now)
         return now
 
     def collision(self, states: int) -> float:
-        """An upper bound of the probability that two of so many states were taken for one."""
+        """An upper bound of the probability that two of so many states had one fingerprint (birthday bound); 0 where
+        rows were compared."""
         if self._chosen == "exact" or (self.keys is StateKeys.ROWS and self._is_exact_enough(states)):
             return 0.0
         before = min(states, NARROW_LIMIT) if self._chosen == "auto" else 0
@@ -92,19 +97,19 @@ class VisitedSet:
         self._rounds.refill(self._table, levels.every_row())
 
     def leave(self, keys: StateKeys) -> None:
-        """Let go of the table: others remember the states, under such keys."""
+        """Drop the table: tasks elsewhere remember the states from now on, under keys of this kind."""
         self._table = None
         self.keys = keys
 
     def adapt(self, levels: Levels) -> None:
-        """Go over to fingerprints where rows take too much, and to longer ones where short ones would collide."""
+        """Change to fingerprints where rows take too much memory, and to wider ones where narrow ones would collide."""
         self.narrow(levels, len(levels))
         if self._chosen == "auto" and self.keys is StateKeys.PRINTS and len(levels) > NARROW_LIMIT:
             self.use(StateKeys.WIDE_PRINTS)
             self.fill(levels)
 
     def narrow(self, levels: Levels, states: int) -> None:
-        """Go over to fingerprints where the rows of so many states take too much."""
+        """Change to fingerprints if the rows of so many states would take too much memory."""
         if self._chosen == "auto" and self.keys is StateKeys.ROWS and not self._is_exact_enough(states):
             self.use(StateKeys.PRINTS)
             levels.bits = self.keys.bits
@@ -113,6 +118,6 @@ class VisitedSet:
             self._table = narrow
 
     def use(self, keys: StateKeys) -> None:
-        """Tell states apart by other keys, once the table is made anew."""
+        """Identify states by other keys. The caller makes the table anew afterwards."""
         self.keys = keys
         self._rounds.use(keys)

@@ -1,7 +1,8 @@
-"""Compiled code inside of which a limit passes: a thread of its own tells it to return.
+"""Cancelling compiled code when a limit passes inside of it: a watcher thread tells it to return.
 
-Limits are heeded between rounds, which take about a tenth of a second. Where one state alone takes minutes, because a quantifier runs through
-millions of elements, no round ends in time; then what the round did is dropped, and the search is as it was before it.
+Limits are normally checked between rounds of about a tenth of a second. Where one state alone takes minutes, because a
+quantifier enumerates millions of elements, no round ends in time. What the cancelled round did is dropped, and the
+search is as it was before that round.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from assay.checker.explicit.expansion.compiled_interface import CompiledCode
 from assay.checker.layout.call_frame import HaltedError
 
 PATIENCE = 0.25
-"""Seconds between two looks; a round that ends by itself within them is not dropped."""
+"""Seconds between two looks at the limits. A round that ends by itself within that time is not dropped."""
 
 
 @contextmanager
 def halting(machine: CompiledCode, due: Callable[[], bool], heed: Callable[[], None]) -> Iterator[None]:
-    """Inside, compiled code is told to halt once it was ``due`` for some time; then ``heed`` raises what is to be raised."""
+    """Inside, compiled code is cancelled once ``due`` held at two looks in a row; ``heed`` then raises what the limit
+    asks for."""
     over = Event()
 
     def watch() -> None:

@@ -1,4 +1,4 @@
-"""What the search asks of compiled code, whoever compiled it."""
+"""The interface between the search and compiled code. The search does not know which compiler made the code."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from assay.checker.liveness.plan import Plan
 
 
 class CompiledCode(Protocol):
-    """Compiled code of a kernel; the context array and its words are described in ``layout.context``.
+    """The compiled functions of a kernel. ``layout.call_frame`` describes the context array and its words.
 
-    Once it is told to halt, calls return soon, whatever they were doing, and raise ``HaltedError``.
+    After ``halt(True)`` all running calls return soon and raise ``HaltedError``.
     """
 
     @property
     def starts(self) -> Starts | None:
-        """What room ``begin`` needs; None if it cannot be called."""
+        """The arrays that ``begin`` needs, by size; None if initial states were not compiled."""
 
     def halt(self, now: bool) -> None:
-        """Have calls in other threads return soon, or run to their end again."""
+        """Make calls in other threads return soon (True), or let them run to their end again (False)."""
 
     def begin(self, context: Rows) -> None:
-        """Write initial states where the context says, from where the last call paused."""
+        """Write initial states where the context says, continuing where the last call paused."""
 
     def expand(self, context: Rows, rows: Rows) -> int:
-        """Write the successors of rows where the context says; how many of the rows were expanded."""
+        """Write the successors of rows where the context says. Returns how many of the rows were expanded."""
 
     def inspect(self, context: Rows, rows: Rows, base: int) -> None:
         """Check the properties of states in rows, which are numbered from ``base``."""
@@ -40,20 +40,23 @@ class CompiledCode(Protocol):
         """The fingerprints of rows."""
 
     def judge(self, rows: Rows) -> npt.NDArray[np.uint8]:
-        """For each row and condition whether it is true, then for each condition whether it has no value."""
+        """For each row and condition whether it is true, then for each condition whether it has no value: a
+        0/1 matrix."""
 
     def images(self, at: int, rows: Rows) -> tuple[Rows, Flags]:
-        """The images of rows in the refinement in place ``at``, and flags (``layout.refined``) of those that have none."""
+        """The abstract images of rows under refinement ``at``, with flags (``layout.refinement_image``) for rows that
+        have none."""
 
     def canonical(self, rows: Rows) -> Rows:
-        """The rows that stand for rows; asked only of code that was compiled with a symmetry."""
+        """The representatives of rows under the symmetry that the code was compiled with; not available otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Behaviours:
-    """What temporal properties need: their plan, and code in which each part of the plan is an action.
+    """What temporal properties need: their plan, and code in which each part of the plan is an action of its own.
 
-    The code hands on an instance that is cut as a step that changes nothing, by an action whose number is larger by the number of parts.
+    An instance that a bound cuts off is reported as a step to the same state, by an action number increased by the
+    number of parts.
     """
 
     plan: Plan
@@ -62,10 +65,12 @@ class Behaviours:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """Compiled code with the names behind its arrays: bound labels, guards (action, label), properties of states and of steps.
+    """Compiled code with the names behind its arrays: bound labels, guards (action, label), properties of states and of
+    steps.
 
-    ``actions`` is how many there are; ``identity`` is a hash of all that the code does, of 32 bytes. ``behaviours`` is further code, of the parts
-    of actions that the plan of the temporal properties tells apart, if there is such a plan.
+    ``actions`` is the number of actions; ``identity`` is a 32-byte hash of everything the code does. ``behaviours`` is
+    further code for temporal properties, if there are any: it separates the parts of actions that their plan tells
+    apart.
     """
 
     machine: CompiledCode

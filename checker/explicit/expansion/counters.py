@@ -1,4 +1,4 @@
-"""What a search counts, by position in the arrays of compiled code."""
+"""The counters of a search, by position in the arrays of compiled code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from assay.checker.layout.row import Rows
 
 @dataclass(slots=True)
 class SearchCounters:
-    """Counts of a search, by position in the arrays of compiled code."""
+    """Counters by position in the arrays of compiled code: bound hits, decisive guards, and per action how often it was
+    taken and led to a new state."""
 
     hits: Rows
     decisive: Marks
@@ -21,7 +22,7 @@ class SearchCounters:
     fresh: Counts
 
     def add(self, lane: ThreadBuffer) -> None:
-        """Add what a lane counted."""
+        """Add the counts of one thread buffer."""
         self.hits += lane.hits
         self.decisive |= lane.decisive
         self.taken += lane.taken
@@ -32,7 +33,7 @@ COUNTED = tuple(field.name for field in fields(SearchCounters))
 
 
 def new_tally(compiled: Compiled) -> SearchCounters:
-    """Nothing counted yet."""
+    """Counters at zero, of the sizes that the compiled code needs."""
     hits, guards, actions = (max(1, n) for n in (len(compiled.hits), len(compiled.guards), compiled.actions))
     return SearchCounters(
         np.zeros(hits, np.uint64), np.zeros(guards, np.uint8), np.zeros(actions, np.int64), np.zeros(actions, np.int64)

@@ -1,6 +1,8 @@
-"""Packets: candidates on their way to the search that owns them, as the chunks of level files (docs/level-files.md).
+"""Batches of candidates on their way to the shard that owns them. A batch is a chunk of a level file
+(docs/level-files.md).
 
-The owners are dealt to searches in stretches of nearly the same size, so that a state's fingerprint says where it belongs.
+Each shard has a contiguous range of owners, all ranges of nearly the same size. So a state's fingerprint determines its
+shard.
 """
 
 from __future__ import annotations
@@ -16,14 +18,14 @@ from assay.checker.explicit.store.level_file import ChunkLayout, Parent, RecordC
 from assay.checker.layout.row import Rows
 
 RECORDS = 1 << 14
-"""Of a full packet, at most."""
+"""The most records of one batch."""
 ALL_RECORDS = 1 << 19
-"""Of all packets together that are being filled."""
+"""The most records of all batches that are being filled at one time."""
 REMEMBERED = 1 << 18
-"""Fingerprints of which it is remembered, at most, that they were sent."""
+"""The most fingerprints of which it is remembered that they were sent."""
 
 Packet = tuple[int, Rows]
-"""For whom, and the words of a chunk."""
+"""The shard that a batch is for, and the words of a chunk."""
 
 
 def stretches(parts: int) -> list[tuple[int, int]]:
@@ -32,9 +34,9 @@ def stretches(parts: int) -> list[tuple[int, int]]:
 
 
 class Packing:
-    """Fills packets for the searches that own what was found; ``own`` is the one that keeps its own, if any.
+    """Fills batches for the shards that own the candidates; ``own`` is the shard that keeps its own, if any.
 
-    With ``remember``, fingerprints alone tell states apart, and what was sent lately is not sent again.
+    With ``remember``, fingerprints alone identify states, and a state that was sent lately is not sent again.
     """
 
     def __init__(self, words: int, parts: int, own: int | None = None, *, remember: bool = False) -> None:
@@ -51,7 +53,11 @@ class Packing:
         self._sent: Rows = np.zeros(REMEMBERED if remember else 0, np.uint64)
 
     def add(self, lane: ThreadBuffer, names: Rows) -> Iterator[Packet]:
-        """Take out of a lane what others own, by the fingerprints of the states that were expanded; the packets that are full."""
+        """Take out of a buffer what other shards own, and yield the batches that become full.
+
+        ``names`` are the fingerprints of the states that were expanded; they become the predecessors' names in the
+        batch.
+        """
         arena, at = lane.arena, lane.at
         offsets = arena.offsets[at]
         for part, (first, last) in enumerate(self._stretches):
@@ -71,7 +77,7 @@ class Packing:
             offsets[last:] = offsets[last]
 
     def rest(self) -> Iterator[Packet]:
-        """The packets that are not full, at the end of a level."""
+        """The batches that are not full, at the end of a level."""
         for part in np.flatnonzero(self._filled[:, 0]).tolist():
             yield part, self._packet(part)
 

@@ -1,8 +1,11 @@
-"""A round of the search: blocks of a level expanded, inserted, and what is new staged; by all threads, with the same result for any number.
+"""One parallel round of the search: blocks of a level are expanded, inserted into the table, and what is new is staged.
 
-The blocks of a round are expanded in parallel, each into its own lane. Then every owner's part of the table takes its candidates, lane after
-lane; parts do not touch each other, and within a part candidates come in the order of the level. So a candidate is new exactly if no
-earlier one of the whole level is the same, however the level was cut. Last, the new ones of each lane are staged behind those of the lanes before.
+1. Blocks are expanded in parallel, each into a thread buffer of its own.
+2. Each part of the table takes its candidates, buffer after buffer. Parts share nothing, and within a part candidates
+   come in the order of the level. So a candidate is new exactly if no earlier one of the whole level is equal to it.
+3. The new states of each buffer are staged behind those of the buffers before it.
+
+The result is the same for any number of threads and any cut of the level into blocks.
 """
 
 from __future__ import annotations
@@ -29,19 +32,20 @@ T = TypeVar("T")
 MOST_LANES = 64
 LANES_A_THREAD = 4
 SLICES_A_THREAD = 4
-"""Into so many pieces per thread the owners are dealt, so that a thread that was held up does not hold up the others."""
+"""Owners are dealt in this many slices per thread, so that a thread that was held up does not hold up the others."""
 AMONG_THREADS = 2048
-"""Rounds of fewer states are done by one thread: waking others takes longer."""
+"""Rounds of fewer states are done by the calling thread alone: waking other threads takes longer."""
 ROUND_SECONDS = 0.1
-"""About what a round may take: between rounds limits are heeded and progress is told."""
+"""About how long a round may take, in seconds: limits and progress are handled between rounds."""
 MOST_CANDIDATES = 1 << 20
-"""Room for candidates in all lanes together, at first."""
+"""The capacity of all thread buffers together at first, in candidates."""
 FULL = 0.5
-"""The share of a lane that a block is expected to fill."""
+"""The share of a thread buffer that a block is expected to fill. The rest is reserve for blocks with more successors
+than usual."""
 
 
 class Crew:
-    """Threads that do pieces of work, one of them the caller's."""
+    """A pool of threads for pieces of work; the caller's thread is one of them."""
 
     def __init__(self, threads: int | None) -> None:
         self.threads = threads or os.cpu_count() or 1
@@ -50,7 +54,7 @@ class Crew:
         """One thread that does things in order, while others search."""
 
     def do(self, work: Callable[[T], object], items: Sequence[T], *, alone: bool = False) -> None:
-        """Do the work on every item, in no order."""
+        """Do the work on every item, in no fixed order, and return when all is done."""
         if self._pool is None or alone or len(items) == 1:
             for item in items:
                 work(item)
@@ -70,14 +74,15 @@ class Crew:
             each.result()
 
     def close(self) -> None:
-        """Send the threads home."""
+        """Shut the threads down."""
         for pool in (self._pool, self.writer):
             if pool is not None:
                 pool.shutdown()
 
 
 class Rounds:
-    """Does rounds, over a table and levels that may be exchanged between rounds. ``known`` are the guards known to be decisive."""
+    """Does rounds over a table and levels that may be replaced between rounds. ``known`` are the guards already known
+    to be decisive."""
 
     def __init__(self, compiled: Compiled, levels: Levels, crew: Crew, known: Marks) -> None:
         self.levels = levels
@@ -92,7 +97,7 @@ class Rounds:
         self.use(StateKeys.ROWS)
 
     def use(self, keys: StateKeys, room: int | None = None) -> None:
-        """Make lanes for such keys, or with more room."""
+        """Make thread buffers for keys of this kind, or larger ones."""
         lanes = min(MOST_LANES, LANES_A_THREAD * self._crew.threads)
         room = room or min(ROOM, MOST_CANDIDATES // lanes)
         words = self._compiled.layout.words
@@ -103,7 +108,8 @@ class Rounds:
     # ------------------------------------------------------------------------------------------------- expand
 
     def expand(self, place: int, count: int) -> list[ThreadBuffer]:
-        """Expand states of the last finished level, which has ``count`` states, from one on; the lanes that were filled, in order."""
+        """Expand states of the last finished level (``count`` states) from ``place`` on. Returns the filled buffers, in
+        order."""
         while True:
             blocks = self._blocks(place, count)
             lanes = self._lanes[: len(blocks)]
@@ -115,7 +121,7 @@ class Rounds:
                 self._fan_out = max(0.9 * self._fan_out, 0.1, *(lane.count / lane.done for lane in ready))
                 return ready
             if len(ready) > 1:
-                return ready[:-1]
+                return ready[:-1]  # the state with too many successors comes first in the next round
             self.use(self.arena.keys, 4 * self.arena.room)
 
     def _blocks(self, place: int, count: int) -> list[Block]:
@@ -134,7 +140,7 @@ class Rounds:
         self._size = max(1, self._size // 2) if took > ROUND_SECONDS else min(CHUNK, self._size * 2)
 
     def expand_alone(self, block: Block) -> ThreadBuffer:
-        """Expand states that need not be of any level; the lane that was filled."""
+        """Expand states that need not belong to a level, into the first buffer."""
         while True:
             lane = self._lanes[0]
             lane.expand(block)
@@ -143,14 +149,15 @@ class Rounds:
             self.use(self.arena.keys, 4 * self.arena.room)
 
     def begin(self, starting: Starting) -> ThreadBuffer:
-        """The first lane, with the next initial states for candidates."""
+        """Fill the first buffer with the next initial states as candidates."""
         self._lanes[0].begin(starting)
         return self._lanes[0]
 
     # ------------------------------------------------------------------------------------------------- insert
 
     def insert(self, table: StateTable, lanes: Sequence[ThreadBuffer]) -> Counts:
-        """Insert what lanes hold; how many new states each lane has. Raises ``TableFullError``, and then nothing was inserted."""
+        """Insert what buffers hold; returns the number of new states of each. Raises ``TableFullError`` before anything
+        is inserted."""
         batch = self.arena.batch(len(lanes))
         sizes = table.sizes_for(batch.incoming())
         found = np.zeros((len(self._slices), len(lanes)), np.int64)
@@ -166,7 +173,8 @@ class Rounds:
         return total
 
     def stage(self, lanes: Sequence[ThreadBuffer], new: Counts) -> tuple[RecordChunk, list[int]]:
-        """Stage what is new in lanes; the stage, and where in it each lane's states begin. They are not yet committed."""
+        """Stage what is new in buffers: returns the stage, and where in it each buffer's states begin. They are not
+        committed yet."""
         total = int(new.sum())
         stage = self.levels.stage(total)
         places = (self.levels.staged + np.cumsum(new) - new).tolist()
@@ -188,12 +196,12 @@ class Rounds:
     # ------------------------------------------------------------------------------------------------- refill
 
     def load(self, rows: Rows) -> ThreadBuffer:
-        """The first lane, with states themselves for candidates; there are not more of them than in a chunk."""
+        """Fill the first buffer with states themselves as candidates, at most a chunk of them."""
         self._lanes[0].load(rows)
         return self._lanes[0]
 
     def refill(self, table: StateTable, rows: Iterable[Rows]) -> None:
-        """Insert states themselves; raises ``TableFullError``."""
+        """Insert states themselves, as after a change of keys. Raises ``TableFullError``."""
         for some in rows:
             parts = np.array_split(some, max(1, -(-len(some) // self.arena.room)))
             for begin in range(0, len(parts), len(self._lanes)):
@@ -204,7 +212,7 @@ class Rounds:
 
 
 def _ready(pairs: Sequence[tuple[ThreadBuffer, Block]]) -> Iterable[ThreadBuffer]:
-    """The lanes up to the first one that did not expand its whole block: what follows would come too early."""
+    """The buffers up to the first whose block was not fully expanded: what follows it would be out of order."""
     for lane, block in pairs:
         yield lane
         if lane.overflow or lane.done < len(block.rows):

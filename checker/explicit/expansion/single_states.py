@@ -1,4 +1,5 @@
-"""Compiled code asked about single blocks of states, outside a search: successors, and where a property is violated."""
+"""Compiled code asked about single blocks of states, outside a search: their successors, and where properties are
+violated."""
 
 from __future__ import annotations
 
@@ -17,16 +18,17 @@ from assay.checker.reference.property_monitor import DEADLOCK, PropertyFinding
 from assay.checker.report import EnginesDisagreeError
 
 BLOCK = 4096
-"""How many states are looked at with one call."""
+"""How many states one call looks at."""
 ROOM = 1 << 12
-"""Successors that there is room for at first."""
+"""The capacity for successors at first; it grows by a factor of four."""
 
 Words32 = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
 class Successors:
-    """What ``expand`` found, by position: rows, fingerprints, the positions of predecessors and of actions. The arrays are used again."""
+    """What ``expand`` found, as parallel arrays: rows, fingerprints, positions of predecessors, and actions. The next
+    call overwrites them."""
 
     rows: Rows
     prints: Rows
@@ -35,10 +37,11 @@ class Successors:
 
 
 class Probe:
-    """A context for compiled code, with its own arrays. One thread at a time may use it.
+    """A context for compiled code with arrays of its own. One thread at a time may use it.
 
-    ``stuck``, ``dead`` and ``terminal`` are the first positions of the last block expanded where an instance has no value, where there is no
-    way on, and where a terminal condition has no value then; ``NEVER`` if there are none. ``hits`` and ``decisive`` add up over calls.
+    ``position`` gives the first row of the last block whose expansion is stuck (an instance has no value), dead (no
+    successor), or terminal (a terminal condition has no value there); ``NEVER`` if there is none. ``hits`` and
+    ``decisive`` add up over calls.
     """
 
     def __init__(self, compiled: Compiled) -> None:
@@ -68,7 +71,7 @@ class Probe:
         self._context[ContextSlot.RESERVE] = 0
 
     def expand(self, rows: Rows) -> Successors:
-        """The successors of some rows; all arrays of the answer are valid until the next call."""
+        """The successors of rows. All arrays of the answer are valid until the next call."""
         hits = self.hits.copy()
         while True:
             self.hits[:] = hits
@@ -130,7 +133,7 @@ class Probe:
             begin += 1
 
     def all_dead(self, rows: Rows) -> Iterator[int]:
-        """The positions of all rows without a way on in which no terminal condition holds."""
+        """The positions of all rows without a successor in which no terminal condition holds."""
         begin = 0
         while begin < len(rows):
             self.expand(rows[begin:])
@@ -143,7 +146,8 @@ class Probe:
 
 
 def offenders(search: Search, compiled: Compiled, store: RowStore, name: str, first: int) -> Iterator[PropertyFinding]:
-    """Where else a property is violated: states with a number above ``first``, found by compiled code and looked at by the reference evaluator."""
+    """Where else a property is violated: states with a number above ``first``, found by compiled code and confirmed by
+    the reference evaluator."""
     probe = Probe(compiled)
     for begin, rows in store.blocks(first + 1, BLOCK):
         for at in probe.offending(name, rows):

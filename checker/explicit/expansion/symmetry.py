@@ -1,4 +1,4 @@
-"""States that stand for others, in a search by compiled code (docs/design/symmetry-reduction.md)."""
+"""Representatives of orbits in a compiled search (docs/design/symmetry-reduction.md)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from assay.checker.report import State
 
 
 def representative(compiled: Compiled, state: State) -> State:
-    """The state that stands for a state, by compiled code."""
+    """The representative of a state's orbit, by compiled code."""
     row = compiled.layout.pack(state).reshape(1, -1)
     return compiled.layout.unpack(compiled.machine.canonical(row)[0])
 
 
 def see_steps(search: Search, store: RowStore, number: int, after: State) -> None:
-    """Look at the step from a state to a stored one; under reduction, at all steps to states for which that one stands."""
+    """Judge the step from a stored state to another; under reduction, all steps to states of the other's orbit."""
     state = store[number]
     if search.reduction is None:
         search.watch.see_step(number, state, store.step(state, after))

@@ -1,4 +1,4 @@
-"""Lanes: room in which one thread at a time turns a block of states into candidates, listed by owner for the table."""
+"""Thread buffers: where one thread turns a block of states into candidates, listed by the owner in the table."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ from assay.checker.layout.call_frame import NEVER, WORDS, ContextSlot, Starts
 from assay.checker.layout.row import Rows
 
 ROOM = 1 << 16
-"""Candidates that a lane has room for at first, at most."""
+"""The most candidates that one buffer has capacity for at first. Larger ones (131,072) made insertion up to a sixth
+faster, and take too much memory."""
 
 BUDGET = 1 << 18
-"""How many picks and initial states are tried at once: some hundredths of a second."""
+"""How many picks and initial states one call tries: some hundredths of a second."""
 
 Marks = npt.NDArray[np.uint8]
 Counts = npt.NDArray[np.int64]
 
 
 class Arena:
-    """The arrays of all lanes, the lane as first index: candidates as compiled code writes them, and lists of them by owner."""
+    """The arrays of all thread buffers, with the buffer as first index: candidates as compiled code writes them, and
+    lists of them by owner."""
 
     def __init__(
         self, lanes: int, words: int, keys: StateKeys, room: int = ROOM, *, tells_arguments: bool = False
@@ -46,19 +48,19 @@ class Arena:
 
     @property
     def nbytes(self) -> int:
-        """The memory that the arrays take once they are used."""
+        """The memory of the arrays once all of it was touched, in bytes."""
         arrays = (
             self.rows, self.prints, self.parents, self.actions, self.arguments, self.order, self.marks, self.fresh,
         )  # fmt: skip
         return sum(array.nbytes for array in arrays) + (self.more.nbytes if self.more is not self.rows else 0)
 
     def batch(self, lanes: int) -> Batch:
-        """What the first lanes hold, for the table."""
+        """The content of the first ``lanes`` buffers, for the table."""
         return Batch(lanes, self.offsets, self.order, self.marks, self.more, self.fresh)
 
 
 class Starting:
-    """How far the listing of initial states has come, and whether one of them has no value."""
+    """How far the enumeration of initial states has come, and whether one of them has no value."""
 
     def __init__(self, starts: Starts) -> None:
         self.positions: Rows = np.zeros(max(1, starts.picks), np.uint64)
@@ -68,17 +70,18 @@ class Starting:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """States to be expanded: the place in the level of the first one, and their rows."""
+    """States to expand: their rows, and the place of the first one in the level."""
 
     first: int
     rows: Rows
 
 
 class ThreadBuffer:
-    """One lane: a context for compiled code that points to its part of the arena.
+    """One buffer: a context for compiled code that points to its part of the arena.
 
-    After ``expand`` the first ``done`` of the block's states are expanded into ``count`` candidates; ``overflow`` tells that one state
-    alone has more successors than there is room for. ``known`` are the guards known to be decisive: code need not ask about them again.
+    After ``expand`` the first ``done`` states of the block are expanded into ``count`` candidates. ``overflow`` means
+    that one state alone has more successors than the buffer has capacity for. ``known`` are the guards already known to
+    be decisive, which compiled code need not evaluate again.
     """
 
     def __init__(self, at: int, arena: Arena, compiled: Compiled, known: Marks) -> None:
@@ -113,7 +116,7 @@ class ThreadBuffer:
         self.context[ContextSlot.RESERVE] = arena.room // 4
 
     def expand(self, block: Block) -> None:
-        """Expand a block, as many of its states as there is room for."""
+        """Expand as many states of a block as the buffer has capacity for."""
         self._forget(block.first)
         self.done = self.machine.expand(self.context, block.rows)
         self.overflow = bool(self.context[ContextSlot.OVERFLOW])
@@ -130,7 +133,8 @@ class ThreadBuffer:
         self.context[ContextSlot.COUNT] = self.context[ContextSlot.OVERFLOW] = self.context[ContextSlot.CURRENT] = 0
 
     def begin(self, starting: Starting) -> None:
-        """Take initial states for candidates: as many as there is room for, and as are found with the budget, from where the last call paused."""
+        """Take initial states as candidates, as many as fit and are found within the budget, continuing where the last
+        call paused."""
         self._forget(0)
         self.done = 0
         self.overflow = False
@@ -145,7 +149,7 @@ class ThreadBuffer:
         self._list()
 
     def load(self, rows: Rows) -> None:
-        """Take states themselves for candidates, of which there is room for so many; their predecessors are counted from 0."""
+        """Take states themselves as candidates, at most as many as fit; their predecessors are counted from 0."""
         self.first = 0
         self.count = len(rows)
         self.arena.rows[self.at, : self.count] = rows
@@ -162,7 +166,8 @@ class ThreadBuffer:
         )  # fmt: skip
 
     def gather(self, stage: RecordChunk, at: int, new: int, number: int) -> None:
-        """Stage the new candidates from position ``at`` on, and check the properties of states in them; the first has this number."""
+        """Stage the new candidates from position ``at`` on and check the state properties in them; the first one has
+        this number."""
         arena, lane = self.arena, self.at
         self.taken[:] = self.fresh[:] = 0
         gather(

@@ -1,7 +1,9 @@
-"""A shortest way in the product of a state graph with an automaton, looked for backwards by several tasks that each hold some of the states.
+"""A shortest path in the product of a state graph and an automaton, searched backwards by tasks that each hold some
+states.
 
-As in docs/design/distributed-liveness.md, who has a way tells those from whose states a step leads there. Each node keeps the one step by which it goes on, so that nobody
-needs more than the nodes of a way to follow it.
+As in trimming (docs/design/distributed-liveness.md), a node from which a path is known informs the nodes with a step to
+it. Each node keeps the one step by which its path continues, so that following the path needs the nodes on it and no
+others.
 """
 
 from __future__ import annotations
@@ -16,12 +18,14 @@ from assay.checker.jit.array_ops import distinct
 from assay.checker.liveness.state_graph import Flags, Numbers
 
 NODE_BITS, PART_BITS = 32, 40
-"""A hop is the number of a state, a task from bit 32 on, and in bit 40 whether it ends the way."""
+"""A hop packs the number of a state, its task from bit ``NODE_BITS`` on, and in bit ``PART_BITS`` whether it ends the
+path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hops:
-    """What a task has to be told: from these of its states transition ``way`` leads on to ``hops``, by steps with ``labels``."""
+    """A message to a task: from these of its states, transition ``way`` leads on to ``hops``, by steps with
+    ``labels``."""
 
     part: int
     way: int
@@ -32,9 +36,11 @@ class Hops:
 
 @dataclass(slots=True)
 class Approach:
-    """The nodes of a task's states, by state and automaton state: where a way may go (``open``) and may end (``goal``), whence one is known (``reached``).
+    """The nodes of a task, indexed by state and automaton state: where a path may go (``open``), may end (``goal``),
+    and is known (``reached``).
 
-    ``fresh`` are the nodes of which the others were not told yet; ``hops``, ``ways`` and ``labels`` say how those that are reached go on.
+    ``fresh`` nodes are those that others were not informed about yet; ``hops``, ``ways`` and ``labels`` say how the
+    path continues from a reached node.
     """
 
     open: Flags
@@ -47,7 +53,8 @@ class Approach:
 
 
 class Approaching:
-    """What one task does with its states. A way ends in a goal, or by a step that collects one of the marks ``wanted``, if there are any.
+    """One task's part of the search. A path ends in a goal, or by a step that collects one of the marks ``wanted``, if
+    there are any.
 
     ``stopping``: only the step that changes nothing is taken.
     """
@@ -63,7 +70,7 @@ class Approaching:
         self._stopping = stopping
 
     def begin(self, open_: Flags, goal: Flags) -> Approach:
-        """Before anybody was told anything."""
+        """The nodes before any message arrived."""
         fresh = open_ & (goal | bool(self._wanted.any()))
         none = np.zeros(open_.shape, np.uint32)
         approach = Approach(open_, goal, np.zeros_like(open_), fresh, none.astype(np.uint64), none, none.copy())
@@ -71,7 +78,7 @@ class Approaching:
         return approach
 
     def tell(self, approach: Approach) -> Iterator[Hops]:
-        """What others, and this task itself, have to be told of the nodes that are fresh."""
+        """The messages to other tasks, and to this one, about the nodes that are fresh."""
         if self._stopping:
             return
         for of in arrivals(self._steps, approach.fresh):
@@ -95,7 +102,7 @@ class Approaching:
             yield Hops(part, way, of.sources[mine].astype(np.uint32), hops[own], of.labels[mine].astype(np.uint32))
 
     def _ends(self, approach: Approach, way: int, targets: Numbers, labels: Numbers) -> Flags:
-        """Whether steps by a transition, to some states and with some labels, end the way."""
+        """Whether steps by a transition, to some states and with some labels, end the path."""
         rules = self._rules
         if not self._wanted.any():
             goals: Flags = approach.goal[targets, int(rules.target[way])]
@@ -109,15 +116,19 @@ class Approaching:
         return states.astype(np.uint64) | own | (last.astype(np.uint64) << np.uint64(PART_BITS))
 
     def hear(self, approach: Approach, told: Hops) -> None:
-        """Take in what some task tells. Before the first time in a round ``fresh`` is to be cleared, and after the last ``settle`` called."""
+        """Take in a message. Before the first one of a round ``fresh`` must be cleared, and after the last one
+        ``settle`` called."""
         self._learn(approach, told.states.astype(np.int64), told.way, told.hops, told.labels)
 
     def settle(self, approach: Approach) -> None:
-        """Follow what was heard to the end among the nodes of one state."""
+        """Propagate what the messages brought among the automaton states of each state."""
         self._stay(approach, np.flatnonzero(approach.fresh.any(axis=1)))
 
     def _learn(self, approach: Approach, states: Numbers, way: int, hops: Numbers, labels: Numbers) -> bool:
-        """That a transition leads on from some states; whether anything is new. Of what is heard in one round the least counts, in whatever order it comes."""
+        """Record that a transition leads on from some states; returns whether any node is newly reached.
+
+        Of the messages of one round the smallest hop counts, so that the path does not depend on the order of arrival.
+        """
         q = int(self._rules.origin[way])
         able = self._rules.admits[self._kinds[states], way] & approach.open[states, q]
         known, before = approach.reached[states, q], approach.hops[states, q]
@@ -129,7 +140,7 @@ class Approaching:
         return bool((able & ~known).any())
 
     def _stay(self, approach: Approach, some: Numbers) -> None:
-        """What the step that changes nothing leads to, for some states."""
+        """Propagate along the step that changes nothing, for some states."""
         rules, none = self._rules, np.zeros(len(some), np.uint32)
         ways = [way for way in range(len(rules.origin)) if rules.passes[0, way]]
         new = bool(len(some))

@@ -1,10 +1,10 @@
-"""Whether the product of a state graph with an automaton has a fair cycle, decided in rounds by several tasks that each hold some of the states.
+"""Whether the product of a state graph and an automaton has a fair cycle, decided by trimming, in tasks that each hold
+some states.
 
-NOTE(trimming): nodes are taken out until none has to be: of those that are left each has a step to one that is left, and a way among them to
-every mark that is needed, and to every mark of strong fairness that it asks for. No node of a fair cycle is ever taken out. If any are left,
-there is a fair cycle: some strongly connected component of them has no way out of itself among them, and so all marks that are needed or asked for
-in it are met in it (the one-way-catch-them-young of I. Černá and R. Pelánek, 2003; the bottom component as in Y. Kesten, A. Pnueli and L. Raviv,
-1998, for strong fairness). Marks travel against the steps, so that a task keeps the steps that lead to its states, and tells others what it learns.
+Nodes are removed until each remaining one has a step to a remaining node, a path to every needed mark, and a path to
+every mark of strong fairness that it asks for. Nodes remain exactly if there is a fair cycle.
+docs/design/distributed-liveness.md has the argument and its sources (Černá and Pelánek, 2003; Kesten, Pnueli and Raviv,
+1998).
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from assay.checker.liveness.state_graph import Flags, Numbers
 
 BITS = 64
 STRETCH = 1 << 20
-"""Steps that are looked at together, at most, unless one state has more."""
+"""The most steps processed together, unless one state has more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The automaton and the marks, as arrays. ``origin[w]`` and ``target[w]`` are the automaton states of transition w; marks are bits of words.
+    """The automaton and the marks as arrays. ``origin[w]`` and ``target[w]`` are the automaton states of transition w;
+    marks are bits of words.
 
     ``admits[kind, w]`` and ``passes[label, w]`` are as in ``ProductTables``.
     """
@@ -43,12 +44,12 @@ class Rules:
 
     @property
     def words(self) -> int:
-        """The words of marks."""
+        """The number of words that hold the marks."""
         return len(self.needed)
 
 
 def rules(tables: ProductTables) -> Rules:
-    """The rules that tables state."""
+    """The tables of a product as arrays."""
     marks = tables.marks
     count = 1 + max((0, *marks.needed, *(mark for own in (*marks.of_label, *marks.asked) for mark in own)))
     words = -(-count // BITS)
@@ -63,7 +64,7 @@ def rules(tables: ProductTables) -> Rules:
 
 
 def as_words(sets: Sequence[frozenset[int]], words: int) -> Numbers:
-    """Sets of marks as rows of so many words."""
+    """Sets of marks as rows of bits, each of ``words`` words."""
     made = np.zeros((len(sets), words), np.uint64)
     for at, own in enumerate(sets):
         for mark in own:
@@ -73,9 +74,10 @@ def as_words(sets: Sequence[frozenset[int]], words: int) -> Numbers:
 
 @dataclass(frozen=True, slots=True)
 class IncomingSteps:
-    """The steps that lead to the states of a task: those to state s are in places ``starts[s]`` up to ``starts[s + 1]``.
+    """The steps that lead to the states of a task: those to state s are at ``starts[s]`` up to ``starts[s + 1]``.
 
-    ``parts`` and ``sources`` say of each from where it comes (a task, and the number of a state there), ``labels`` of which label it is.
+    ``parts`` and ``sources`` name the state that each step comes from (a task, and a number there), ``labels`` the
+    label of each.
     """
 
     starts: Numbers
@@ -86,7 +88,8 @@ class IncomingSteps:
 
 @dataclass(frozen=True, slots=True)
 class TrimmingMessage:
-    """What a task has to be told: from the states of these numbers transition ``way`` leads to where the marks beside them can be met."""
+    """A message to a task: from the states with these numbers, transition ``way`` leads to a node that can meet the
+    ``marks`` beside them."""
 
     part: int
     way: int
@@ -96,9 +99,10 @@ class TrimmingMessage:
 
 @dataclass(slots=True)
 class Region:
-    """The nodes of a task's states, by state and automaton state: which are left (``alive``) and go on (``going``), and the ``marks`` that each can meet.
+    """The nodes of a task, indexed by state and automaton state: which remain (``alive``), have a step (``going``), and
+    can meet which ``marks``.
 
-    ``fresh`` are the nodes of which the others were not told yet.
+    ``fresh`` nodes are those that others were not informed about yet.
     """
 
     alive: Flags
@@ -108,7 +112,8 @@ class Region:
 
 
 def arrivals(steps: IncomingSteps, fresh: Flags) -> Iterator[IncomingSteps]:
-    """The steps that lead to states, stretch by stretch, of which some nodes are fresh; ``starts`` holds the target of each."""
+    """The steps that lead to states with a fresh node, in batches of at most ``STRETCH``; ``starts`` then holds the
+    target of each step."""
     starts, first, n = steps.starts, 0, len(fresh)
     while first < n:
         last = min(n, max(first + 1, int(np.searchsorted(starts, starts[first] + STRETCH, "right")) - 1))
@@ -120,7 +125,8 @@ def arrivals(steps: IncomingSteps, fresh: Flags) -> Iterator[IncomingSteps]:
 
 
 class Trimming:
-    """What one task does with its states, whose kinds and steps are given; ``stopping``: only the step that changes nothing is taken."""
+    """One task's part of trimming, for states with given kinds and steps. ``stopping``: only the step that changes
+    nothing is taken."""
 
     def __init__(self, of: Rules, kinds: Numbers, steps: IncomingSteps, *, stopping: bool) -> None:
         self._rules = of
@@ -131,7 +137,7 @@ class Trimming:
     # ------------------------------------------------------------------------------------------------- begin
 
     def begin(self, alive: Flags) -> Region:
-        """The nodes that are left, before anything is known of where they lead."""
+        """The remaining nodes, before any message arrived."""
         marks = np.where(alive[:, :, None], self._rules.of_kind[self._kinds][:, None, :], np.uint64(0))
         region = Region(alive, np.zeros_like(alive), alive.copy(), marks)
         self._stay(region)
@@ -144,14 +150,14 @@ class Trimming:
     # ------------------------------------------------------------------------------------------------- rounds
 
     def tell(self, region: Region) -> Iterator[TrimmingMessage]:
-        """What others, and this task itself, have to be told of the nodes that are fresh."""
+        """The messages to other tasks, and to this one, about the nodes that are fresh."""
         if not self._stopping:
             for of in arrivals(self._steps, region.fresh):
                 for way in range(len(self._rules.origin)):
                     yield from self._told(region, way, of)
 
     def _told(self, region: Region, way: int, of: IncomingSteps) -> Iterator[TrimmingMessage]:
-        """What is told by a transition along some steps, whose targets stand in ``of.starts``."""
+        """The messages that one transition causes along some steps, whose targets are in ``of.starts``."""
         rules, to = self._rules, int(self._rules.target[way])
         chosen = np.flatnonzero(region.fresh[of.starts, to] & rules.passes[of.labels, way])
         if not len(chosen):
@@ -167,15 +173,17 @@ class Trimming:
             yield TrimmingMessage(part, way, sources[heads][own].astype(np.uint32), joined[own])
 
     def hear(self, region: Region, told: TrimmingMessage) -> None:
-        """Take in what some task tells. Before the first time in a round ``fresh`` is to be cleared, and after the last ``settle`` called."""
+        """Take in a message. Before the first one of a round ``fresh`` must be cleared, and after the last one
+        ``settle`` called."""
         self._learn(region, told.states.astype(np.int64), told.way, told.marks)
 
     def settle(self, region: Region) -> None:
-        """Follow what was heard to the end among the nodes of one state."""
+        """Propagate what the messages brought among the automaton states of each state."""
         self._stay(region, np.flatnonzero(region.fresh.any(axis=1)))
 
     def _learn(self, region: Region, states: Numbers, way: int, marks: Numbers) -> bool:
-        """That a transition leads on from some states, to where marks can be met; whether anything is new."""
+        """Record that a transition leads on from some states, to nodes that can meet the marks; returns whether
+        anything is new."""
         q = int(self._rules.origin[way])
         open_ = self._rules.admits[self._kinds[states], way] & region.alive[states, q]
         states, marks = states[open_], marks[open_]
@@ -187,7 +195,7 @@ class Trimming:
         return bool(more.any())
 
     def _stay(self, region: Region, states: Numbers | None = None) -> None:
-        """What the step that changes nothing leads to, for some states or all of them."""
+        """Propagate along the step that changes nothing, for some states or all of them."""
         some = np.arange(len(self._kinds)) if states is None else states
         ways = [way for way in range(len(self._rules.origin)) if self._rules.passes[0, way]]
         new = bool(len(some))
@@ -202,7 +210,7 @@ class Trimming:
     # --------------------------------------------------------------------------------------------------- end
 
     def left(self, region: Region) -> Flags:
-        """The nodes that are left when nobody is told anything new any more."""
+        """The nodes that remain once no message brings anything new."""
         needs = self._rules.needed | self._rules.asked[self._kinds]
         met = ~(needs[:, None, :] & ~region.marks).any(axis=2)
         return region.alive & region.going & met

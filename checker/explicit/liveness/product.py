@@ -1,4 +1,4 @@
-"""Fair cycles of a large state graph: what ``liveness.product`` says, by compiled loops over arrays."""
+"""Fair cycles of a large state graph: the answers of ``checker.liveness.product``, by compiled loops over arrays."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ BUNCH = 1 << 18
 """Nodes that are listed together."""
 
 Aim = tuple[int, int, Numbers, Flags]
-"""What a path is looked for to, as ``scc_kernels.shortest`` takes it."""
+"""The target of a path search, as ``scc_kernels.shortest`` takes it."""
 
 
 class CompiledProduct(BuchiProduct):
-    """The product of a graph with an automaton. ``room`` gives the arrays, one number for each node, that its loops need."""
+    """The product of a graph with an automaton. ``room`` allocates the arrays of its loops, one number per
+    node each."""
 
     def __init__(self, graph: LabelledGraph, tables: ProductTables, room: Room) -> None:
         super().__init__(graph, tables)
@@ -53,7 +54,8 @@ class CompiledProduct(BuchiProduct):
     # ------------------------------------------------------------------------------------------------- cycles
 
     def fair(self, *, stopping: bool = False) -> Fairs:
-        """The nodes on fair cycles; those that stop are looked for among the nodes that the other question has reached."""
+        """The nodes on fair cycles. With ``stopping``, cycles of the stuttering step alone, among the nodes that the
+        other call reached."""
         part, index = (self._room.zeros(self._nodes, self._type) for _ in range(2))
         self._numbers[:] = 0, 1
         if stopping:
@@ -72,13 +74,13 @@ class CompiledProduct(BuchiProduct):
         return Fairs(part, stopping)
 
     def _look_again(self, part: Numbers, index: Numbers, last: int, *, stopping: bool) -> None:
-        """Find the components of the regions after the last one that was looked at, and of what is left of them, until nothing is."""
+        """Find components of regions after ``last``, then of the regions that remain of those, until there are none."""
         while (newest := int(part.max(initial=0))) > last:
             self._sweep(_after(part, last), part, index, stopping=stopping)
             last = newest
 
     def _sweep(self, roots: Iterable[Numbers], part: Numbers, index: Numbers, *, stopping: bool) -> None:
-        """Find the components that are reached from the roots, which are listed bunch by bunch."""
+        """Find the components reachable from the roots, which come in bunches."""
         place = np.int32 if len(self.graph.targets) * len(self.tables.ways) < SMALL else np.int64
         size = (self.tables.states if stopping else self._nodes) + 1
         stack, places = self._room.empty(size, self._type), self._room.empty(size, place)
@@ -90,7 +92,7 @@ class CompiledProduct(BuchiProduct):
     # -------------------------------------------------------------------------------------------------- paths
 
     def trouble(self) -> tuple[int, int] | None:
-        """The first node that asks something without value, and the transition that asks."""
+        """The first node where a literal has no value, and the transition with that literal."""
         troubled = self.tables.troubled
         if not troubled.any():
             return None
@@ -146,6 +148,6 @@ class CompiledProduct(BuchiProduct):
 
 
 def _after(part: Numbers, last: int) -> Iterator[Numbers]:
-    """The nodes of regions after some one, bunch by bunch."""
+    """The nodes of regions after ``last``, in bunches."""
     for begin in range(0, len(part), BUNCH):
         yield (np.flatnonzero(part[begin : begin + BUNCH] > last) + begin).astype(part.dtype)

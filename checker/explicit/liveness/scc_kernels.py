@@ -1,8 +1,10 @@
-"""The inner loops of deciding temporal properties, as machine code: numbers of states, components of the product, paths in it.
+"""The inner loops for temporal properties, as machine code: numbering of states, components of the product, paths in
+it.
 
-The product is not made: its edges are those of the state graph, followed once for each transition of the automaton (``liveness.product`` says how).
-The argument ``product`` is ``starts, targets, labels, kinds`` of the graph and ``first, dest, admits, passes`` of the automaton; ``marks`` is
-``of_way, of_label, of_kind, asked, needed``, as bits.
+The product is never built: its edges are those of the state graph, followed once for each transition of the automaton
+(``checker.liveness.product`` defines it). The argument ``product`` is ``starts, targets, labels, kinds`` of the graph
+and ``first, dest, admits, passes`` of the automaton; ``marks`` is ``of_way, of_label, of_kind, asked, needed``, as
+bits.
 """
 
 from __future__ import annotations
@@ -15,14 +17,15 @@ from assay.checker.explicit.store.hash_kernels import home
 from assay.checker.jit.jit_function import ArrayFunction
 
 NOWHERE = (1 << 32) - 1
-"""Stands for the number of a state that is not known."""
+"""Stands for the number of an unknown state."""
 TO_FAIR, TO_MARK, TO_NODE, TO_KIND = range(4)
 """What ``shortest`` looks for."""
 
 
 @ArrayFunction
 def remember(prints: Any, numbers: Any, marks: Any, first: int) -> int:
-    """Number the states with these fingerprints from ``first`` on; how many of the fingerprints were known before."""
+    """Number the states with these fingerprints from ``first`` on; returns how many of the fingerprints were there
+    before."""
     cap, known = len(prints), 0
     for i in range(len(marks)):
         at = home(marks[i], cap)
@@ -47,7 +50,8 @@ def look_up(prints: Any, numbers: Any, marks: Any, found: Any) -> None:
 
 @ArrayFunction
 def advance(node: Any, place: Any, part: Any, index: Any, product: Any, stopping: bool) -> tuple[int, int]:
-    """Look at the edges of a node from a place on, up to one that leads to a node never seen: the place after it and that node, else -1.
+    """Follow the edges of a node from ``place`` on, up to one to an unvisited node. Returns the place after it and that
+    node, else -1.
 
     On the way the index of the node is lowered to those of the nodes that it leads to.
     """
@@ -80,12 +84,17 @@ def advance(node: Any, place: Any, part: Any, index: Any, product: Any, stopping
 def sweep(  # noqa: PLR0913, PLR0917 - one loop over arrays
     roots: Any, part: Any, index: Any, stack: Any, places: Any, numbers: Any, met: Any, product: Any, marks: Any, stopping: bool
 ) -> None:  # fmt: skip
-    """Find the components of all regions that the roots are in, and what becomes of each.
+    """Find the strongly connected components of all regions that contain a root, and classify each.
 
-    A region is a set of nodes with one positive number in ``part``. Nodes without a fair cycle get 0 there, those of a fair component its negative
-    number, and nodes to be looked at again the number of a new region. ``index`` of nodes that are to be looked at is 0. ``numbers`` are the last ones used
-    for components and regions; ``met`` is room for the marks of a component. This is D. J. Pearce's algorithm (2016): calls begin at the end of ``stack``,
-    nodes of components that are not complete at its beginning. The places of calls that are no roots of components, as far as is known, are negative.
+    A region is a set of nodes with one positive number in ``part``. There, nodes without a fair cycle get 0, those of a
+    fair component its negative number, and nodes to examine again the number of a new region. ``index`` is 0 for nodes
+    not visited yet. ``numbers`` are the last numbers used for components and regions; ``met`` is scratch space for the
+    marks of a component.
+
+    This is D. J. Pearce's algorithm ("A space-efficient algorithm for finding strongly connected components", 2016),
+    without recursion. Open calls grow from the end of ``stack``, nodes of incomplete components from its beginning, so
+    that both share one array of nodes. ``places`` of calls known not to be roots of a component are stored as negative
+    numbers.
     """
     next_index, component, top, end = 1, len(part) + 1, 0, len(stack)
     for r in range(len(roots)):
@@ -191,11 +200,12 @@ def is_within(asked: Any, kind: int, met: Any) -> bool:
 def shortest(  # noqa: PLR0913, PLR0917 - as above
     before: Any, queue: Any, count: int, part: Any, inside: int, aim: Any, product: Any, marks: Any, stopping: bool
 ) -> tuple[int, int]:  # fmt: skip
-    """The last step of a shortest path from the first ``count`` nodes in ``queue`` to what is looked for; -1 twice if there is none.
+    """The last step of a shortest path from the first ``count`` nodes in ``queue`` to the aim; -1 twice if there is
+    none.
 
-    ``aim`` is what is looked for: one of the numbers above, the node, the marks, and for each kind and automaton state whether it is looked for.
-    The path has one step at least, and keeps to nodes whose part is ``inside`` unless that is 0. ``before`` of a node is the one from which it was
-    reached, of a source itself, and -1 of all others.
+    ``aim`` is one of the numbers above, the node, the marks, and a flag for each kind and automaton state. The path has
+    at least one step, and stays on nodes whose part is ``inside`` unless that is 0. ``before`` of a node is the one
+    from which it was reached, of a source itself, and -1 for all others.
     """
     sort, goal, wanted, wanted_kinds = aim
     starts, targets, labels, kinds, first, dest, admits, passes = product

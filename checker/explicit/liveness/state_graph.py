@@ -1,4 +1,5 @@
-"""Temporal properties of a search by compiled code: its states are expanded once more, with all that behaviours depend on."""
+"""The state graph for temporal properties of a compiled search: its states are expanded once more, with what behaviours
+depend on."""
 
 from __future__ import annotations
 
@@ -25,9 +26,9 @@ from assay.checker.print_kernel import Sources
 from assay.checker.report import EnginesDisagreeError
 
 BLOCK = 1 << 14
-"""States that are expanded with one call."""
+"""States that one call expands."""
 SLACK = 1.5
-"""Slots of the table of numbers for each state."""
+"""Slots of the table of numbers per state."""
 BITS = 64
 
 
@@ -37,7 +38,8 @@ def decisions_of(search: BlockSearch, behaviours: Behaviours, sources: Sources) 
 
 
 def decider(search: BlockSearch, behaviours: Behaviours, sources: Sources, limit: int | None = None) -> Decider:
-    """What decides on the graph of a search, or of its first ``limit`` states: a run through these is one of the system, but there are others."""
+    """Decides on the graph of a search, or of its first ``limit`` states. A violating run within these is one of the
+    system; absence of one proves nothing."""
     room = Room(max(0, search.seen.budget - taken()))
 
     def make(graph: LabelledGraph, tables: ProductTables) -> BuchiProduct:
@@ -48,9 +50,10 @@ def decider(search: BlockSearch, behaviours: Behaviours, sources: Sources, limit
 
 
 class Drawing:
-    """Draws the graph of the states of a search, of the first ``limit`` of them if that is given.
+    """Builds the graph of the states of a search, of the first ``limit`` of them if that is given.
 
-    States are told apart by their fingerprints; if two had the same one, the graph would not be that of the system, and none is drawn.
+    States are identified by their fingerprints. If two had the same one, the graph would not be that of the system, and
+    none is built.
     """
 
     def __init__(self, search: BlockSearch, behaviours: Behaviours, room: Room, limit: int | None = None) -> None:
@@ -96,7 +99,8 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class RowBehaviour:
-    """What behaviours depend on in some rows: the kind of each, how many steps it has, and in a row where these lead and their labels."""
+    """What behaviours depend on, for some rows: the kind of each, its number of steps, and all steps' targets and
+    labels in one array each."""
 
     kinds: Numbers
     degrees: Numbers
@@ -105,7 +109,7 @@ class RowBehaviour:
 
 
 class Looking:
-    """Looks at states with all that behaviours depend on; numbers kinds and labels as it meets them."""
+    """Classifies states and steps; numbers kinds and labels as it meets them."""
 
     def __init__(self, plan: Plan, code: Compiled) -> None:
         self.kinds = StateKinds(plan)
@@ -115,7 +119,7 @@ class Looking:
         self._probe = Probe(code)
 
     def at(self, rows: Rows, number: Callable[[Rows], Numbers]) -> RowBehaviour:
-        """What some rows are like; ``number`` gives the numbers of states with such fingerprints, or ``NOWHERE``."""
+        """The behaviour of some rows. ``number`` maps fingerprints to numbers of states, or ``NOWHERE``."""
         found = self._probe.expand(rows)
         moved = found.prints != self._machine.prints(rows)[found.parents]
         kinds = self.kinds.of(self._machine.judge(rows), found, moved, len(rows))
@@ -127,7 +131,8 @@ class Looking:
     def _steps(
         self, found: Successors, chosen: Flags, known: Flags, targets: Numbers, count: int
     ) -> tuple[Numbers, Numbers, Numbers]:
-        """How many steps each row of a block has, where they lead, and their labels; equal steps are one."""
+        """The number of steps of each row of a block, their targets, and their labels; steps to one target
+        are merged."""
         parents = found.parents[chosen][known].astype(np.int64)
         parts = found.actions[chosen][known]
         key = (parents << 32) | targets
@@ -140,7 +145,7 @@ class Looking:
 
 
 class EventLabels:
-    """Sets of events that steps are occurrences of, numbered."""
+    """The sets of events that steps are occurrences of, numbered. Number 0 is the empty set."""
 
     def __init__(self, plan: Plan) -> None:
         self._names = Numbering()
@@ -158,7 +163,8 @@ class EventLabels:
         return tuple(self._names.numbers)
 
     def of(self, parts: Numbers, begins: Numbers) -> tuple[Numbers, Flags]:
-        """The labels of steps that several parts make together, each group of parts from one of ``begins`` on; which groups are steps at all."""
+        """The labels of merged steps, each group of parts beginning at one of ``begins``, and which groups are steps of
+        the system."""
         if not len(begins):
             return np.zeros(0, np.uint32), np.zeros(0, bool)
         words = np.bitwise_or.reduceat(self._words[parts], begins, axis=0)
@@ -195,7 +201,7 @@ class StateKinds:
         return tuple(self._names.numbers)
 
     def of(self, told: Numbers, found: Successors, moved: Flags, count: int) -> Numbers:
-        """The kinds of the rows of a block, of which the values of conditions and the successors are given."""
+        """The kinds of the rows of a block, from the values of conditions and the successors."""
         parts = len(self._plan.parts)
         cut = found.actions >= parts
         able = np.zeros((count, 2 * parts), bool)

@@ -1,7 +1,8 @@
-"""The set of states that were seen: open addressing in parts that grow one by one, in place.
+"""The hash table of visited states: open addressing, in parts that grow one by one, in place.
 
-A slot begins with the 64-bit fingerprint of a state (0: empty) and goes on with what else tells states apart: nothing, 64 more bits of
-fingerprint, or the whole row. Each part has its own stretch of one reserved region of addresses, of which only what is used takes memory.
+A slot begins with the 64-bit fingerprint of a state (0: empty) and continues with what else identifies the state:
+nothing, 64 more bits of fingerprint, or the whole row. Each part has its own range of one reserved region of addresses,
+of which only the used pages take memory. So the peak is the size of one table, not of an old and a new one.
 """
 
 from __future__ import annotations
@@ -27,19 +28,20 @@ PAGE_WORDS = 512
 POPULATE_WRITE = 23
 """`MADV_POPULATE_WRITE` of Linux 5.14 and newer, for which Python has no name."""
 LOAD = 0.75
-"""How full a part may be."""
+"""How full a part may be before it grows."""
 TIGHT = 0.9
-"""How full it may be where memory is at its end."""
+"""How full a part may be once memory is exhausted."""
 GROWTH = 1.7
-"""The factor by which a part grows: the smaller, the less room is empty, and the more often everything is moved."""
+"""The factor by which a part grows. A smaller one leaves fewer empty slots and moves everything more often; 1.35 took
+0.7 s instead of 0.4 s for growth to ten million states."""
 LAST_GROWTH = 1.2
 FAST_GROWTH = 6.0
 SMALL = 32 << 20
-"""Parts of tables of fewer bytes grow fast: moving costs more than room."""
+"""Parts of tables below this many bytes grow by ``FAST_GROWTH``: there moving costs more than empty slots do."""
 
 
 class StateKeys(Enum):
-    """What tells states apart."""
+    """What identifies a state in the table: its whole row, or fingerprints of 64 or 128 bits."""
 
     ROWS = "exact"
     PRINTS = "64"
@@ -51,7 +53,7 @@ class StateKeys(Enum):
         return {"exact": 0, "64": 64, "128": 128}[self.value]
 
     def words(self, row: int) -> int:
-        """The words of a slot, where rows have ``row`` words."""
+        """The words of a slot, where a row has ``row`` words."""
         return {"exact": 1 + row, "64": 1, "128": 2}[self.value]
 
 
@@ -61,7 +63,8 @@ class TableFullError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Candidates in ``lanes`` lanes, listed by owner; arrays have the lane as their first index. ``more`` are the further words of keys."""
+    """Candidates of ``lanes`` buffers, listed by owner; arrays have the buffer as first index. ``more`` are the further
+    words of keys."""
 
     lanes: int
     offsets: Counts
@@ -77,7 +80,8 @@ class Batch:
 
 
 class StateTable:
-    """The states seen, under keys of ``step`` words, in at most ``budget`` bytes. Raises ``TableFullError`` if that is too little to begin."""
+    """The visited states, under keys of ``step`` words, in at most ``budget`` bytes. Raises ``TableFullError`` if that
+    is too little to begin."""
 
     def __init__(self, step: int, budget: int) -> None:
         self.step = step
@@ -103,7 +107,7 @@ class StateTable:
 
     @property
     def bytes(self) -> int:
-        """The memory that slots take."""
+        """The memory of the slots, in bytes."""
         return int(self.caps.sum()) * self.step * 8
 
     @property
@@ -112,9 +116,11 @@ class StateTable:
         return len(self) / int(self.caps.sum())
 
     def sizes_for(self, incoming: Counts) -> Counts:
-        """The slots of each part once there is room for so many more states; raises ``TableFullError`` if the budget has no such room.
+        """The slots of each part once so many more states fit. Raises ``TableFullError`` if the budget does not allow
+        that.
 
-        Where a part comes near to its share of the budget it gets all of it at once: small steps would move everything again and again.
+        A part that comes near its share of the budget gets all of it at once. In small steps each round moved
+        everything again, and a search of 363 million states crawled at its end.
         """
         wanted = self.counts + incoming
         growth = np.where(self.caps < SMALL // (OWNERS * self.step * 8), FAST_GROWTH, GROWTH)
@@ -140,35 +146,43 @@ class StateTable:
                 self.caps[owner] = new
 
     def _aside(self, words: int) -> Rows:
-        """Room for the slots of a part, the same for each thread again and again: fresh pages would be as many faults."""
+        """Scratch space for the slots of a part, reused by each thread: fresh pages would fault once each."""
         room: Rows | None = getattr(self._rooms, "room", None)
         if room is None or len(room) < words:
             room = self._rooms.room = np.empty(words, np.uint64)
         return room[:words]
 
     def _keep_from_children(self) -> None:
-        """Have the region left out of what a fork copies: Linux refuses to fork a process with more reserved at one place than the machine has."""
+        """Exclude the region from forks: Linux refuses to fork a process that has reserved more at one place than the
+        machine has."""
         with suppress(OSError, AttributeError):  # Linux alone has the request, and the limit
             self._region.madvise(mmap.MADV_DONTFORK)
 
     def _populate(self, begin: int, end: int) -> None:
-        """Have pages from one word up to another at once. Else each is got by two faults, for which threads wait for one another."""
+        """Map the pages between two words at once. Otherwise each page costs two faults, on which threads wait for one
+        another.
+
+        Huge pages were tried and dropped: with parts of half a megabyte the rounding costs more memory than the table
+        has.
+        """
         page = PAGE_WORDS * 8
         first = begin * 8 // page * page
         with suppress(OSError, ValueError):  # an older kernel, or another system
             self._region.madvise(POPULATE_WRITE, first, end * 8 - first)
 
     def insert(self, batch: Batch, first: int, last: int, found: Counts) -> None:
-        """Insert the candidates of the owners from ``first`` up to ``last``, for which there is room; ``found`` counts the new by lane."""
+        """Insert the candidates of the owners from ``first`` up to ``last``, for which there is capacity; ``found``
+        counts the new ones by buffer."""
         insert(
             self.slots, self.stride, self.step, self.caps, self.counts, first, last,
             batch.lanes, batch.offsets, batch.order, batch.marks, batch.more, batch.fresh, found,
         )  # fmt: skip
 
     def adopt(self, runs: Sequence[Rows], spare: int = 0) -> None:
-        """Take in keys, all of which differ and none of which is there; each run of them is sorted by fingerprint. Raises ``TableFullError``.
+        """Insert keys that all differ and are not in the table; each run is sorted by fingerprint. Raises
+        ``TableFullError``.
 
-        Each part gets room for ``spare`` more, if the budget has it.
+        Each part gets capacity for ``spare`` more, if the budget allows it.
         """
         cuts = [np.searchsorted(run[:, 0], STARTS) for run in runs]
         sizes = [np.diff(cut, append=len(run)) for cut, run in zip(cuts, runs, strict=True)]
@@ -181,7 +195,8 @@ class StateTable:
         self.counts += incoming
 
     def narrow(self, table: StateTable, first: int, last: int, sizes: Counts) -> None:
-        """Take over the fingerprints of the parts from ``first`` up to ``last`` of a table with longer keys, into parts of these sizes."""
+        """Take over the fingerprints of the parts from ``first`` up to ``last`` of a table with longer keys, into parts
+        of these sizes."""
         self.grow(first, last, sizes)
         for owner in range(first, last):
             source, base = owner * table.stride, owner * self.stride

@@ -1,4 +1,4 @@
-"""Room for large arrays: in memory up to a budget, in files of a temporary folder beyond it."""
+"""Large arrays: in memory up to a budget, in files of a temporary folder beyond it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ Array = npt.NDArray[Any]
 
 
 class Room:
-    """Gives arrays until ``budget`` bytes are given, then arrays in files, which are removed together with the room.
+    """Hands out arrays in memory until ``budget`` bytes are used, then arrays in files, which are removed with this
+    object.
 
     ``spilled`` counts the bytes in files.
     """
@@ -28,7 +29,7 @@ class Room:
         self.spilled = 0
 
     def empty(self, n: int, kind: npt.DTypeLike) -> Array:
-        """An array of n numbers, of which nothing is known."""
+        """An uninitialised array of n numbers."""
         size = n * np.dtype(kind).itemsize
         if self._given + size <= self._budget:
             self._given += size
@@ -50,11 +51,11 @@ class Room:
         return self._folder / f"array-{self._files:06d}"
 
     def inner(self) -> Room:
-        """Room of what is left of the budget."""
+        """A separate allocator for what is left of the budget."""
         return Room(max(0, self._budget - self._given))
 
     def resize(self, array: Array, length: int) -> bool:
-        """Make an array in memory longer or shorter where it is, if there is room; whether that was done."""
+        """Resize an array in memory in place if the budget allows it; returns whether that was done."""
         more = length * array.itemsize - array.nbytes
         if array.base is not None or self._given + more > self._budget:
             return False
@@ -63,17 +64,17 @@ class Room:
         return True
 
     def take_back(self, array: Array) -> None:
-        """Count an array that is not used any more as not given."""
+        """Return the memory of an array that is no longer used to the budget."""
         if array.base is None:  # else it is in a file
             self._given -= array.nbytes
 
 
 GROWTH = 1.25
-"""By what a column grows that is full."""
+"""The factor by which a full column grows."""
 
 
 class Column:
-    """Numbers that are appended bunch by bunch, in memory or in a file as there is room; of the narrowest of some types that holds them."""
+    """A growing array of numbers, in memory or in a file, of the narrowest of the given types that holds them."""
 
     def __init__(self, room: Room, *kinds: npt.DTypeLike) -> None:
         self._room = room
@@ -101,7 +102,7 @@ class Column:
 
     @property
     def numbers(self) -> Array:
-        """All of them."""
+        """All numbers, without the unused capacity."""
         if self._room.resize(self._array, self.size):
             return self._array
         return self._array[: self.size]

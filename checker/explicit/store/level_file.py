@@ -1,7 +1,9 @@
-"""Level files: the states of one level of a search with the steps that found them. docs/level-files.md describes every byte.
+"""Level files: the states of one level of a search with the steps that found them. docs/level-files.md describes every
+byte.
 
-A file is a header of ``HEADER`` words and then chunks, all of them 64-bit little-endian words. A full chunk holds ``CHUNK`` records, so that
-any record is found without reading others; only the last chunk of a level may hold fewer. The same words are what a level is in memory.
+A file is a header of ``HEADER`` words and then chunks, all of 64-bit little-endian words. A full chunk holds ``CHUNK``
+records, so that any record is located without reading others; only the last chunk of a level may hold fewer. In memory
+a level has the same words.
 """
 
 from __future__ import annotations
@@ -23,11 +25,11 @@ HEADER = 16
 CHUNK = 1 << 15
 """Records of a full chunk."""
 SEED = 0
-"""Of the fingerprints: there is one family of them so far."""
+"""Names the family of fingerprints; there is one so far."""
 
 
 class DamagedError(Exception):
-    """A level file is not what it should be; says why."""
+    """A level file is damaged or of another kind; the message says how."""
 
 
 class Parent(IntEnum):
@@ -41,10 +43,11 @@ class Parent(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class LevelHeader:
-    """What a level file says of itself: whose states, which level, and how to read them.
+    """The header of a level file: whose states, which level, and how to read them.
 
-    ``identity`` is a hash of 32 bytes that tells one compiled kernel from another. ``bits`` is the width of the fingerprints that told states apart while the file was written, 0 where whole rows did. The file holds
-    the states of the owners from ``first_owner`` up to ``last_owner``.
+    ``identity`` is a 32-byte hash of the compiled kernel. ``bits`` is the width of the fingerprints that identified
+    states while the file was written, 0 where whole rows did. The file holds the states of the owners from
+    ``first_owner`` up to ``last_owner``.
     """
 
     identity: bytes

@@ -1,7 +1,7 @@
 """The levels of a search: in memory while they are small, in level files from then on.
 
-The last level is the one that is being written: new states are staged, and whole chunks of them go on to memory or to its file. Numbers of
-states count through all levels, in the order in which the states were found.
+The last level is the one being written: new states are staged, and whole chunks of them go on to memory or to its file.
+States are numbered through all levels, in the order in which they were found.
 """
 
 from __future__ import annotations
@@ -36,20 +36,21 @@ from assay.checker.layout.row import Rows
 KEPT = 32 << 20
 """Bytes of levels that are kept in memory."""
 MOST = (1 << 32) - 1
-"""The most states of one level: a predecessor is named in 32 bits."""
+"""The most states of one level: a predecessor's place has 32 bits."""
 FEW = 64
-"""Files that are synchronised one by one."""
+"""Up to this many files are synchronised one by one; beyond it one ``sync`` of everything is cheaper."""
 AHEAD = 8
-"""Chunks that may wait to be written."""
+"""How many chunks may wait for the writing thread."""
 OPEN = 4
-"""How many files are mapped at once."""
+"""How many files are mapped at one time."""
 
 
 @dataclass(frozen=True, slots=True)
 class LevelSegment:
-    """What of a search such levels are: from which level on, of which owners, and how predecessors are named.
+    """Which part of a search these levels hold: from which level on, of which owners, and how records name
+    predecessors.
 
-    Only a search that is not alone has levels without a state of its own.
+    Only a shard of a distributed search has levels without a state of its own.
     """
 
     level: int = 0
@@ -69,9 +70,9 @@ def level_name(level: int) -> str:
 class Levels:
     """The states of a search by level, each with its predecessor and action.
 
-    ``counts`` are the sizes of the finished levels. Once they take more than ``kept`` bytes they go to files of a temporary folder, which
-    ``close`` removes; ``settle`` and ``resume`` name another folder, which stays. ``writer`` has one thread, that writes while others search.
-    ``part`` says what the levels are where several searches share the work.
+    ``counts`` are the sizes of the finished levels. Once they take more than ``kept`` bytes they move to files of a
+    temporary folder, which ``close`` removes; ``settle`` and ``resume`` name a folder that stays. ``writer`` has one
+    thread, which writes while others search. ``part`` says which part of a distributed search the levels are.
     """
 
     def __init__(
@@ -138,7 +139,8 @@ class Levels:
             getattr(self._stage, column)[:size] = getattr(source, column)[begin:end]
 
     def commit(self, n: int) -> None:
-        """The next n staged states count; full chunks leave the stage. Raises ``OSError``, and then they do not count."""
+        """Make the next n staged states count; full chunks leave the stage. Raises ``OSError``, and then the states do
+        not count."""
         staged = self.staged + n
         whole = staged // CHUNK
         for at in range(whole):
@@ -154,7 +156,7 @@ class Levels:
         )
 
     def seal(self) -> int:
-        """Finish the level; its size. Nothing is written of an empty one."""
+        """Finish the level and return its size. An empty level writes nothing."""
         count = self.size
         if self.staged:
             self._put(self._cut(0, self.staged))
@@ -177,7 +179,8 @@ class Levels:
         self._later(self._write, chunk, level)
 
     def _later(self, work: Callable[..., None], *arguments: object) -> None:
-        """Do work on the file of the last level, in order; in another thread if there is one. Raises what earlier work raised."""
+        """Work on the file of the last level in order, in the writing thread if there is one. Raises what earlier work
+        raised."""
         if self._writer is not None:
             self._writes.append(self._writer.submit(self._do, work, *arguments))
             self._await(AHEAD)
@@ -186,7 +189,7 @@ class Levels:
             self._await(0)
 
     def _do(self, work: Callable[..., None], *arguments: object) -> None:
-        """Do work unless earlier work failed: what comes after a gap would be in the wrong place."""
+        """Do work unless earlier work failed: after a gap, everything would be written to the wrong place."""
         if self._failure is None:
             try:
                 work(*arguments)
@@ -200,7 +203,7 @@ class Levels:
             raise self._failure
 
     def drain(self) -> None:
-        """Wait until everything is written; raises ``OSError`` if not everything was, now and ever after."""
+        """Wait until everything is written. Raises ``OSError`` if some of it was not, at this and every later call."""
         self._await(0)
 
     def _write(self, words: Rows, level: int) -> None:
@@ -233,7 +236,8 @@ class Levels:
         self._memory.clear()
 
     def resume(self, folder: Path, counts: Sequence[int], flushed: int, tail: RecordChunk | None) -> None:
-        """Go on with the levels in a folder: of the last one so many chunks are in its file, and ``tail`` was staged. Raises ``OSError``."""
+        """Continue with the levels in a folder: ``flushed`` chunks of the last one are in its file, ``tail`` was
+        staged. Raises ``OSError``."""
         self._folder = folder
         self.counts = list(counts)
         self.starts = [0, *accumulate(counts)]
@@ -268,7 +272,7 @@ class Levels:
             self._file = None
 
     def close(self) -> None:
-        """Let go of the files, and remove them if they are temporary."""
+        """Close the files, and remove them if they are temporary."""
         wait(self._writes)
         self._maps.clear()
         self._close_file()
@@ -298,7 +302,7 @@ class Levels:
         return self._maps[level]
 
     def header(self, level: int) -> LevelHeader:
-        """What the file of a level says of itself, as it is written now."""
+        """The header of the file of a level, as it is written now."""
         part = self.part
         number = part.level + level
         return LevelHeader(
@@ -328,7 +332,7 @@ class Levels:
         return row
 
     def path(self, number: int) -> list[Rows]:
-        """The rows of the states on the way to a state, the initial one first."""
+        """The rows on the path to a state, the initial one first."""
         level, place = self.place(number)
         rows = [self.row(level, place)]
         while level:

@@ -1,4 +1,4 @@
-"""How much memory there is, and how much of it this process has taken."""
+"""How much memory is available, and how much of it this process uses."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ import sys
 from pathlib import Path
 
 SHARE = 0.75
-"""What a search may take of the memory that is free when it starts, unless it was told otherwise."""
+"""The share of the memory free at the start that a search may take, unless the user sets a budget."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
 CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
 def default_budget() -> int:
-    """The memory that a search may take if nobody says how much, in bytes."""
+    """The memory budget of a search without ``--memory``, in bytes."""
     return int(SHARE * available())
 
 
 def available() -> int:
-    """Memory that can be had without hurting anybody: what the system says, or what is left of the limit of the control group."""
+    """Free memory in bytes: what the system reports, less where a control group or an address-space limit
+    allows less."""
     free = _from_meminfo() or os.sysconf("SC_PHYS_PAGES") * PAGE // 2
     limit, used = _number(CONTROL_GROUP / "memory.max"), _number(CONTROL_GROUP / "memory.current")
     if limit is not None and used is not None:
@@ -46,7 +47,8 @@ def _number(file: Path) -> int | None:
 
 
 def taken() -> int:
-    """The memory of this process that no file backs, in bytes; where the system does not tell, the most it ever took of any."""
+    """The anonymous memory of this process, in bytes; where the system does not report it, the peak of all
+    its memory."""
     try:
         pages = Path("/proc/self/statm").read_text("ascii").split()
     except OSError:

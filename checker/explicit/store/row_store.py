@@ -1,4 +1,4 @@
-"""The states of a search by number, unpacked when asked for, and paths to them that the reference evaluator goes again."""
+"""The states of a search by number, unpacked on demand, and paths to them replayed by the reference evaluator."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RowStore:
         return (self.layout.unpack(row) for rows in self.levels.every_row() for row in rows)
 
     def blocks(self, first: int, size: int) -> Iterator[tuple[int, Rows]]:
-        """The rows of the states from a number on, up to so many at a time, each time with the number of the first."""
+        """The rows from a number on in blocks of at most ``size``, each with the number of its first row."""
         number = 0
         for rows in self.levels.every_row():
             for begin in range(max(0, first - number), len(rows), size):
@@ -54,7 +54,7 @@ class RowStore:
         return self.layout.pack(state).tobytes() in self._initial
 
     def add(self, state: State, parent: int, link: Link | Picks) -> int:
-        """Store a new initial state; its number. How it came about is found again when a path begins with it."""
+        """Store a new initial state and return its number. Its picks are found again when a path begins with it."""
         assert parent < 0, link
         row = self.layout.pack(state)
         stage, at = self.levels.stage(1), self.levels.staged
@@ -70,7 +70,7 @@ class RowStore:
     # ------------------------------------------------------------------------------------------------ replay
 
     def outcomes(self, state: State) -> Iterator[tuple[ActionMeaning, Arguments, Outcome]]:
-        """Everything that the reference evaluator says can happen in a state."""
+        """Every outcome in a state, by the reference evaluator."""
         return outcomes(self.model, state)
 
     def step(self, state: State, after: State) -> Step:
@@ -92,11 +92,11 @@ class RowStore:
         )
 
     def path(self, number: int) -> list[State]:
-        """The states on the way to a state, the first one initial."""
+        """The states on the path to a state, the initial one first."""
         return [self.layout.unpack(np.asarray(row)) for row in self.levels.path(number)]
 
     def trace(self, number: int, *more: Step) -> Trace:
-        """The path to a state, every step of it made by the reference evaluator, and further steps after it."""
+        """The path to a state, each step made by the reference evaluator, followed by further steps."""
         states = self.path(number)
         steps = [self._first(states[0])]
         steps.extend(self.step(before, after) for before, after in pairwise(states))
