@@ -9,6 +9,7 @@ from assay.checker.interpreter.expressions.traverse import descendants
 from assay.checker.print_kernel import Sources, expression_text
 from assay.checker.report import ActionCoverage, Coverage, EmptyQuantifier, GuardCoverage
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentitySet
 
 
 def coverage(
@@ -31,14 +32,14 @@ def coverage(
 
 
 def empty_quantifiers(
-    properties: list[k.Property], evaluated: set[int], nonempty: set[int], sources: Sources
+    properties: list[k.Property], evaluated: IdentitySet[k.Expr], nonempty: IdentitySet[k.Expr], sources: Sources
 ) -> tuple[EmptyQuantifier, ...]:
     """The quantifiers that were evaluated, and had an empty domain whenever they were."""
     return tuple(
         EmptyQuantifier(each.name, expression_text(quantifier, sources), quantifier.span)
         for each in properties
         for quantifier in _quantifiers(each)
-        if id(quantifier) in evaluated and id(quantifier) not in nonempty
+        if quantifier in evaluated and quantifier not in nonempty
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import TraceRule
 from assay.traces.patterns.catalogue import Catalogue
 from assay.traces.patterns.pattern import Shape
@@ -45,14 +46,13 @@ class _Writer(pickle.Pickler):
 
     def __init__(self, out: io.BytesIO, rules: Sequence[TraceRule]) -> None:
         super().__init__(out, pickle.HIGHEST_PROTOCOL)
-        self._numbers = {id(rule): number for number, rule in enumerate(rules)}
+        self._numbers = IdentityMemo((rule, number) for number, rule in enumerate(rules))
         self.dispatch_table = {**copyreg.dispatch_table, MappingProxyType: _of_proxy, Shape: _of_shape}
         if rules:
             self.dispatch_table[TraceRule] = self._of_rule
 
     def _of_rule(self, rule: TraceRule) -> Any:
-        number = self._numbers.get(id(rule))
-        # Rules outside the given sequence are written in full.
+        number = self._numbers.get(rule)
         return object.__reduce_ex__(rule, pickle.HIGHEST_PROTOCOL) if number is None else (_rule_of, (number,))
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import FrozenMap, RecordValue, Some, Value
 from assay.traces.event import Event, Field, ProcessRun
 from assay.traces.incremental.incremental_recheck import Change, RecheckAnswer, Retrial
@@ -77,11 +78,11 @@ class History:
 
     def change(self, rewrite: Rewrite) -> Change:
         """The false history as a change of the log."""
-        found: dict[int, Sequence[Event]] = {}
+        found: Change = IdentityMemo()
         for event in self.events:
             new = rewrite(event)
             if new is not event:
-                found[id(event)] = () if new is None else (new,)
+                found[event] = () if new is None else (new,)
         return found
 
 
@@ -268,7 +269,7 @@ def stale_obeyed(history: History) -> Iterator[Coherent]:
         if not isinstance(epoch, int):
             continue
         if epoch == latest and before >= 0 and event.kind == "LeaderAndIsrRestated":
-            change = {id(event): (changed(event, leader_epoch=before),)}
+            change: Change = IdentityMemo([(event, (changed(event, leader_epoch=before),))])
             write = next(w for w in history.writes if w.leader_epoch == epoch)
             yield false_history(
                 history, "a stale request obeyed", write, f"epoch {before} after {latest}", ("not_stale",), change
@@ -289,7 +290,7 @@ def reassignment_cut(history: History) -> Iterator[Coherent]:
                 write,
                 "ended when it began",
                 ("replicas(p) <= s.isr",),
-                {id(event): (early,)},
+                IdentityMemo([(event, (early,))]),
             )
 
 

@@ -114,7 +114,7 @@ class Unexplained(Joiner):
 def outcome_without(mutant: Coherent, dropped: frozenset[Rule]) -> Outcome:
     """What is said of the mutant's partition by a spec that lacks these guards."""
     events = retrial(mutant.run).parts.slices[mutant.partition]
-    changed = [new for event in events for new in mutant.change.get(id(event), (event,))]
+    changed = [new for event in events for new in mutant.change.get(event, (event,))]
     return joiner_without(mutant.run, dropped).outcome(mutant.partition, changed)
 
 

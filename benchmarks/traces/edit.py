@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.event import Event, Field
 from assay.traces.incremental.incremental_recheck import Change
 from assay.traces.patterns.catalogue import Catalogue
@@ -53,7 +54,7 @@ def reread(catalogue: Catalogue, line: Sequence[Event], message: str) -> Change:
     by_shape: dict[tuple[str, object], list[Event]] = {}
     for event in line:
         by_shape.setdefault((event.shape, event.fields.get("slice")), []).append(event)
-    change: dict[int, Sequence[Event]] = {}
+    change: Change = IdentityMemo()
     for (name, _), events in by_shape.items():
         shape: Shape = catalogue.shape(name)
         found = shape.match(message) or shape.match(
@@ -61,8 +62,9 @@ def reread(catalogue: Catalogue, line: Sequence[Event], message: str) -> Change:
         )  # as readers do: a stack trace is no part of it
         record = replace(events[0].record, message=message)
         first = replace(events[0], record=record)
-        change |= {id(event): () for event in events}
-        change[id(events[0])] = tuple(replace(first, fields={**first.fields, **fields}) for fields in found)
+        for event in events:
+            change[event] = ()
+        change[events[0]] = tuple(replace(first, fields={**first.fields, **fields}) for fields in found)
         if shape.reads is not Reads.EACH and not found:
-            change[id(events[0])] = ()
+            change[events[0]] = ()
     return change

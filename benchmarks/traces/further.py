@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.event import Event
 from assay.traces.incremental.incremental_recheck import Change
 
@@ -35,7 +36,7 @@ def assigned_twice(history: History) -> Iterator[Coherent]:
     for event in history.events:
         replicas = event.fields.get("replicas")
         if event.kind == "PartitionCreated" and isinstance(replicas, tuple) and len(replicas) < 3:
-            change: Change = {id(event): (changed(event, replicas=(*replicas, replicas[-1])),)}
+            change: Change = IdentityMemo([(event, (changed(event, replicas=(*replicas, replicas[-1])),))])
             text = f"replicas {replicas} and {replicas[-1]} again"
             yield false_history(history, "a broker assigned twice", history.writes[0], text, ("distinct",), change)
 
@@ -45,7 +46,7 @@ def needless_election(history: History) -> Iterator[Coherent]:
     for event in history.events:
         version = event.fields.get("version")
         if event.kind == "PartitionState" and isinstance(version, int) and history.actions.get(version) == "prefer":
-            change: Change = {id(event): (changed(event, before="Offline"),)}
+            change: Change = IdentityMemo([(event, (changed(event, before="Offline"),))])
             yield false_history(
                 history,
                 "an election although the leader was there",
@@ -149,11 +150,11 @@ def unclean_not_first(history: History) -> Iterator[Coherent]:
                     other_leader(history, write, new),
                     with_isr(history, write, end, _only(new)),
                 )
-                change: dict[int, tuple[Event, ...]] = {}
+                change: Change = IdentityMemo()
                 for event in history.events:
-                    news = [told for e in elected.get(id(event), (event,)) if (told := put(e)) is not None]
+                    news = [told for e in elected.get(event, (event,)) if (told := put(e)) is not None]
                     if news != [event]:
-                        change[id(event)] = tuple(news)
+                        change[event] = tuple(news)
                 text = f"leader {new}"
                 yield false_history(
                     history, "an unclean leader that is not the first", write, text, ("first_in_order",), change
@@ -171,7 +172,7 @@ def unsent_epoch(history: History) -> Iterator[Coherent]:
             last[event.fields.get("broker")] = event
     for event in last.values():
         if event.fields.get("leader_epoch") == latest < reached and event.kind == "LeaderAndIsrRestated":
-            change: Change = {id(event): (changed(event, leader_epoch=latest + 1),)}
+            change: Change = IdentityMemo([(event, (changed(event, leader_epoch=latest + 1),))])
             text = f"epoch {latest + 1} after {latest}"
             yield false_history(
                 history, "an epoch obeyed that none was sent", history.writes[-1], text, ("sent",), change

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.event import Event
 from assay.traces.incremental.incremental_recheck import Change
 from assay.traces.result import TraceVerdict
@@ -57,11 +58,11 @@ def misordered(run: str, count: int, seed: int) -> Iterator[Misordered]:
 
 
 def _dropped(_: Sequence[Event], event: Event) -> tuple[str, Change]:
-    return "dropped", {id(event): ()}
+    return "dropped", IdentityMemo([(event, ())])
 
 
 def _doubled(_: Sequence[Event], event: Event) -> tuple[str, Change]:
-    return "doubled", {id(event): (event, replace(event))}
+    return "doubled", IdentityMemo([(event, (event, replace(event)))])
 
 
 def _exchanged(events: Sequence[Event], event: Event) -> tuple[str, Change]:
@@ -70,12 +71,10 @@ def _exchanged(events: Sequence[Event], event: Event) -> tuple[str, Change]:
     near = (e for e in events if e is not event and e.record.place.file == event.record.place.file)
     other = next((e for e in near if 0 <= (e.record.time or 0) - time <= 5 and e.kind not in STATING), None)
     if other is None:
-        return "exchanged", {id(event): (replace(event),)}
+        return "exchanged", IdentityMemo([(event, (replace(event),))])
     swapped = replace(other, record=replace(other.record, time=time))
-    return "exchanged", {
-        id(event): (replace(event, record=replace(event.record, time=other.record.time)),),
-        id(other): (swapped,),
-    }
+    later = replace(event, record=replace(event.record, time=other.record.time))
+    return "exchanged", IdentityMemo([(event, (later,)), (other, (swapped,))])
 
 
 def shifted(run: str, node: str, milliseconds: int) -> list[Event]:

@@ -7,8 +7,10 @@ from dataclasses import replace
 from functools import cache, lru_cache
 
 from assay.checker.interpreter.expressions.traverse import variables_of
+from assay.grammar.identity_memo import IdentityMemo, IdentitySet
 from assay.traces.coverage import guard_labels
 from assay.traces.event import Event
+from assay.traces.incremental.incremental_recheck import Change
 from assay.traces.observe.binding import EventBinder
 from assay.traces.properties.execution import PropertyChecker, execution
 from assay.traces.search.dfs import Limits, TraceSearch
@@ -115,9 +117,10 @@ def _judged(run: str, rule: Rule, path: SearchPath, step: Step) -> Iterator[Outc
 def _kept(run: str, path: SearchPath) -> list[Event]:
     """The events of which all was read on a path."""
     order = retrial(run).search.frontier.order
-    unread = {id(item.observation.event) for item in order.items if path.node.cursors[item.stream] <= item.position}
-    read = {id(item.observation.event) for item in order.items} - unread
-    return [event for event in retrial(run).parts.shared if id(event) in read]
+    cursors = path.node.cursors
+    unread = IdentitySet(item.observation.event for item in order.items if cursors[item.stream] <= item.position)
+    read = IdentitySet(item.observation.event for item in order.items if item.observation.event not in unread)
+    return [event for event in retrial(run).parts.shared if event in read]
 
 
 def _accepted(run: str, rule: Rule, events: list[Event]) -> Outcome:
@@ -137,7 +140,7 @@ def _is_rejected(run: str, kept: list[Event], event: Event) -> bool:
     asked = retrial(run)
     if not kept:
         return False
-    begin = {id(each) for each in kept}
-    change: dict[int, tuple[Event, ...]] = {id(each): () for each in asked.parts.all if id(each) not in begin}
-    change[id(kept[-1])] = (kept[-1], event)
+    begin = IdentitySet(kept)
+    change: Change = IdentityMemo((each, ()) for each in asked.parts.all if each not in begin)
+    change[kept[-1]] = (kept[-1], event)
     return asked.judge(change).rejected

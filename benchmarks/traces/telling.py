@@ -11,6 +11,7 @@ from assay.checker.interpreter.expressions.traverse import free_locals
 from assay.checker.interpreter.values.domains import cardinality, domain
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import Some, Value
 from assay.traces.event import Event, Field
 from assay.traces.observe.binding import Observation, fields_of, observe
@@ -45,9 +46,9 @@ class Teller:
         self._rules: dict[str, list[k.TraceRule]] = {}
         for rule in model.plan.rules:
             self._rules.setdefault(rule.event, []).append(rule)
-        self._examples: dict[int, Observation] = {}
+        self._examples: IdentityMemo[k.TraceRule, Observation] = IdentityMemo()
         for seen in lines:
-            self._examples.setdefault(id(seen.rule), seen)
+            self._examples.setdefault(seen.rule, seen)
 
     def events(self, step: Step, time: int) -> Iterator[Event]:
         """Events of that time each of which tells of a step, by any rule that names its action, or states the number that it has."""
@@ -59,7 +60,7 @@ class Teller:
                 yield from self._told(rule, {}, step, time)
 
     def _told(self, rule: k.TraceRule, fixed: Mapping[str, Field], step: Step, time: int) -> Iterator[Event]:
-        seen = self._examples.get(id(rule))
+        seen = self._examples.get(rule)
         if seen is not None:
             told = self._put_right(seen.event, {**fields_of(seen.event), **fixed}, frozenset(fixed), step)
             if told is not None:

@@ -13,7 +13,9 @@ from math import inf
 from random import Random
 
 from assay.checker.report import State
+from assay.grammar.identity_memo import IdentityMemo, IdentitySet
 from assay.traces.event import Event
+from assay.traces.incremental.incremental_recheck import Change
 from assay.traces.observe.binding import bind
 from assay.traces.result import TraceVerdict
 from assay.traces.search.transition_system import ANY, TraceModel
@@ -178,12 +180,13 @@ def _logs(run: str, rule: Rule, point: Point, step: Step) -> Iterator[Coherent]:
     for event in _teller(run, rule).events(step, time):
         if _is_explained(run, point, event):
             continue
-        change: dict[int, tuple[Event, ...]] = {
-            id(each): (each,) if id(each) in kept else () for each in retrial(run).parts.slices[point.partition]
-        }
-        change[id(last)] = (*change[id(last)], event)
-        whole = {key: new for key, new in change.items() if [id(each) for each in new] != [key]}
-        yield Coherent(run, KIND, point.partition, _version(point), str(step), (rule[1],), whole)
+        change: Change = IdentityMemo()
+        for each in retrial(run).parts.slices[point.partition]:
+            if each is last:
+                change[each] = (each, event)
+            elif each not in kept:
+                change[each] = ()
+        yield Coherent(run, KIND, point.partition, _version(point), str(step), (rule[1],), change)
 
 
 def _is_explained(run: str, point: Point, event: Event) -> bool:
@@ -211,16 +214,16 @@ def _version(point: Point) -> int:
     return max(numbers, default=-1) + 1
 
 
-def _lines_up_to(trails: list[VersionNode], point: Point) -> tuple[set[int], Event | None]:
-    """The events that are told of by a way up to a point, by identity, and the last of them; what waits for something later is none, unless it states a write."""
+def _lines_up_to(trails: list[VersionNode], point: Point) -> tuple[IdentitySet[Event], Event | None]:
+    """The events that are told of by a way up to a point, and the last of them; what waits for something later is none, unless it states a write."""
     own = next(at for at, trail in enumerate(trails) if trail is point.trail)
-    written = {
-        id(event) for trail in trails[: own + 1] if isinstance(trail.entry, VersionedUpdate) for event in _events(trail)
-    }
-    later = {id(event) for trail in trails[own + 1 :] for event in _events(trail)} - written
-    kept = [event for trail in trails[: own + 1] for event in _events(trail) if id(event) not in later]
+    written = IdentitySet(
+        event for trail in trails[: own + 1] if isinstance(trail.entry, VersionedUpdate) for event in _events(trail)
+    )
+    later = IdentitySet(event for trail in trails[own + 1 :] for event in _events(trail) if event not in written)
+    kept = [event for trail in trails[: own + 1] for event in _events(trail) if event not in later]
     last = max(kept, key=lambda event: event.record.time or 0, default=None)
-    return {id(event) for event in kept}, last
+    return IdentitySet(kept), last
 
 
 def _events(trail: VersionNode) -> list[Event]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from assay.checker.jit.argument_types import Array, FunctionSource, Kind, Value, operands, parameter
 from assay.checker.jit.expressions import LlvmWriter
+from assay.grammar.identity_memo import IdentityTupleMemo
 
 Find = Callable[[Any], FunctionSource | None]
 
@@ -44,7 +45,7 @@ def translate(source: FunctionSource, kinds: tuple[Kind, ...], find: Find, *, ch
     body = "\n".join(f"  {line}" for line in [*lines, "ret void"])
     main = f"define void @main({', '.join(['ptr %out', *passed])}) {{\nentry:\n{body}\n}}\n"
     trap = ["declare void @llvm.trap()\n"] if checked else []
-    return "\n".join(['target triple = "@TRIPLE@"\n', *trap, *module.functions.values(), main])
+    return "\n".join(['target triple = "@TRIPLE@"\n', *trap, *module.functions, main])
 
 
 def _type(given: int) -> str:
@@ -58,16 +59,18 @@ class _Module:
     def __init__(self, find: Find, *, checked: bool) -> None:
         self.find = find
         self.checked = checked
-        self.functions: dict[tuple[int, tuple[Kind, ...]], str] = {}
-        self._names: dict[tuple[int, tuple[Kind, ...]], tuple[str, int]] = {}
+        self.functions: list[str] = []
+        self._names: IdentityTupleMemo[tuple[str, int]] = IdentityTupleMemo()
 
     def function(self, source: FunctionSource, kinds: tuple[Kind, ...]) -> tuple[str, int]:
         """The name of a function for arguments of these kinds, and how many words it gives."""
-        key = id(source.tree), kinds
-        if key not in self._names:
-            self._names[key] = f"{source.tree.name}_{len(self._names)}", results(source)
-            self.functions[key] = _Function(self, source).write(*self._names[key], kinds)
-        return self._names[key]
+        known = self._names.get((source.tree,), kinds)
+        if known is None:
+            known = self._names.put((source.tree,), kinds, (f"{source.tree.name}_{len(self._names)}", results(source)))
+            at = len(self.functions)
+            self.functions.append("")  # its place is before that of the functions that it calls
+            self.functions[at] = _Function(self, source).write(*known, kinds)
+        return known
 
 
 class _Function(LlvmWriter):

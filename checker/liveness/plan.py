@@ -76,7 +76,7 @@ def plan(model: Model, options: SearchOptions) -> Plan | None:
 def _claim(node: k.Property, model: Model, letters: Letters) -> Claim:
     translation = Translation(model, letters)
     formulas = tuple(translation.formula(conjunct.condition, {}) for conjunct in node.conjuncts)
-    return Claim(node, formulas, tuple((expr, tuple(made)) for expr, made in translation.premises.values()))
+    return Claim(node, formulas, tuple((expr, tuple(made)) for expr, made in translation.premises.items()))
 
 
 def _events(conditions: Sequence[Fair], letters: Sequence[Letter]) -> tuple[FairnessEvent, ...]:

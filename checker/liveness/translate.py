@@ -29,6 +29,7 @@ from assay.checker.liveness.nnf import (
 )
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Note, SpecError
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel.types import BOOL, SetType
 from assay.grammar.values import Value
 
@@ -70,7 +71,7 @@ class Translation:
 
     model: Model
     letters: Letters
-    premises: dict[int, tuple[k.Expr, list[Formula]]] = field(default_factory=dict)
+    premises: IdentityMemo[k.Expr, list[Formula]] = field(default_factory=IdentityMemo)
 
     def formula(self, expr: k.Expr, bound: Bound) -> Formula:
         """The formula of an expression; raises ``SpecError`` if it ranges over too much."""
@@ -106,7 +107,7 @@ class Translation:
 
     def _premise(self, expr: k.Expr, bound: Bound) -> Formula:
         made = self.formula(expr, bound)
-        self.premises.setdefault(id(expr), (expr, []))[1].append(made)
+        self.premises.setdefault(expr, []).append(made)
         return made
 
     # --------------------------------------------------------------------------------------------- conditions

@@ -13,6 +13,7 @@ from assay.checker.refinement.mapping import BeyondError, OutsideError, Refined
 from assay.checker.report import State, Step
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Span
+from assay.grammar.identity_memo import IdentitySet
 
 DEFINED = "defined"
 DEADLOCK = "deadlock"
@@ -54,8 +55,8 @@ class Watch:
     def __init__(self, model: Model, options: SearchOptions) -> None:
         self.found: dict[str, PropertyFinding] = {}
         self.undefined: dict[str, PropertyFinding] = {}
-        self.evaluated: set[int] = set()
-        self.nonempty: set[int] = set()
+        self.evaluated = IdentitySet[k.Expr]()
+        self.nonempty = IdentitySet[k.Expr]()
         self._model = model
         selected = [p for p in model.kernel.properties if options.selects(p.name)]
         self.invariants = [self._watched(p) for p in selected if p.kind in {"invariant", "lemma"}]

@@ -17,9 +17,10 @@ from assay.checker.tla.expressions.scope import TlaScope
 from assay.checker.tla.expressions.types import record_field
 from assay.checker.tla.updates import part_type
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import types as t
 
-Branches = tuple[tuple[int, bool], ...]
+Branches = tuple[tuple[k.If, bool], ...]
 Path = Sequence[k.AtKey | k.AtField]
 
 
@@ -41,7 +42,7 @@ class UpdateSite:
 
     def may_meet(self, other: UpdateSite) -> bool:
         """Whether it and another one may write to the same place."""
-        taken = dict(self.branches)
+        taken = IdentityMemo(self.branches)
         if not (self.loops or other.loops) and any(taken.get(at, way) != way for at, way in other.branches):
             return False
         return not any(_differ(a, b) for a, b in zip(self.assign.path, other.assign.path, strict=False))
@@ -63,7 +64,9 @@ def apart(variable: k.Variable, statements: Sequence[k.Statement], scope: TlaSco
     pairs = ((one, other) for at, one in enumerate(mine) for other in mine[:at])
     if not any(write.repeats for write in mine) and not any(one.may_meet(other) for one, other in pairs):
         return None
-    places = _Places(variable, {id(write.assign): at for at, write in enumerate(mine, 1)}).of(statements, (), scope)
+    places = _Places(variable, IdentityMemo((write.assign, at) for at, write in enumerate(mine, 1))).of(
+        statements, (), scope
+    )
     what = Formula(f'"two assignments to the same place of {variable.name}"')
     return apply(scope.parts.use("Assert"), [apply(scope.parts.use("Apart"), [places]), what])
 
@@ -77,8 +80,8 @@ def _writes(
             case k.Assign():
                 yield UpdateSite(node, branches, loops)
             case k.If(_, then, otherwise):
-                yield from _writes(then, (*branches, (id(node), True)), loops)
-                yield from _writes(otherwise, (*branches, (id(node), False)), loops)
+                yield from _writes(then, (*branches, (node, True)), loops)
+                yield from _writes(otherwise, (*branches, (node, False)), loops)
             case k.For(binder, _, body):
                 yield from _writes(body, branches, (*loops, binder.name))
             case k.Let() | k.Guard() | k.Pick():
@@ -92,7 +95,7 @@ class _Places:
     """Writes the set of all places that are written to, each with the number of the assignment and the round of its loops."""
 
     variable: k.Variable
-    numbers: dict[int, int]
+    numbers: IdentityMemo[k.Assign, int]
 
     def of(self, statements: Sequence[k.Statement], loops: tuple[str, ...], scope: TlaScope) -> Formula:
         sets: list[Formula] = []
@@ -129,7 +132,7 @@ class _Places:
         for part in node.path:
             keys.append(_key(part, of, scope))
             of = part_type(of, part)
-        return Formula(f"{{<<{self.numbers[id(node)]}, <<{', '.join(loops)}>>, <<{listed(keys)}>>>>}}")
+        return Formula(f"{{<<{self.numbers[node]}, <<{', '.join(loops)}>>, <<{listed(keys)}>>>>}}")
 
 
 def _key(part: k.AtKey | k.AtField, of: t.Type, scope: TlaScope) -> Formula:

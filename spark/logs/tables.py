@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
+from assay.grammar.identity_memo import IdentityMemo
 from assay.spark.logs import tasks
 from assay.spark.logs.errors import as_diagnostic
 from assay.traces.event import Event, LogPosition
@@ -121,11 +122,11 @@ def _verdicts(cluster: str, validation: Validation) -> Iterator[Row]:
 
 
 def _violations(cluster: str, validation: Validation) -> Iterator[Row]:
-    owners = {id(violation): each.name for each in validation.slices for violation in each.violations}
+    owners = IdentityMemo((violation, each.name) for each in validation.slices for violation in each.violations)
     for violation in validation.violations:
         event = violation.event
         yield (
-            *(cluster, owners.get(id(violation)), finding_id(violation), event.kind, violation.action),
+            *(cluster, owners.get(violation), finding_id(violation), event.kind, violation.action),
             *(_moment(event.record.time), *_place(violation.place), _texts(event.fields)),
             [_part(part) for part in _parts(violation)],
             *(violation.repair.kind, violation.repair.text),

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.spark.logs.read_tasks import catalogue_of
 from assay.spark.logs.tasks import ClusterAnswers, ClusterQuestion, Texts, ask, without_execution
 from assay.spark.logs.validate import ClusterAnswer, of_cluster
@@ -255,7 +256,7 @@ class Following:
         if old is None or new is None or old.line != new.line:
             return False
         since = [each.grown for each in self._kernels if each.number > number]
-        rules = {id(rule): now for rule, now in zip(old.rules, new.rules, strict=True)}
+        rules = IdentityMemo(zip(old.rules, new.rules, strict=True))
         return not since or progress.move_to(self._checker, rules, frozenset().union(*since))
 
     def _begun(self, name: str, now: _Now) -> Known:

@@ -20,6 +20,7 @@ from benchmarks.traces.recorded import RUNS, events_of, of_version, reading, ret
 from benchmarks.traces.shared_witnesses import exercised_by_all, shared_witness
 from benchmarks.traces.witnesses import witness
 
+from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.incremental.incremental_recheck import RecheckAnswer
 from assay.traces.result import TraceVerdict
 from assay.traces.validate import validate
@@ -28,7 +29,7 @@ SEED = 7
 
 
 def test_a_log_without_change_is_judged_as_it_was_validated() -> None:
-    judgement = retrial("A1").judge({})
+    judgement = retrial("A1").judge(IdentityMemo())
     assert (judgement.verdict, judgement.rejected) == (TraceVerdict.CONSISTENT, False)
 
 

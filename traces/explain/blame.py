@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from assay.checker.interpreter.actions.disabled_guards import FalseGuard
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import Value
 from assay.traces.explain.failed_atoms import ConditionPrinter, FailedAtom, Situation, failing
 from assay.traces.observe.partial_order import OrderedObservation
@@ -181,9 +182,9 @@ def _ways_blocked(
 ) -> Iterator[dict[int, FalseGuard]]:
     """The false guards for each choice of picks, without bounds."""
     meaning = model.meanings.actions[action]
-    places = {id(node): at for at, node in enumerate(meaning.node.body)}
+    places = IdentityMemo((node, at) for at, node in enumerate(meaning.node.body))
     for way in meaning.false_guards(model.states[state], tuple(arguments)):
-        yield {places[id(each.node)]: each for each in way if not each.is_bound}
+        yield {places[each.node]: each for each in way if not each.is_bound}
 
 
 def guards_in_the_way(model: TraceModel, action: str, arguments: Sequence[Value], state: int) -> list[Obstacle]:

@@ -19,6 +19,7 @@ from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.report import State
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import Atom, Value
 from assay.traces.attribution.attribution import RunStream
 from assay.traces.event import Event, Field
@@ -93,13 +94,13 @@ class Meter:
         self.settings = basis.settings
         self.meanings = Meanings(kernel, bounded=False, remember=True)
         conditions = [*(each.condition for each in plan.measures), *(each.condition for each in plan.noted)]
-        self._truths = {id(each): self.meanings.meaning(each) for each in conditions}
+        self._truths = IdentityMemo((each, self.meanings.meaning(each)) for each in conditions)
         self.places = {variable.name: at for at, variable in enumerate(kernel.variables)}
         self.own = () if plan.slicing is None else split(kernel, plan.slicing).own
         read = {self.places[name] for measure in plan.measures for name in variables_of(measure.condition)}
         self.every = moments(basis.execution, plan.ordering, self.begin)
         self.late = list(changes(self.every, sorted(read - set(self.own))))
-        self._flips = {id(each): Flips(each.condition, self.places, self.own) for each in plan.measures}
+        self._flips = IdentityMemo((each, Flips(each.condition, self.places, self.own)) for each in plan.measures)
         self.early = Endings(self.meanings, plan.ends, written).early(self.late)
         self._timelines = SharedChanges(self.early), SharedChanges(self.late)
 
@@ -183,7 +184,7 @@ class Meter:
 
     def _holds(self, condition: k.Expr, state: State, bound: Mapping[str, Value]) -> bool:
         try:
-            return self._truths[id(condition)](Frame(state, (), dict(bound))) is True
+            return self._truths[condition](Frame(state, (), dict(bound))) is True
         except Undefined:
             return False
 
@@ -199,7 +200,7 @@ class Meter:
         if any(len({each.value for each in statements}) > 1 for statements in stated.values()):
             read = [self.places[name] for name in variables_of(measure.condition)]
             return _stretches((m, truth(m)) for m in changes(woven(shared.moments, own, self.own), read))
-        return _stretches(self._flips[id(measure)].of(shared, own, truth))
+        return _stretches(self._flips[measure].of(shared, own, truth))
 
     def _spells(self, early: Iterable[Stretch], late: Iterable[Stretch]) -> Iterator[Spell]:
         """The outages: the longest possible intervals, each with the least time for which the condition certainly held

@@ -6,13 +6,14 @@ shared execution; where shared events change, slices are checked again only if t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from assay.grammar.identity_memo import IdentityMemo, IdentitySet
 from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.mismatch import resume, violation_of
-from assay.traces.observe.binding import Bound, EventBinder, Misfit
+from assay.traces.observe.binding import Bound, EventBinder, Misfit, Observation
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.observe.slice_assignment import SlicedEvents
 from assay.traces.options import Options
@@ -25,7 +26,7 @@ from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_order
 from assay.traces.slices.slice_validator import Joiner, Joint, joint
 
-Change = Mapping[int, Sequence[Event]]
+Change = IdentityMemo[Event, Sequence[Event]]
 """The replacement of events, keyed by ``id(event)``: an empty sequence leaves the event out."""
 
 
@@ -59,18 +60,20 @@ class Retrial:
         self._properties = PropertyChecker(search.model, search.model.kernel.properties)
         self._binder = EventBinder(search.model.plan, search.model.applies)
         self._stages = Stages(search)
-        self._items: dict[int, list[OrderedObservation]] = {}
+        self._items: IdentityMemo[Event, list[OrderedObservation]] = IdentityMemo()
         for item in search.frontier.order.items:
-            self._items.setdefault(id(item.observation.event), []).append(item)
-        self._owner = {id(event): name for name, events in parts.slices.items() for event in events}
-        self._shared = {id(event): event for event in parts.shared}
+            self._items.setdefault(item.observation.event, []).append(item)
+        self._owner = IdentityMemo((event, name) for name, events in parts.slices.items() for event in events)
+        self._shared = IdentitySet(parts.shared)
 
     def judge(self, change: Change, *, explained: bool = False) -> RecheckAnswer:
         """The answer about the log with a change; with ``explained``, shared violations come with their blame."""
         if beyond := self._beyond(change):
             return RecheckAnswer(TraceVerdict.INCONSISTENT, tuple(map(violation_of, beyond)))
-        shared = {key: new for key, new in change.items() if key in self._shared and not self._says_the_same(key, new)}
-        touched = dict.fromkeys(name for key in change if (name := self._owner.get(key)) is not None)
+        shared = IdentityMemo(
+            (old, new) for old, new in change.items() if old in self._shared and not self._says_the_same(old, new)
+        )
+        touched = dict.fromkeys(name for event in change if (name := self._owner.get(event)) is not None)
         joiner = self.joiner
         broken: tuple[BrokenProperty, ...] = ()
         if shared:
@@ -88,13 +91,12 @@ class Retrial:
         found = self._of_slices(joiner, names, change)
         return replace(found, properties=(*broken, *found.properties))
 
-    def _says_the_same(self, key: int, new: Sequence[Event]) -> bool:
+    def _says_the_same(self, old: Event, new: Sequence[Event]) -> bool:
         """Whether the clause observes the same in the replacement of a shared event.
 
         A line about a partition is also read for what is shared, and a change of its partition fields leaves that as it
         was.
         """
-        old = self._shared[key]
         if len(new) != 1 or (old.run, old.sequence, old.record.time) != (
             new[0].run,
             new[0].sequence,
@@ -102,8 +104,7 @@ class Retrial:
         ):
             return False
         before, now = self._bound([old]), self._bound(new)
-        seen = [[(id(each.rule), each.values) for each in bound.observations] for bound in (before, now)]
-        return seen[0] == seen[1] and not now.misfits
+        return not now.misfits and _state_the_same(before.observations, now.observations)
 
     def _beyond(self, change: Change) -> list[Misfit]:
         """The first value in changed events that is outside the model: a broker that the log never names, a number it
@@ -140,7 +141,7 @@ class Retrial:
         properties: list[BrokenProperty] = []
         verdicts = {TraceVerdict.CONSISTENT}
         for name in names:
-            events = [new for event in self.parts.slices[name] for new in change.get(id(event), (event,))]
+            events = [new for event in self.parts.slices[name] for new in change.get(event, (event,))]
             found = joiner.of_slice(name, events)
             violations += [violation_of(misfit) for misfit in found.tally.misfits]
             violations += found.result.violations
@@ -155,13 +156,13 @@ class Retrial:
         """A search over the changed shared events. If no event is added or removed, what is known of the others is
         kept.
         """
-        found = {key: self._bound(new) for key, new in change.items()}
-        misfits = [violation_of(misfit) for bound in found.values() for misfit in bound.misfits]
-        if any(len(bound.observations) != len(self._items.get(key, ())) for key, bound in found.items()):
+        found = [(old, self._bound(new)) for old, new in change.items()]
+        misfits = [violation_of(misfit) for _, bound in found for misfit in bound.misfits]
+        if any(len(bound.observations) != len(self._items.get(old, ())) for old, bound in found):
             return self._rebuilt(change), misfits
         search = self.search
-        for key, bound in found.items():
-            for item, observation in zip(self._items.get(key, ()), bound.observations, strict=True):
+        for old, bound in found:
+            for item, observation in zip(self._items.get(old, ()), bound.observations, strict=True):
                 search = _with_item(search, replace(item, observation=observation))
         return search, misfits
 
@@ -169,8 +170,14 @@ class Retrial:
         return self._binder.bind(events)
 
     def _rebuilt(self, change: Change) -> TraceSearch:
-        events = [new for event in self.parts.shared for new in change.get(id(event), (event,))]
+        events = [new for event in self.parts.shared for new in change.get(event, (event,))]
         return self.search.with_order(compared_order(self.search.model, self._bound(events).observations))
+
+
+def _state_the_same(some: Sequence[Observation], others: Sequence[Observation]) -> bool:
+    return len(some) == len(others) and all(
+        one.rule is other.rule and one.values == other.values for one, other in zip(some, others, strict=True)
+    )
 
 
 def _with_item(search: TraceSearch, item: OrderedObservation) -> TraceSearch:

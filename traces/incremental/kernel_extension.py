@@ -15,6 +15,7 @@ from assay.checker.interpreter.expressions.traverse import free_locals, variable
 from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo, IdentityTupleMemo
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom, FrozenMap, Value
 from assay.traces.observe.decomposition import Split
@@ -206,13 +207,10 @@ def _is_keyed_by(type_: object, grown: frozenset[str]) -> bool:
 
 def _without(chain: Chain, joint: Joint, added: Added) -> Chain:
     """The shared timeline with elements replaced by their names, without the map entries of new ones."""
-    known = dict[int, object]()
+    known = IdentityMemo[object, object]()
 
     def named(value: object) -> object:
-        found = known.get(id(value))
-        if found is None:
-            found = known[id(value)] = _named(value, added, named)
-        return found
+        return known.get_or_make(value, lambda each: _named(each, added, named))
 
     return replace(chain, states=tuple(tuple(named(state[i]) for i in joint.seen) for state in chain.states))
 
@@ -247,15 +245,17 @@ def _idle_before(joiner: Joiner, added: Added) -> float:
         for action in _actions(joiner.joint.split, joiner.model.plan)
         for each in _open(joiner, action, added)
     ]
-    idle: dict[object, bool] = {}
+    idle = IdentityTupleMemo[bool]()
     for state, time in zip(chain.states, chain.earliest, strict=True):
         number: int | None = None
         for guards, binder, atoms, read in open_:
-            key = id(binder), *(id(state[i]) for i in read)
-            if key not in idle:
+            key = binder, *(state[i] for i in read)
+            is_idle = idle.get(key)
+            if is_idle is None:
                 number = joiner.model.number(state) if number is None else number
-                idle[key] = all(_is_refused(joiner, guards, binder.name, atom, number) for atom in atoms)
-            if not idle[key]:
+                refused = all(_is_refused(joiner, guards, binder.name, atom, number) for atom in atoms)
+                is_idle = idle.put(key, None, refused)
+            if not is_idle:
                 return time
     return inf
 

@@ -10,6 +10,7 @@ from random import Random
 
 from assay.checker.interpreter.values.show import show_value
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import Value
 from assay.traces.event import Event, Field, LogPosition
 from assay.traces.explain.alternative_values import alternatives
@@ -54,7 +55,7 @@ class Site:
 def changed_line(events: Iterable[Event], field: str, old: Field, new: Field) -> Change:
     """The change of one field of a line, in every event of the line that holds the old value."""
     stating = (event for event in events if field in event.fields and event.fields[field] == old)
-    return {id(event): (replace(event, fields={**event.fields, field: new}),) for event in stating}
+    return IdentityMemo((event, (replace(event, fields={**event.fields, field: new}),)) for event in stating)
 
 
 def sites(retrial: Retrial) -> list[Site]:

@@ -17,6 +17,7 @@ import numpy as np
 from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.checker.jit.array_ops import distinct
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.incremental.log_diff import Grown
 from assay.traces.observe.binding import BindingTally, Observation, Unread, chosen, observe
 from assay.traces.observe.partial_order import OrderedObservation
@@ -77,18 +78,18 @@ class Point:
     begun: OrderedObservation | None
     narrowed: bool
     visited: int
-    ways: dict[int, PathCounts] = field(default_factory=dict)
+    ways: IdentityMemo[VersionNode, PathCounts] = field(default_factory=IdentityMemo)
 
     def __reduce__(self) -> tuple[Callable[..., Point], tuple[object, ...]]:
         """Identities differ in another process, so ``ways`` is pickled in the order of the frontier."""
-        ways = [self.ways.get(id(trail)) for trail in self.frontier]
+        ways = [self.ways.get(trail) for trail in self.frontier]
         return _point_of, (*(getattr(self, each.name) for each in fields(self)[:-1]), ways)
 
     def settle(self) -> None:
         """Drop everything that a resumed check does not read."""
         kept = tuple(map(_since_write, self.frontier))
-        ways = ((new, self.ways.get(id(old))) for new, old in zip(kept, self.frontier, strict=True))
-        self.ways = {id(trail): way for trail, way in ways if way is not None}
+        ways = ((new, self.ways.get(old)) for new, old in zip(kept, self.frontier, strict=True))
+        self.ways = IdentityMemo((trail, way) for trail, way in ways if way is not None)
         self.frontier = kept
         self.gaps = tuple(
             replace(gap, before=tuple(replace(each, before=None) for each in gap.before)) for gap in self.gaps
@@ -98,7 +99,8 @@ class Point:
 def _point_of(*given: Any) -> Point:
     *others, ways = given
     found = Point(*others)
-    found.ways = {id(trail): way for trail, way in zip(found.frontier, ways, strict=True) if way is not None}
+    rows = zip(found.frontier, ways, strict=True)
+    found.ways = IdentityMemo((trail, way) for trail, way in rows if way is not None)
     return found
 
 
@@ -166,22 +168,22 @@ class SliceProgress:
         """
         return np.array_equal(names, self.names) and (before == inf or self.until < before)
 
-    def move_to(self, joiner: Joiner, rules: Mapping[int, k.TraceRule], grown: frozenset[str]) -> bool:
+    def move_to(self, joiner: Joiner, rules: IdentityMemo[k.TraceRule, k.TraceRule], grown: frozenset[str]) -> bool:
         """Move to another kernel in which slices are the same (docs/design/kernel-extension.md).
 
-        ``rules`` maps the identity of an old rule to the new one. False if a line has other values in the new kernel.
+        ``rules`` maps an old rule to the new one. False if a line has other values in the new kernel.
         """
-        moved: dict[int, OrderedObservation] = {}
+        moved = IdentityMemo[OrderedObservation, OrderedObservation]()
         lines = [line for point in self._points for line in (*point.rest, *(deed.line for deed in point.waiting))]
         for line in lines:
-            if id(line) not in moved:
-                seen = _seen_again(line.observation, rules[id(line.observation.rule)], joiner, grown)
+            if line not in moved:
+                seen = _seen_again(line.observation, rules[line.observation.rule], joiner, grown)
                 if seen is None:
                     return False
-                moved[id(line)] = replace(line, observation=seen)
+                moved[line] = replace(line, observation=seen)
         for point in self._points:
-            point.rest = [moved[id(line)] for line in point.rest]
-            point.waiting = tuple(replace(deed, line=moved[id(deed.line)]) for deed in point.waiting)
+            point.rest = [moved[line] for line in point.rest]
+            point.waiting = tuple(replace(deed, line=moved[deed.line]) for deed in point.waiting)
         return True
 
     def _continues(self, events: Selection, grown: Grown, fresh: Numbers) -> bool:
@@ -332,7 +334,7 @@ def _order_of(unread: Unread, new: Selection, grown: Grown) -> int:
 def _beginning(joiner: Joiner, items: Sequence[OrderedObservation]) -> Point:
     """The checkpoint before all lines."""
     begin = VersionHistory(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0]).begin
-    ways = {id(trail): PathCounts({}, ()) for trail in begin}
+    ways = IdentityMemo((trail, PathCounts({}, ())) for trail in begin)
     rest = sorted(items, key=lambda item: item.index)
     return Point(-inf, -inf, -inf, rest, begin, None, (), (), False, (), (), None, False, 0, ways)
 
@@ -394,11 +396,11 @@ def _told(joiner: Joiner, history: VersionHistory, found: SliceFindings, point: 
     if found.missing or found.unplaced:  # properties are not checked on such an execution, nor on one that continues it
         return None
     trails = _since(point, found.trail)
-    if id(trails[0]) not in point.ways:
+    if trails[0] not in point.ways:
         return None
     if joiner.properties.broken(joiner.execution(history, trails)):
         return None
-    return _onward(joiner, point.ways[id(trails[0])], trails[1:])
+    return _onward(joiner, point.ways[trails[0]], trails[1:])
 
 
 def _since(point: Point, end: VersionNode) -> list[VersionNode]:
@@ -406,7 +408,7 @@ def _since(point: Point, end: VersionNode) -> list[VersionNode]:
     trails: list[VersionNode] = []
     for trail in end.backwards():
         trails.append(trail)
-        if id(trail) in point.ways:
+        if trail in point.ways:
             break
     return trails[::-1]
 
@@ -421,10 +423,10 @@ def _onward(joiner: Joiner, way: PathCounts, trails: Sequence[VersionNode]) -> P
 def _note_ways(joiner: Joiner, points: Sequence[Point], end: VersionNode, begin: Point) -> None:
     """Store at each checkpoint the counts of the path through it."""
     trails = _since(begin, end)
-    way = begin.ways[id(trails[0])]
-    at = {id(trail): number for number, trail in enumerate(trails)}
+    way = begin.ways[trails[0]]
+    at = IdentityMemo((trail, number) for number, trail in enumerate(trails))
     for point in points:
         if point is not begin:
-            number = max((at[id(trail)] for trail in point.frontier if id(trail) in at), default=None)
+            number = max((at[trail] for trail in point.frontier if trail in at), default=None)
             if number is not None:
-                point.ways[id(trails[number])] = _onward(joiner, way, trails[1 : number + 1])
+                point.ways[trails[number]] = _onward(joiner, way, trails[1 : number + 1])

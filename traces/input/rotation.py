@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from assay.checker.jit.array_ops import among, distinct, repeated
+from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.event import LogPosition, LogRecord, Notice
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.lines.timestamps import BASE_YEAR, DAY, year_start
@@ -67,9 +68,9 @@ def _unused(name: str, taken: Container[str]) -> str:
 
 
 def _in_sequence(group: list[FileReading]) -> Iterable[list[FileReading]]:
-    spans = {id(reading): _span(reading) for reading in group}
-    ordered = sorted(group, key=lambda reading: (spans[id(reading)], -_rotation(reading.origin.base)))
-    if all(spans[id(one)][1] <= spans[id(next_)][0] + _TOLERANCE for one, next_ in pairwise(ordered)):
+    spans = IdentityMemo((reading, _span(reading)) for reading in group)
+    ordered = sorted(group, key=lambda reading: (spans[reading], -_rotation(reading.origin.base)))
+    if all(spans[one][1] <= spans[next_][0] + _TOLERANCE for one, next_ in pairwise(ordered)):
         return [ordered] if ordered else []
     return [[reading] for reading in ordered]
 

@@ -18,6 +18,7 @@ from assay.checker.layout.encode import encode
 from assay.checker.layout.row import WORD, RowLayout, Rows
 from assay.checker.layout.shape import BitRange, NumberShape
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import types as t
 from assay.traces.event import Event, Field, ProcessRun
 from assay.traces.observe.binding import fields_of
@@ -103,12 +104,10 @@ class _Fields:
             return [self._more[name]] * len(self._events)
         found: list[Field | _Absent] = [own.get(name, _ABSENT) for own in self._own]
         if name in _OF_RUNS and _ABSENT in found:
-            runs: dict[int, tuple[ProcessRun, Field]] = {}
+            runs = IdentityMemo[ProcessRun, Field]()
             for at, event in enumerate(self._events):
                 if found[at] is _ABSENT:
-                    if id(event.run) not in runs:
-                        runs[id(event.run)] = event.run, _OF_RUNS[name](event.run)
-                    found[at] = runs[id(event.run)][1]
+                    found[at] = runs.get_or_make(event.run, _OF_RUNS[name])
         elif name == "previous_run":
             return [fields_of(event).get(name, _ABSENT) for event in self._events]
         return found

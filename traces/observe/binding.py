@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assay.grammar.identity_memo import IdentitySet
 from assay.grammar.kernel import TracePlan, TraceRule
 from assay.grammar.values import Value
 from assay.traces.event import Event, Field, LogPosition, ProcessRun
@@ -78,7 +79,7 @@ class Bound:
     @property
     def tally(self) -> BindingTally:
         """How many events and fields were used, with the misfits and the unused events."""
-        used = len({id(observation.event) for observation in self.observations}) + len(self.misfits)
+        used = len(IdentitySet(observation.event for observation in self.observations)) + len(self.misfits)
         fields = sum(len(observation.values) for observation in self.observations)
         return BindingTally(used, fields, self.misfits, self.ignored, self.unmapped)
 

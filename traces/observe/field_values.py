@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 from assay.traces.event import Field
@@ -21,8 +22,12 @@ class OutOfRangeError(Exception):
     """A field has the form of the rule's type and is none of its values: no execution of the model can explain it."""
 
 
-_KEPT = 1 << 16
-_known: dict[tuple[int, Field], tuple[t.Type, Value]] = {}
+_VALUES_KEPT = 1 << 16
+"""Of how many fields the values of a type are remembered."""
+
+_TYPES_KEPT = 1 << 8
+
+_known: IdentityMemo[t.Type, dict[Field, Value]] = IdentityMemo(limit=_TYPES_KEPT)
 
 
 def decode(value: Field, type_: t.Type) -> Value:
@@ -34,12 +39,14 @@ def decode(value: Field, type_: t.Type) -> Value:
     plain = kind is int or kind is str or (kind is tuple and all(each.__class__ is int for each in value))  # type: ignore[union-attr]
     if not plain:
         return _decoded(value, type_)
-    known = _known.get((id(type_), value))
+    known = _known.get(type_)
     if known is None:
-        if len(_known) >= _KEPT:
-            _known.clear()
-        known = _known[id(type_), value] = type_, _decoded(value, type_)
-    return known[1]
+        known = _known[type_] = {}
+    if value not in known:
+        if len(known) >= _VALUES_KEPT:
+            known.clear()
+        known[value] = _decoded(value, type_)
+    return known[value]
 
 
 def _decoded(value: Field, type_: t.Type) -> Value:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
+from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.dependence import Interference
 from assay.traces.search.dfs import Limits, SearchResult, TraceSearch, wider
@@ -62,10 +63,8 @@ class Stages:
         The other order may lack streams of this one, or have more.
         """
         mine = self._search.frontier.order.streams
-        begins = {id(stream.items[0].observation.event): at for at, stream in enumerate(mine) if stream.items}
-        places = [
-            begins.get(id(stream.items[0].observation.event)) if stream.items else None for stream in order.streams
-        ]
+        begins = IdentityMemo((stream.items[0].observation.event, at) for at, stream in enumerate(mine) if stream.items)
+        places = [begins.get(stream.items[0].observation.event) if stream.items else None for stream in order.streams]
         pairs = list(zip(places, order.streams, strict=True))
         same = [0 if at is None else _common(mine[at].items, stream.items) for at, stream in pairs]
         for cursors in [each for each in cuts(order) if all(map(int.__le__, each, same))][::-1]:

@@ -18,6 +18,7 @@ from math import inf
 
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.values import Value
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.heads import Cursors
@@ -144,7 +145,7 @@ class Footprints:
         )
         self._known: dict[Call, Footprint] = {}
         self._helps: dict[tuple[ConditionReads, Call], bool] = {}
-        self._observed: dict[tuple[int, frozenset[tuple[str, Value]]], tuple[ConditionReads, ...]] = {}
+        self._observed: IdentityTupleMemo[tuple[ConditionReads, ...]] = IdentityTupleMemo()
         self._false: dict[ConditionReads, dict[int, bool]] = {}
         self._closures: dict[int, Closure] = {}
 
@@ -169,10 +170,10 @@ class Footprints:
 
     def observed(self, condition: k.Expr, bound: Mapping[str, Value]) -> tuple[ConditionReads, ...]:
         """The conjuncts of an observation's condition for certain values of its binders."""
-        key = (id(condition), frozenset(bound.items()))
-        found = self._observed.get(key)
+        key = frozenset(bound.items())
+        found = self._observed.get((condition,), key)
         if found is None:
-            found = self._observed[key] = observed(self.model, condition, bound)
+            found = self._observed.put((condition,), key, observed(self.model, condition, bound))
         return found
 
     def helps(self, call: Call, condition: ConditionReads) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 
 from assay.checker.interpreter.expressions.traverse import assignments, variables_of
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo, IdentitySet, IdentityTupleMemo
 from assay.grammar.values import Value
 from assay.traces.observe.binding import Observation, Read, RuleView, observed
 from assay.traces.observe.partial_order import PartialOrder, order, stream_key
@@ -22,6 +23,8 @@ from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_selection import Selection
 
 _NOTHING = -1
+
+_ABSENT = object()
 
 
 def compared_order(model: TraceModel, observations: Iterable[Observation]) -> PartialOrder:
@@ -53,15 +56,14 @@ class _Outer:
         self._speaking = np.zeros(count, np.bool_)
         self._ending = np.zeros(count, np.bool_)
         values: dict[Hashable, int] = {}
-        asked: dict[int, Numbers] = {}
+        asked = IdentityMemo[k.TraceRule, Numbers]()
         for number, views in read.views.items():
             for at, (rule, _) in enumerate(views):
                 self._speaking[number] = True
                 self._ending[number] |= not stretches.is_repeatable(rule)
                 if rule.steps:
-                    if id(rule) not in asked:
-                        asked[id(rule)] = np.full(count, _NOTHING, np.int32)
-                    asked[id(rule)][number] = values.setdefault(RuleView(0, at, views[at]).values, len(values))
+                    column = asked.get_or_make(rule, lambda _: np.full(count, _NOTHING, np.int32))
+                    column[number] = values.setdefault(RuleView(0, at, views[at]).values, len(values))
         self._asked = tuple(asked.values())
 
     def of(self, positions: Numbers, numbers: Numbers) -> Numbers:
@@ -114,8 +116,8 @@ def without_restatements(
     for seen in order:
         streams.setdefault(stream_of(seen), []).append(seen)
     stretches = _Stretches(kernel)
-    kept = {id(seen) for stream in streams.values() for seen in stretches.ends(stream)}
-    return [seen for seen in order if id(seen) in kept]
+    kept = IdentitySet(seen for stream in streams.values() for seen in stretches.ends(stream))
+    return [seen for seen in order if seen in kept]
 
 
 class _Stretches:
@@ -123,31 +125,31 @@ class _Stretches:
 
     def __init__(self, kernel: k.Kernel) -> None:
         self._kernel = kernel
-        self._repeatable: dict[int, bool] = {}
+        self._repeatable: IdentityMemo[k.TraceRule, bool] = IdentityMemo()
 
     def ends(self, stream: Iterable[S]) -> Iterator[S]:
         """The first and the last of the equal observations of each block."""
-        last: dict[tuple[object, ...], S | None] = {}
-        done: dict[int, object] = {}
+        last: IdentityTupleMemo[S | None] = IdentityTupleMemo()
+        done: IdentityMemo[k.TraceRule, object] = IdentityMemo()
         for seen in stream:
             rule = seen.rule
             repeatable = self.is_repeatable(rule)
-            if not repeatable or (rule.steps and done.get(id(rule), seen.values) != seen.values):
+            if not repeatable or (rule.steps and done.get(rule, seen.values) != seen.values):
                 yield from (each for each in last.values() if each is not None)
-                last, done = {}, {}
-            key = id(rule), seen.values
-            if not repeatable or key not in last:
+                last, done = IdentityTupleMemo(), IdentityMemo()
+            is_first = last.get((rule,), seen.values, _ABSENT) is _ABSENT
+            if not repeatable or is_first:
                 yield seen
             if repeatable:
-                done[id(rule)] = seen.values
-                last[key] = seen if key in last else None
+                done[rule] = seen.values
+                last.put((rule,), seen.values, None if is_first else seen)
         yield from (each for each in last.values() if each is not None)
 
     def is_repeatable(self, rule: k.TraceRule) -> bool:
         """The cached :func:`is_repeatable`."""
-        known = self._repeatable.get(id(rule))
+        known = self._repeatable.get(rule)
         if known is None:
-            known = self._repeatable[id(rule)] = is_repeatable(self._kernel, rule)
+            known = self._repeatable[rule] = is_repeatable(self._kernel, rule)
         return known
 
 

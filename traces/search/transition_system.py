@@ -23,6 +23,7 @@ from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, Undefi
 from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.report import State
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import Value
 from assay.traces.observe.binding import Observation
 from assay.traces.observe.partial_order import OrderedObservation
@@ -56,10 +57,7 @@ NOWHERE_TO: Consumed = ()
 
 
 class _Evaluated:
-    """An expression with its evaluator, which is replaced by generated code once it was used often.
-
-    The expression is kept alive here because tables are keyed by its identity.
-    """
+    """An expression with its evaluator, which is replaced by generated code once it was used often."""
 
     __slots__ = ("_asked", "_expr", "_meaning", "_meanings")
 
@@ -88,13 +86,13 @@ class TraceModel:
         self.visited = 0
         self._reported = frozenset(each.action for each in plan.reported)
         self._numbers: dict[State, int] = {}
-        self._expressions: dict[int, _Evaluated] = {}
+        self._expressions: IdentityMemo[k.Expr, _Evaluated] = IdentityMemo()
         self._hidden: dict[tuple[int, frozenset[str] | None], tuple[Taken, ...]] = {}
         self._calls: dict[tuple[str, Wanted, int], tuple[Taken, ...]] = {}
         self._consumed: WeakKeyDictionary[OrderedObservation, dict[int, Consumed]] = WeakKeyDictionary()
         self._stays: WeakKeyDictionary[OrderedObservation, dict[int, bool]] = WeakKeyDictionary()
         self._choices_known: dict[tuple[str, Wanted], tuple[Sequence[Value], ...]] = {}
-        self._domains: dict[int, tuple[k.Parameter, Sequence[Value]]] = {}
+        self._domains: IdentityMemo[k.Parameter, Sequence[Value]] = IdentityMemo()
         self._instances: dict[tuple[str, Wanted], list[tuple[Value, ...]]] = {}
         self.initial = tuple(dict.fromkeys(self._initial()))
 
@@ -135,9 +133,9 @@ class TraceModel:
 
         ``now`` and ``before`` are numbers of states; without them the expression may read no state.
         """
-        known = self._expressions.get(id(expr))
+        known = self._expressions.get(expr)
         if known is None:
-            known = self._expressions[id(expr)] = _Evaluated(expr, self.meanings)
+            known = self._expressions[expr] = _Evaluated(expr, self.meanings)
         frame = Frame(
             () if now is None else self.states[now], () if before is None else self.states[before], dict(bound)
         )
@@ -227,11 +225,11 @@ class TraceModel:
 
     def _domain(self, parameter: k.Parameter) -> Sequence[Value]:
         """All values of a parameter: the same list object each time, by which ``ActionMeaning.results`` recognises it."""
-        known = self._domains.get(id(parameter))
+        known = self._domains.get(parameter)
         if known is None:
             values: Iterable[Value] = self.value(parameter.domain, {})  # type: ignore[assignment]  # a set, by its type
-            known = self._domains[id(parameter)] = parameter, sorter(parameter.binder.type)(values)
-        return known[1]
+            known = self._domains[parameter] = sorter(parameter.binder.type)(values)
+        return known
 
     def consume(self, item: OrderedObservation, state: int) -> Consumed:
         """The outcomes of an item in a state, without hidden steps."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.checker.report import State
+from assay.grammar.identity_memo import IdentityMemo, IdentitySet
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.result import ExecutedStep, Execution
 
@@ -26,16 +27,16 @@ class Shelf:
     """
 
     values: Sequence[object]
-    numbers: dict[int, int] = field(default_factory=dict)
+    numbers: IdentityMemo[object, int] = field(default_factory=IdentityMemo)
     last: tuple[bytes, Execution] | None = None
 
     def __post_init__(self) -> None:
-        self.numbers = {id(value): number for number, value in enumerate(self.values)}
+        self.numbers = IdentityMemo((value, number) for number, value in enumerate(self.values))
 
     @classmethod
     def of(cls, states: Iterable[State]) -> Shelf:
         """The shelf for executions whose states hold mostly values of these states."""
-        return cls(tuple({id(value): value for state in states for value in state}.values()))
+        return cls(tuple(IdentitySet(value for state in states for value in state)))
 
     def pack(self, run: Execution) -> bytes:
         """An execution as bytes."""
@@ -52,7 +53,7 @@ class Shelf:
 
     def _apart(self, state: State) -> tuple[tuple[int, ...], tuple[object, ...]]:
         """The numbers of the shared values, and the other values."""
-        numbers = tuple([self.numbers.get(id(value), _OWN) for value in state])
+        numbers = tuple([self.numbers.get(value, _OWN) for value in state])
         return numbers, tuple([value for number, value in zip(numbers, state, strict=True) if number == _OWN])
 
     def _whole(self, numbers: Sequence[int], own: Sequence[Any]) -> State:

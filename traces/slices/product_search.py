@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from assay.checker.interpreter.expressions.traverse import assignments, read_by, variables_of
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentitySet, IdentitySetMemo
 from assay.grammar.kernel import types as t
 from assay.grammar.load import Loaded
 from assay.grammar.values import Value
@@ -78,7 +79,7 @@ class WholeModel(WrittenModel):
         local = (name for name in plan.hidden if name in divided.actions)
         self._local = tuple(name for name in local if across.isdisjoint(_written_by(kernel, name)))
         self._common = frozenset(plan.hidden) - frozenset(self._local)
-        self._matter: dict[tuple[int, ...], tuple[str, ...]] = {}
+        self._matter: IdentitySetMemo[tuple[str, ...]] = IdentitySetMemo()
 
     def hidden(self, state: int, names: frozenset[str] | None = None) -> tuple[Taken, ...]:
         """The hidden steps that may be taken anywhere: those of no slice, and those that other slices read; or the
@@ -121,16 +122,15 @@ class WholeModel(WrittenModel):
         """The hidden actions of a slice that can matter to an item: they write what it reads, or what another such
         action reads.
         """
-        rules = {id(line.observation.rule): line.observation.rule for line in lines_of(item)}
-        key = tuple(sorted(rules))
-        found = self._matter.get(key)
+        rules = [line.observation.rule for line in lines_of(item)]
+        found = self._matter.get(rules)
         if found is None:
-            read = set[str]().union(*(_read_by(self.kernel, rule) for rule in rules.values()))
+            read = set[str]().union(*(_read_by(self.kernel, rule) for rule in IdentitySet(rules)))
             names: set[str] = set()
             for _ in range(self._tried):
                 names |= {name for name in self._local if not read.isdisjoint(_written_by(self.kernel, name))}
                 read |= {read for name in names for read in read_by(self.kernel.action(name).body)}
-            found = self._matter[key] = tuple(name for name in self._local if name in names)
+            found = self._matter.put(rules, None, tuple(name for name in self._local if name in names))
         return found
 
     def _of_slice(self, action: str, slice_: Value) -> Wanted:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.report import State
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import Ordering
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
@@ -210,8 +211,8 @@ class Apart:
             or not (self._assumed or any(not step.sure for step in self._past.steps))
         ):
             return answer
-        names = {self._split.kernel.variables[at].name for at in self._seen}
-        again = self._freed.answer(name, [seen for each in observations if (seen := unread(each, names))], used)
+        without = self._conditions_on_shared.without_condition
+        again = self._freed.answer(name, [seen for each in observations if (seen := without(each))], used)
         if again is None or again.result.verdict is TraceVerdict.INCONSISTENT:
             return answer
         place = answer.result.violations[0].place
@@ -222,6 +223,10 @@ class Apart:
         return SliceSearchResult(
             replace(again.result, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, properties=(), reordered=True)
         )
+
+    @cached_property
+    def _conditions_on_shared(self) -> ConditionRemover:
+        return ConditionRemover({self._split.kernel.variables[at].name for at in self._seen})
 
     @cached_property
     def _freed(self) -> Apart:
@@ -378,13 +383,28 @@ class _Searched:
         return TraceSearch(self.model, TraceHeads(order))
 
 
-def unread(seen: Observation, names: Collection[str]) -> Observation | None:
-    """An observation without its condition if this reads one of some variables; None if it consists of nothing else."""
-    rule = seen.rule
-    condition = rule.then if rule.steps else rule.observe
-    if condition is None or variables_of(condition).isdisjoint(names):
-        return seen
-    return replace(seen, rule=replace(rule, then=None)) if rule.steps else None
+class ConditionRemover:
+    """Removes the conditions of observations that read one of some variables.
+
+    A rule without its condition is made once, so that memos of rules know it again.
+    """
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = names
+        self._known: IdentityMemo[k.TraceRule, k.TraceRule | None] = IdentityMemo()
+
+    def without_condition(self, seen: Observation) -> Observation | None:
+        """An observation without its condition if this reads one of the variables; None if it is nothing else."""
+        rule = self._known.get_or_make(seen.rule, self._without_condition)
+        if rule is None or rule is seen.rule:
+            return None if rule is None else seen
+        return replace(seen, rule=rule)
+
+    def _without_condition(self, rule: k.TraceRule) -> k.TraceRule | None:
+        condition = rule.then if rule.steps else rule.observe
+        if condition is None or variables_of(condition).isdisjoint(self._names):
+            return rule
+        return replace(rule, then=None) if rule.steps else None
 
 
 def _set_all(variables: Sequence[k.Variable]) -> k.Action:

@@ -22,7 +22,14 @@ from assay.traces.properties.execution import PropertyChecker
 from assay.traces.result import ExecutedStep, Execution, Impact, LogViolation, Remark, SliceResult, TraceVerdict
 from assay.traces.search.path import SearchPath
 from assay.traces.search.transition_system import TraceModel
-from assay.traces.slices.slice_search import STATES_KEPT, Apart, SharedPast, SliceSearchResult, shared_past, unread
+from assay.traces.slices.slice_search import (
+    STATES_KEPT,
+    Apart,
+    ConditionRemover,
+    SharedPast,
+    SliceSearchResult,
+    shared_past,
+)
 from assay.traces.slices.timeline.shared_timeline import Chain, chain
 from assay.traces.slices.timeline.timeline_classes import Views
 from assay.traces.slices.timeline.uncertain_intervals import Outside
@@ -270,6 +277,7 @@ class Joiner:
             return self
         found = copy(self)
         found.__dict__.pop("_freed", None)
+        found.__dict__.pop("_conditions_on_assumed", None)
         found.__dict__.pop("apart", None)
         found.__dict__.pop("_of_parts", None)
         found.__dict__.pop("views", None)
@@ -303,6 +311,10 @@ class Joiner:
         return Joiner(self.joint.of_parts())
 
     @cached_property
+    def _conditions_on_assumed(self) -> ConditionRemover:
+        return ConditionRemover(frozenset[str]().union(*self.joint.assumed.values()))
+
+    @cached_property
     def _freed(self) -> Joiner:
         """The validator where slices may act whatever hidden shared steps changed."""
         return Joiner(self.joint.freed())
@@ -317,8 +329,8 @@ class Joiner:
         """The lines without conditions that read what hidden steps may have changed, if files order lines."""
         if not files_tell_order(self.model.plan):
             return few
-        names = frozenset[str]().union(*self.joint.assumed.values())
-        return [replace(line, observation=seen) for line in few if (seen := unread(line.observation, names))]
+        without = self._conditions_on_assumed.without_condition
+        return [replace(line, observation=seen) for line in few if (seen := without(line.observation))]
 
     def _open(self, name: str, lines: SliceLines, few: Sequence[OrderedObservation]) -> SliceResult | None:
         """The answer about a slice with these lines, unless it is inconsistent; mismatches are not explained."""

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.checker.jit.array_ops import distinct
+from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.event import LogPosition, LogRecord
 from assay.traces.patterns.match import Likeness
 from assay.traces.store.columns import Columns, RecordSource, mark, pack
@@ -52,7 +53,7 @@ class Rows(Sequence[MatchedRecord]):
         self._more: list[Columns] = []
         self._single: list[tuple[int, ...]] = []
         """Records that were added one by one, as their entries of all columns."""
-        self._growing: dict[int, int] = {}
+        self._growing: IdentityMemo[Moulds, int] = IdentityMemo()
         """Which source takes more digits, by the identity of its record layouts."""
         self += matches
 
@@ -130,9 +131,9 @@ class Rows(Sequence[MatchedRecord]):
 
     def _source(self, file: str, moulds: Moulds) -> int:
         """The index of the source that takes digits of records of a file with these layouts."""
-        found = self._growing.get(id(moulds))
+        found = self._growing.get(moulds)
         if found is None or self._sources[found].file != file:
-            found = self._growing[id(moulds)] = len(self._sources)
+            found = self._growing[moulds] = len(self._sources)
             self._sources.append(RecordSource(file, moulds))
         return found
 

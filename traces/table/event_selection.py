@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.checker.jit.array_ops import distinct
+from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.attribution.run_events import Events
 from assay.traces.event import Event, Field
 from assay.traces.patterns.template_fields import LineFields
@@ -36,7 +37,7 @@ class SliceField:
 
     def __init__(self, stands_for: str) -> None:
         self._stands_for = stands_for
-        self._marked: dict[int, tuple[Mapping[str, Field], Mapping[str, Field]]] = {}
+        self._marked: IdentityMemo[Mapping[str, Field], Mapping[str, Field]] = IdentityMemo()
 
     def __reduce__(self) -> tuple[type[SliceField], tuple[str]]:
         return SliceField, (self._stands_for,)
@@ -49,10 +50,10 @@ class SliceField:
     def _fields(self, fields: Mapping[str, Field]) -> Mapping[str, Field]:
         if not isinstance(fields, LineFields):
             return {**fields, EVERY_SLICE: self._stands_for}
-        known = self._marked.get(id(fields.more))
+        known = self._marked.get(fields.more)
         if known is None:
-            known = self._marked[id(fields.more)] = fields.more, {**fields.more, EVERY_SLICE: self._stands_for}
-        return fields.with_more(known[1])
+            known = self._marked[fields.more] = {**fields.more, EVERY_SLICE: self._stands_for}
+        return fields.with_more(known)
 
 
 class StatementCount(NamedTuple):

@@ -6,7 +6,6 @@ Ids last from one answer about growing logs to the next, so that results are wor
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from assay.grammar.identity_memo import IdentityMemo, IdentityTupleMemo
 from assay.traces.attribution.run_events import LogEvents, Packed
 from assay.traces.event import Event
 from assay.traces.patterns.template_fields import Form
@@ -134,23 +134,36 @@ class _Some(NamedTuple):
     numbers: Numbers
 
 
+class _Batch:
+    """Events of one source that wait for more, and how many they are."""
+
+    __slots__ = ("events", "size")
+
+    def __init__(self) -> None:
+        self.events: list[_Some] = []
+        self.size = 0
+
+    def add(self, some: _Some) -> None:
+        """More events."""
+        self.events.append(some)
+        self.size += len(some.packed.at)
+
+
 def _together(parts: Iterable[tuple[Sequence[Event], Numbers]]) -> Iterator[list[_Some]]:
     """The packed events of logs in batches, by source: a cluster has a hundred logs of a hundred runs, most of them
     short.
     """
-    waiting: dict[tuple[int, int], list[_Some]] = {}
-    sizes: Counter[tuple[int, int]] = Counter()
+    waiting = IdentityTupleMemo[_Batch]()
     for part, numbers in parts:
         if not isinstance(part, LogEvents):
             continue
         for packed in part.packed():
-            key = id(packed.moulds), id(packed.digits)
-            waiting.setdefault(key, []).append(_Some(packed, part, numbers))
-            sizes[key] += len(packed.at)
-            if sizes[key] >= AT_ONCE:
-                yield waiting.pop(key)
-                del sizes[key]
-    yield from waiting.values()
+            source = packed.moulds, packed.digits
+            batch = waiting.get(source) or waiting.put(source, None, _Batch())
+            batch.add(_Some(packed, part, numbers))
+            if batch.size >= AT_ONCE:
+                yield waiting.pop(source).events
+    yield from (batch.events for batch in waiting.values())
 
 
 class _Distinct:
@@ -184,7 +197,7 @@ class Counting:
     def __init__(self, names: Names) -> None:
         self._names = names
         self._interning = Interning()
-        self._forms: dict[int, _Forms] = {}
+        self._forms: IdentityMemo[Moulds, _Forms] = IdentityMemo()
         self._alike: dict[Hashable, int] = {}
         self._groups: dict[Hashable, int] = {}
         self._given: dict[Hashable, int] = {}
@@ -198,12 +211,12 @@ class Counting:
 
         The dense ids have no gaps. ``LOOSE`` is the lasting id of an event whose statement cannot be remembered.
         """
-        before, self._forms = self._forms, {}
+        before, self._forms = self._forms, IdentityMemo()
         found = [np.full(len(part), LOOSE, np.int64) for part in parts]
         for some in _together(zip(parts, found, strict=True)):
             moulds = some[0].packed.moulds
-            if id(moulds) in before:
-                self._forms[id(moulds)] = before[id(moulds)]
+            if moulds in before:
+                self._forms[moulds] = before[moulds]
             numbers, begin = self._numbers(moulds, some), 0
             for each in some:
                 end = begin + len(each.packed.at)
@@ -216,9 +229,9 @@ class Counting:
 
     def _numbers(self, moulds: Moulds, some: Sequence[_Some]) -> Numbers:
         """The ids of events of packed records, all of one source; ``LOOSE`` for those whose line names a session."""
-        forms = self._forms.get(id(moulds))
+        forms = self._forms.get(moulds)
         if forms is None:
-            forms = self._forms[id(moulds)] = _Forms(self._names, moulds)
+            forms = self._forms[moulds] = _Forms(self._names, moulds)
         forms.extend(self._alike, self._groups)
         codes, begins = (
             np.concatenate(each) for each in zip(*((s.packed.codes, s.packed.begins) for s in some), strict=True)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import itemgetter
 from typing import NamedTuple
 
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import TraceRule
 from assay.traces.event import Event
 from assay.traces.patterns.template_fields import Form, LineFields
@@ -33,7 +34,6 @@ class _Stated(NamedTuple):
     ``added`` are the named fields that the messages do not have, or that others replace.
     """
 
-    form: Form
     alike: int
     texts: Callable[[str], object]
     added: tuple[str, ...]
@@ -54,14 +54,14 @@ class StatementKeys:
     def __init__(self, names: Mapping[str, frozenset[str]]) -> None:
         self._names = names
         self._numbers: dict[Hashable, int] = {}
-        self._stated: dict[int, _Stated] = {}
+        self._stated: IdentityMemo[Form, _Stated] = IdentityMemo()
 
     def of(self, event: Event) -> Hashable | None:
         """The key of an event; None if its fields were not read from a message."""
         fields = event.fields
         if fields.__class__ is not LineFields or fields.form.shape.kind != event.kind:
             return None
-        _, alike, texts, added, of_the_file = self._stated.get(id(fields.form)) or self._of_form(fields.form)
+        alike, texts, added, of_the_file = self._stated.get_or_make(fields.form, self._of_form)
         more = fields.more
         given = tuple([more.get(name, _ABSENT) for name in added])
         if of_the_file and _ABSENT in given:
@@ -76,11 +76,8 @@ class StatementKeys:
         alike = self._numbers.setdefault((form.shape.name, varying, same), len(self._numbers))
         slices = [slice(*form.parts[name][1:]) for name in varying]
         added = tuple(sorted(name for name in names if name not in form.fields or name in IN_PLACE))
-        found = _Stated(
-            form, alike, itemgetter(*slices) if slices else _no_text, added, not names.isdisjoint(OF_THE_FILE)
-        )
-        self._stated[id(form)] = found
-        return found
+        texts = itemgetter(*slices) if slices else _no_text
+        return _Stated(alike, texts, added, not names.isdisjoint(OF_THE_FILE))
 
 
 def _no_text(_: str) -> object:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 from math import prod
-from typing import NamedTuple
 
 from assay.checker.interpreter.actions.action_memo import Recalled
 from assay.checker.interpreter.actions.action_prefix import GuardStep, LetStep, PickStep, PrefixStep, prefix_steps
@@ -26,6 +25,7 @@ from assay.checker.interpreter.expressions.traverse import locals_of, variables_
 from assay.checker.interpreter.values.type_check import CapacityExceeded
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, Undefined, too_large
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.values import Value
 
 Arguments = tuple[Value, ...]
@@ -37,17 +37,6 @@ FIRST_KEPT = 4096
 """For how many states."""
 
 NOTHING: Locals = {}
-
-
-class _First(NamedTuple):
-    """The values of a first parameter, what was read of a state, and the values that an action goes on with, each with all that is known then.
-
-    What was read is held, so that nothing else can have its identity.
-    """
-
-    values: Sequence[Value]
-    read: list[Value]
-    passed: list[tuple[Value, Locals]]
 
 
 class ActionMeaning:
@@ -111,7 +100,7 @@ class ActionMeaning:
             for at in range(len(self.names) + 1)
         ]
         self._early = [by_cost(guards, self._named) for guards in self._early]
-        self._first: dict[tuple[int, ...], _First] = {}
+        self._first: IdentityTupleMemo[list[tuple[Value, Locals]]] = IdentityTupleMemo(limit=FIRST_KEPT)
         self._first_reads = self._read_first(self._scope)
         self._recalled = Recalled(self.node.body, self.names[0] if self.names else None, self._scope)
         return self._recalled
@@ -174,14 +163,9 @@ class ActionMeaning:
 
     def _after_first(self, state: tuple[Value, ...], values: Sequence[Value]) -> list[tuple[Value, Locals]]:
         """The values of the first parameter with which the body goes on, and what is known of each: its own value and names for others."""
-        read = [state[at] for at in self._first_reads]
-        key = (id(values), *map(id, read))
-        found = self._first.get(key)
-        if found is None:
-            if len(self._first) >= FIRST_KEPT:
-                self._first.clear()
-            found = self._first[key] = _First(values, read, self._list_first(state, values))
-        return found.passed
+        read = [values, *[state[at] for at in self._first_reads]]
+        passed = self._first.get(read)
+        return self._first.put(read, None, self._list_first(state, values)) if passed is None else passed
 
     def _list_first(self, state: tuple[Value, ...], values: Sequence[Value]) -> list[tuple[Value, Locals]]:
         frame = lazy_frame(state, {}, self._named)

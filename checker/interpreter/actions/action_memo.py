@@ -14,6 +14,7 @@ from assay.checker.interpreter.actions.outcome import Cut, Picks, Successor
 from assay.checker.interpreter.expressions.frame import EvaluationScope
 from assay.checker.interpreter.expressions.traverse import assignments, binders_of, children
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.kernel.types import MapType
 from assay.grammar.values import Value
 
@@ -35,13 +36,6 @@ class _Outcome(NamedTuple):
     cut: Cut | None
 
 
-class _Known(NamedTuple):
-    """Outcomes, with what was read for them, which is held so that nothing else can have its identity."""
-
-    held: tuple[object, ...]
-    outcomes: list[_Outcome]
-
-
 class Recalled:
     """The outcomes of an action, kept by what its body reads."""
 
@@ -55,7 +49,7 @@ class Recalled:
             _reads(statement, frozenset(() if first is None else {first}), whole, cells)
         self._whole = sorted({*self._written, *(scope.positions[name] for name in whole)})
         self._cells = sorted({scope.positions[name] for name in cells}.difference(self._whole))
-        self._known: dict[tuple[object, ...], _Known] = {}
+        self._known: IdentityTupleMemo[list[_Outcome]] = IdentityTupleMemo(limit=KEPT)
 
     def results(
         self, state: tuple[Value, ...], first: Value, choices: Sequence[Sequence[Value]], ask: Callable[[], Results]
@@ -63,18 +57,15 @@ class Recalled:
         """The outcomes in a state, with the first argument given: as they were where all that is read was the same, or as they are found."""
         now: Any = state
         held = (choices, *[now[at] for at in self._whole], *[now[at].get(first, _ABSENT) for at in self._cells])
-        key = (first, *map(id, held))
-        known = self._known.get(key)
+        known = self._known.get(held, first)
         if known is None:
             found: list[_Outcome] = []
             for arguments, result in ask():  # who asks may want no more than the first of many
                 found.append(self._packed(arguments, result))
                 yield arguments, result
-            if len(self._known) >= KEPT:
-                self._known.clear()
-            self._known[key] = _Known(held, found)
+            self._known.put(held, first, found)
             return
-        for arguments, picks, written, cut in known.outcomes:
+        for arguments, picks, written, cut in known:
             yield arguments, cut or Successor(picks, self._with(state, written))
 
     def _packed(self, arguments: Arguments, result: Successor | Cut) -> _Outcome:

@@ -16,6 +16,7 @@ from assay.checker.interpreter.values.node_unions import statement
 from assay.checker.interpreter.values.type_check import CapacityExceeded, ExceedsAt, Fits, exceeds_along, range_check
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel.types import AtomType, MapType, RecordType, SeqType, Type
 from assay.grammar.values import FrozenMap, RecordValue, Value
 
@@ -127,7 +128,7 @@ class Updater:
     def __init__(self, variables: Sequence[k.Variable]) -> None:
         self._names = [variable.name for variable in variables]
         self._types = [variable.type for variable in variables]
-        self._exceeds: dict[int, tuple[k.Assign, ExceedsAt | None]] = {}
+        self._exceeds: IdentityMemo[k.Assign, tuple[ExceedsAt | None]] = IdentityMemo()
         self._whole: list[Fits | None] = [range_check(variable.type) for variable in variables]
 
     def after(self, state: tuple[Value, ...], writes: list[PendingWrite]) -> tuple[Value, ...]:
@@ -157,16 +158,13 @@ class Updater:
     def _refuse_excess(self, values: list[Any], writes: list[PendingWrite]) -> None:
         """Look for too many elements where something was written: all else was looked at before."""
         for position, path, _, assign in writes:
-            known = self._exceeds.get(id(assign))
+            known = self._exceeds.get(assign)
             if known is None:
                 check = exceeds_along(
                     self._types[position], [each.index if isinstance(each, k.AtField) else None for each in assign.path]
                 )
-                known = self._exceeds[id(assign)] = (
-                    assign,
-                    check,
-                )  # kept with it, so that nothing else gets its identity
-            exceeds = known[1]
+                known = self._exceeds[assign] = (check,)
+            (exceeds,) = known
             if exceeds is not None and exceeds(values[position], path):
                 raise CapacityExceeded(self._names[position])
 

@@ -99,7 +99,7 @@ def _quantified(node: k.Quantified, scope: EvaluationScope) -> Meaning:
     elements, body, name = listing(node.domain, scope), scope.meaning(node.body), node.binder.name
     stop: bool = node.kind == "exists"
     go_on = not stop
-    evaluated, nonempty, identity = scope.evaluated, scope.nonempty, id(node)
+    evaluated, nonempty = scope.evaluated, scope.nonempty
     strict = mentions(node.binder.type, scope.strict)
     looked_at = 0
 
@@ -111,9 +111,9 @@ def _quantified(node: k.Quantified, scope: EvaluationScope) -> Meaning:
             looked_at = 0
             heed()
         if evaluated is not None and nonempty is not None:
-            evaluated.add(identity)
+            evaluated.add(node)
             if values:
-                nonempty.add(identity)
+                nonempty.add(node)
         result = go_on
         for value in values:
             frame.locals[name] = value

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from assay.grammar.identity_memo import IdentitySet
 from assay.grammar.kernel import Expr
 from assay.grammar.values import Value
 
@@ -34,7 +35,7 @@ Meaning = Callable[[Frame], Any]
 class EvaluationScope:
     """What is known while an expression is given its meaning.
 
-    ``positions`` maps state variables to their place in the state. ``nonempty`` collects the ``id`` of every quantifier whose domain
+    ``positions`` maps state variables to their place in the state. ``nonempty`` collects every quantifier whose domain
     was seen to have an element, and ``evaluated`` of every one that was evaluated at all; both are None where nobody asks. A quantifier
     over elements of the sorts named in ``strict`` is undefined if its body is for any of them, in whatever order they come.
     """
@@ -42,8 +43,8 @@ class EvaluationScope:
     positions: Mapping[str, int]
     translate: Callable[[Expr, EvaluationScope], Meaning] = field(repr=False)
     old: bool = False
-    evaluated: set[int] | None = None
-    nonempty: set[int] | None = None
+    evaluated: IdentitySet[Expr] | None = None
+    nonempty: IdentitySet[Expr] | None = None
     strict: frozenset[str] = frozenset()
 
     def meaning(self, expr: Expr) -> Meaning:

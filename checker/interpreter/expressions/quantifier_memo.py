@@ -15,6 +15,7 @@ from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, 
 from assay.checker.interpreter.expressions.traverse import children, descendants, free_locals, variables_of
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.kernel import types as t
 
 WORTH_IT = (k.Quantified, k.Filter, k.Image, k.Tabulate, k.Aggregate, k.Combine)
@@ -26,6 +27,9 @@ SIMPLE = (t.AtomType, t.RangeType, t.BoolType)
 MOST_LOCALS = 2
 KEPT = 2048
 """So many values of an expression are remembered; then it begins anew."""
+
+_ABSENT = object()
+"""In place of a value, of which None is one."""
 
 
 Consulted = dict[tuple["Remembered | WatchedMembership", tuple[Any, ...]], None]
@@ -41,7 +45,7 @@ class Remembered:
 
     def __init__(self, plain: Meaning, positions: list[int], names: list[str]) -> None:
         self.plain, self.positions, self.names = plain, positions, names
-        self._known: dict[Any, tuple[list[Any], Any]] = {}
+        self._known: IdentityTupleMemo[Any] = IdentityTupleMemo(limit=KEPT)
 
     def __call__(self, frame: Frame) -> Any:
         """The value in a frame; raises ``Undefined`` if it has none."""
@@ -53,15 +57,12 @@ class Remembered:
         read = [now[at] for at in self.positions]
         if _watchers:
             _watchers[-1][self, local] = None
-        key = (*map(id, read), *local)
-        found = self._known.get(key)
-        if found is None:
-            if len(self._known) >= KEPT:
-                self._known.clear()
+        found = self._known.get(read, local, _ABSENT)
+        if found is _ABSENT:
             with consulted():  # what it consults itself is another matter
-                value = self.plain(Frame(now, (), dict(zip(self.names, local, strict=True))))
-            found = self._known[key] = read, value  # what is read is kept, so that nothing else gets its identity
-        return found[1]
+                found = self.plain(Frame(now, (), dict(zip(self.names, local, strict=True))))
+            self._known.put(read, local, found)
+        return found
 
 
 class WatchedMembership:

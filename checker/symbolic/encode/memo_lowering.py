@@ -5,17 +5,18 @@ Gates have no blocks: what was translated once may be used everywhere, if the na
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from assay.checker.aig.bit_blaster import BitCode
 from assay.checker.interpreter.expressions.traverse import free_locals
 from assay.checker.native.llvm.function_builder import Scalar
 from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.native.symbols.symbol import Flag, Number, Symbol
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo, IdentityTupleMemo
 
 CHEAP = (k.Local, k.StateVar)
 """What costs no more than to look it up."""
-
-Key = tuple[object, ...]
 
 
 class Remembering(Lowering):
@@ -29,36 +30,38 @@ class Remembering(Lowering):
         strict: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(code, now, before, strict=strict)
-        self._met: dict[int, tuple[k.Expr, tuple[str, ...]]] = {}
-        self._known: dict[Key, tuple[Symbol, list[Scalar], list[Symbol | None]]] = {}
+        self._names: IdentityMemo[k.Expr, tuple[str, ...]] = IdentityMemo()
+        self._known: IdentityTupleMemo[tuple[Symbol, list[Scalar]]] = IdentityTupleMemo()
 
     def lower(self, expr: k.Expr) -> Symbol:
         """The symbol of an expression, which may be one that was made before."""
         if isinstance(expr, CHEAP):
             return super().lower(expr)
-        met = self._met.get(id(expr))
-        if met is None:
-            met = self._met[id(expr)] = expr, tuple(sorted(free_locals(expr)))
-        given = [self.bound.get(name) for name in met[1]]
-        key = (id(expr), self.now is self.before, *map(_identity, given))
-        known = self._known.get(key)
+        given = [self.bound.get(name) for name in self._names.get_or_make(expr, _sorted_locals)]
+        scalars = (self.now is self.before, *map(_scalar, given))
+        objects = [expr, *[symbol for symbol in given if not isinstance(symbol, Number | Flag)]]
+        known = self._known.get(objects, scalars)
         if known is None:
             outer, self.undefined = self.undefined, []
             try:
                 symbol = super().lower(expr)
-                known = self._known[key] = symbol, self.undefined, given  # which keeps their identities
+                known = self._known.put(objects, scalars, (symbol, self.undefined))
             finally:
                 self.undefined = outer
         self.undefined += known[1]
         return known[0]
 
 
-def _identity(symbol: Symbol | None) -> object:
-    """What tells a symbol from others: of numbers and conditions what they are, of the rest which object."""
+def _sorted_locals(expr: k.Expr) -> tuple[str, ...]:
+    return tuple(sorted(free_locals(expr)))
+
+
+def _scalar(symbol: Symbol | None) -> Hashable:
+    """What a number or a condition is compared by; None of other symbols, which are compared by identity."""
     match symbol:
         case Number(value, low, high):
             return value.text, low, high
         case Flag(value):
             return value.text
         case _:
-            return id(symbol)
+            return None

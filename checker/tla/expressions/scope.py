@@ -9,6 +9,7 @@ from assay.checker.tla.expressions.formula import Formula
 from assay.checker.tla.expressions.names import TlaNames
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Span
+from assay.grammar.identity_memo import IdentitySet
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom
 
@@ -142,7 +143,7 @@ def type_key(of: t.EnumType | t.RecordType) -> str:
 def named_types(kernel: k.Kernel) -> list[t.EnumType | t.RecordType]:
     """The enums and records that occur anywhere in the kernel, in order of occurrence."""
     found: dict[t.EnumType | t.RecordType, None] = {}
-    seen: set[int] = set()
+    seen = IdentitySet[object]()
     todo: list[object] = [kernel]
     while todo:
         at = todo.pop()
@@ -150,7 +151,6 @@ def named_types(kernel: k.Kernel) -> list[t.EnumType | t.RecordType]:
             found.setdefault(at)
         if isinstance(at, tuple):
             todo.extend(reversed(at))
-        elif is_dataclass(at) and not isinstance(at, Span) and id(at) not in seen:
-            seen.add(id(at))
+        elif is_dataclass(at) and not isinstance(at, Span) and seen.add(at):
             todo.extend(getattr(at, each.name) for each in reversed(fields(at)))
     return list(found)

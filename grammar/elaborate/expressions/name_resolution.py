@@ -27,6 +27,7 @@ from assay.grammar.elaborate.scopes.scope import (
 )
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, is_sized, type_text, without_option
 from assay.grammar.elaborate.types.coercion import convert
+from assay.grammar.identity_memo import IdentitySet
 from assay.grammar.kernel.types import BOOL, EnumType, RecordType, SetType, Type, VariantType
 from assay.grammar.parsing.other_languages import known_elsewhere
 
@@ -58,7 +59,7 @@ def find(name: syntax.Name, cx: Context) -> Entity | None:
 
 def distinct(found: Iterable[Entity]) -> tuple[Entity, ...]:
     """Without what is the very same entity, met twice."""
-    return tuple({id(entity): entity for entity in found}.values())
+    return tuple(IdentitySet(found))
 
 
 def unknown(name: syntax.Name, names: Iterable[str], cx: Context) -> kernel.Expr:

@@ -12,6 +12,7 @@ from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.modules.find_parameters import FreeParameter, Slots
 from assay.grammar.elaborate.modules.module_tree import ModuleFile
 from assay.grammar.elaborate.scopes.scope import Scope
+from assay.grammar.identity_memo import IdentityMemo
 
 COMMAND_LINE = "<--set>"
 """The file name of what ``--set`` gives, in messages."""
@@ -88,8 +89,8 @@ def collect(
     diagnostics: Diagnostics,
 ) -> Bindings:
     """What is bound from outside; every model is checked for names, the chosen one is used, ``--set`` wins."""
-    of_models = {id(other): _of_model(other, slots, diagnostics) for other in models}
-    of_model = of_models[id(model)] if model is not None else {}
+    of_models = IdentityMemo((other, _of_model(other, slots, diagnostics)) for other in models)
+    of_model = of_models[model] if model is not None else {}
     given: dict[str, syntax.Expr] = {}
     for line, (name, text) in enumerate(overrides.items(), start=1):
         span = Span(COMMAND_LINE, line, 1, line, 1 + len(name))

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.load import Loaded
 from assay.traces.event import Event, Field
 from assay.traces.incremental import incremental_recheck
@@ -346,5 +347,5 @@ def test_a_mutant_of_a_restatement_is_compared_in_as_few_lines_as_the_log(
         return conclude(search, beginnings, options)
 
     monkeypatch.setattr(incremental_recheck, "conclude", counting)
-    assert asked.judge({id(original): (changed,)}).verdict is TraceVerdict.INCONSISTENT
+    assert asked.judge(IdentityMemo([(original, (changed,))])).verdict is TraceVerdict.INCONSISTENT
     assert compared == [len(asked.search.frontier.order.items) + 1]

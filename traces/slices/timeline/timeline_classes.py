@@ -12,6 +12,7 @@ from itertools import zip_longest
 
 from assay.checker.interpreter.expressions.traverse import assignments, read_by, variables_of
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo, IdentitySet, IdentitySetMemo, IdentityTupleMemo
 from assay.traces.observe.decomposition import Split
 from assay.traces.observe.partial_order import files_tell_order
 from assay.traces.slices.timeline.shared_timeline import Chain
@@ -57,45 +58,39 @@ class Views:
     def __init__(self, split: Split, plan: k.TracePlan, chain: Chain, unsure: Sequence[bool] = ()) -> None:
         self._split, self._plan, self._chain, self._unsure = split, plan, chain, unsure
         self.tried = hidden_tried(plan)
-        self._known: dict[tuple[frozenset[int], bool], View] = {}
-        self._of_rule: dict[int, View] = {}
-        self._of_shared: dict[int, bool] = {}
-        self._truths: dict[Hashable, bool] = {}
+        self._known: IdentitySetMemo[View] = IdentitySetMemo()
+        self._of_rule: IdentityMemo[k.TraceRule, View] = IdentityMemo()
+        self._of_shared: IdentityMemo[k.TraceRule, bool] = IdentityMemo()
+        self._truths: IdentityTupleMemo[bool] = IdentityTupleMemo(limit=TRUTHS_KEPT)
         self._read: dict[str, frozenset[str]] = {}
 
-    def of(self, rules: Iterable[k.TraceRule], *, numbered: bool) -> View:
+    def of(self, rules: Sequence[k.TraceRule], *, numbered: bool) -> View:
         """The view of an observation by these rules. A rule for versions may be any action that counts one."""
-        distinct = {id(rule): rule for rule in rules}
-        key = frozenset(distinct), numbered
-        found = self._known.get(key)
+        found = self._known.get(rules, numbered)
         if found is None:
-            found = self._known[key] = self._view(distinct.values(), numbered=numbered)
+            found = self._known.put(rules, numbered, self._view(IdentitySet(rules), numbered=numbered))
         return found
 
     def of_rule(self, rule: k.TraceRule) -> View:
         """The view of an unversioned observation by this rule."""
-        found = self._of_rule.get(id(rule))
+        found = self._of_rule.get(rule)
         if found is None:
-            found = self._of_rule[id(rule)] = self.of((rule,), numbered=False)
+            found = self._of_rule[rule] = self.of((rule,), numbered=False)
         return found
 
     def asks_of_shared(self, rule: k.TraceRule) -> bool:
         """Whether a rule's condition reads shared state only: then its answer at a position holds for all slices."""
-        found = self._of_shared.get(id(rule))
+        found = self._of_shared.get(rule)
         if found is None:
             own = {self._split.kernel.variables[i].name for i in self._split.own}
             read = frozenset() if rule.observe is None else variables_of(rule.observe)
-            found = self._of_shared[id(rule)] = not rule.steps and own.isdisjoint(read)
+            found = self._of_shared[rule] = not rule.steps and own.isdisjoint(read)
         return found
 
-    def truth(self, key: Hashable, ask: Callable[[], bool]) -> bool:
+    def truth(self, rule: k.TraceRule, key: Hashable, ask: Callable[[], bool]) -> bool:
         """The cached answer for this key, or else what ``ask`` returns now."""
-        found = self._truths.get(key)
-        if found is None:
-            if len(self._truths) >= TRUTHS_KEPT:
-                self._truths.clear()
-            found = self._truths[key] = ask()
-        return found
+        found = self._truths.get((rule,), key)
+        return self._truths.put((rule,), key, ask()) if found is None else found
 
     def _view(self, rules: Iterable[k.TraceRule], *, numbered: bool) -> View:
         names = set(self._plan.numbered) if numbered else set()

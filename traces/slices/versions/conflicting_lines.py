@@ -14,6 +14,7 @@ from typing import NamedTuple
 from assay.checker.interpreter.expressions.traverse import descendants, free_locals, variables_of
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import Value
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.transition_system import TraceModel
@@ -58,7 +59,7 @@ class _Demands:
 
     def __init__(self, model: TraceModel, own: Set[str]) -> None:
         self._model, self._own = model, own
-        self._known: dict[int, _Reads] = {}
+        self._known: IdentityMemo[k.Expr, _Reads] = IdentityMemo()
 
     def of(self, line: OrderedObservation) -> Iterator[tuple[_Place, Value]]:
         """The places that a line requires to have a value after its update, with the value."""
@@ -73,10 +74,7 @@ class _Demands:
                             yield (place, names), self._model.value(stated, bound)
 
     def _reads(self, expr: k.Expr) -> _Reads:
-        found = self._known.get(id(expr))
-        if found is None:
-            found = self._known[id(expr)] = _Reads.of(expr)
-        return found
+        return self._known.get_or_make(expr, _Reads.of)
 
     def _is_known(self, expr: k.Expr, bound: Mapping[str, Value]) -> bool:
         """Whether an expression reads no state and only known names."""

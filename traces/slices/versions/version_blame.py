@@ -13,6 +13,7 @@ from itertools import islice
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model as Meanings
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
 from assay.traces.explain.blame import Obstacle, false_guards, guards_in_the_way, obstacles_of
@@ -246,13 +247,14 @@ def odd_lines(
     history: VersionHistory, write: VersionedUpdate, start: int, after: int
 ) -> tuple[OrderedObservation, ...]:
     """The lines of an update that disagree with its outcome; equal lines are evaluated once."""
-    known: dict[tuple[object, ...], bool] = {}
+    known = IdentityTupleMemo[bool]()
     found: list[OrderedObservation] = []
     for line in write.lines:
-        key = id(line.observation.rule), line.observation.values
-        if key not in known:
-            known[key] = _states(history, line, start, after)
-        if not known[key]:
+        rule, values = (line.observation.rule,), line.observation.values
+        agrees = known.get(rule, values)
+        if agrees is None:
+            agrees = known.put(rule, values, _states(history, line, start, after))
+        if not agrees:
             found.append(line)
     return tuple(found)
 

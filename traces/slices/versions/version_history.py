@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from assay.checker.interpreter.expressions.traverse import free_locals, variables_of
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.values import Value
 from assay.traces.observe.binding import Observation, changed
 from assay.traces.observe.decomposition import Split
@@ -206,8 +207,8 @@ class VersionHistory:
         """
         seen, view = deed.line.observation, self.view(deed)
         for position in self._positions(trail, deed, view):
-            key = id(seen.rule), seen.values, view.classes[position]
-            if self.views.truth(key, partial(self._is_so, seen, trail.own, position)):
+            key = seen.values, view.classes[position]
+            if self.views.truth(seen.rule, key, partial(self._is_so, seen, trail.own, position)):
                 yield VersionNode(trail.own, position, trail, deed, told=trail.told)
 
     def _is_so(self, seen: Observation, own: Own, position: int) -> bool:
@@ -244,7 +245,7 @@ class VersionHistory:
             return self.views.of_rule(entry.line.observation.rule)
         lines = entry.lines
         silent = not lines or not all(line.observation.pinned for line in lines)
-        return self.views.of((line.observation.rule for line in lines), numbered=silent)
+        return self.views.of([line.observation.rule for line in lines], numbered=silent)
 
     def _after_hidden(self, state: int, names: Sequence[frozenset[str]]) -> Iterator[tuple[tuple[Taken, ...], int]]:
         """The sequences of hidden steps with these names, built from the last one backwards."""
@@ -303,9 +304,9 @@ def _earliest(trails: Iterable[VersionNode]) -> Frontier:
 
 def _different(lines: Iterable[OrderedObservation]) -> list[OrderedObservation]:
     """The lines without repetitions of an equal statement."""
-    found: dict[tuple[object, ...], OrderedObservation] = {}
+    found = IdentityTupleMemo[OrderedObservation]()
     for line in lines:
-        found.setdefault((id(line.observation.rule), line.observation.values), line)
+        found.setdefault((line.observation.rule,), line.observation.values, line)
     return list(found.values())
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from assay.grammar.identity_memo import IdentitySet
 from assay.traces.observe.binding import changed
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.transition_system import TraceModel
@@ -80,9 +81,9 @@ def _moves(
         earlier = [line for number, line in numbered if number == vacant - 1]
         yield from ((line, vacant) for line in sorted(later, key=_time)[:1])
         yield from ((line, vacant) for line in sorted(earlier, key=_time)[-1:])
-    blamed = {id(violation.event) for violation in found.violations}
+    blamed = IdentitySet(violation.event for violation in found.violations)
     for number, line in numbered:
-        if id(line.observation.event) in blamed:
+        if line.observation.event in blamed:
             others = [each for each in numbered if each[0] != number]
             beside = min(others, key=lambda each: abs(each[1].time - line.time), default=(number, line))[0]
             likely = dict.fromkeys((beside, number + 1, number - 1))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.load import Loaded
 from assay.traces.event import Event
 from assay.traces.incremental.incremental_recheck import Change, Retrial
@@ -85,10 +86,13 @@ def test_a_line_that_says_the_same_as_before_is_not_searched_for(
     asked = check(election(window=WINDOW), log).retrial(Options())
     assert asked is not None
     visited = asked.search.model.visited
-    same = {id(event): (replace(event, fields={**event.fields, "read_by_no_rule": 1}),) for event in asked.parts.all}
+    same: Change = IdentityMemo(
+        (event, (replace(event, fields={**event.fields, "read_by_no_rule": 1}),)) for event in asked.parts.all
+    )
     assert asked.judge(same).verdict is TraceVerdict.CONSISTENT
     assert asked.search.model.visited == visited
-    later = {key: (replace(e, record=replace(e.record, time=99_000)),) for key, (e,) in list(same.items())[:1]}
+    first, (restated,) = next(iter(same.items()))
+    later: Change = IdentityMemo([(first, (replace(restated, record=replace(restated.record, time=99_000)),))])
     assert asked.judge(later).rejected
 
 
@@ -101,9 +105,11 @@ def test_the_answer_from_a_cut_is_that_of_the_whole_log(
     asked = check(election(limit, WINDOW), events).retrial(Options())
     assert asked is not None
     verdicts = set()
-    whole_files = [{id(event): () for event in events if event.run.node == node} for node in ("n1", "n2")]
-    for change in (*mutants(asked), *({id(event): ()} for event in events), *whole_files):
-        whole = [new for event in events for new in change.get(id(event), (event,))]
+    changes = [*mutants(asked)]
+    changes += [IdentityMemo([(event, ())]) for event in events]
+    changes += [IdentityMemo((event, ()) for event in events if event.run.node == node) for node in ("n1", "n2")]
+    for change in changes:
+        whole = [new for event in events for new in change.get(event, (event,))]
         judgement, expected = asked.judge(change), validate(election(limit, WINDOW), whole)
         verdicts.add(judgement.verdict)
         noticed = expected.verdict is TraceVerdict.INCONSISTENT or bool(expected.properties)
@@ -116,7 +122,7 @@ def test_the_blame_from_a_cut_is_that_of_the_whole_log(election: Callable[..., L
     assert asked is not None
     blamed = 0
     for change in mutants(asked):
-        whole = [new for event in log for new in change.get(id(event), (event,))]
+        whole = [new for event in log for new in change.get(event, (event,))]
         (expected, *_) = validate(election(window=WINDOW), whole).violations or (None,)
         (found, *_) = asked.judge(change, explained=True).violations or (None,)
         assert (found and found.place) == (expected and expected.place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from assay.grammar.identity_memo import IdentitySet
 from assay.spark.logs.read_tasks import catalogue_of, reader_of
 from assay.spark.logs.tasks import STANDARD
 from assay.traces.event import Event
@@ -102,8 +103,8 @@ def test_pieces_share_their_moulds(texts: dict[str, bytes]) -> None:
     moulds = LikeMoulds()
     found, expected = read(texts, 1, None, moulds), read(texts, 1, None, LikeMoulds())
     assert list(found.events) == list(expected.events)
-    every = {id(packed.moulds) for part in found.events.parts for packed in part.packed()}  # type: ignore[union-attr]
-    assert id(moulds.moulds) in every
+    every = IdentitySet(packed.moulds for part in found.events.parts for packed in part.packed())  # type: ignore[union-attr]
+    assert moulds.moulds in every
     assert len(every) <= 3  # with those of the records where pieces meet
     kinds = {(mould.level, mould.logger, mould.skeleton) for mould in moulds.moulds.moulds}
     assert len(kinds) == len(moulds.moulds)
