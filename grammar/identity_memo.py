@@ -1,12 +1,13 @@
 """Dictionaries and sets whose keys are compared by identity: ``is`` and not ``==``.
 
-NOTE(identity): The ``id`` of an object is unique only while the object lives; the next object may be given the same one. A dictionary from ``id(x)`` to
-what was computed for ``x`` is therefore wrong as soon as an ``x`` has died: it answers for another object. Each container of this file holds its keys, so
-that no identity in it is ever used again. No other file of the product calls ``id``, and a test keeps it so.
+NOTE(identity): The ``id`` of an object is unique only while the object lives; the next object may get the same one. So
+a dictionary from ``id(x)`` to what was computed for ``x`` is wrong as soon as an ``x`` has died: it answers for another
+object. Each container of this file holds its keys, so that no identity in it is used again. No other file of the
+product calls ``id``, and a test keeps it so.
 
-Identity is for keys that are slow to compare, such as nodes of the kernel, which are hashed down to their leaves, and for keys that may be equal and
-differ nevertheless, such as two events with the same fields. Copies that are made by pickling have identities of their own, so containers are pickled as
-their entries.
+Identity is for two sorts of keys. Some are slow to compare, such as nodes of the kernel, which are hashed down to their
+leaves. Others may be equal and differ nevertheless, such as two events with the same fields. Copies that are made by
+pickling have identities of their own, so containers are pickled as their entries.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ D = TypeVar("D")
 
 
 class IdentityMemo(Generic[K, V]):
-    """A dictionary from objects, by identity, to values. With a ``limit`` it is emptied before an entry more than that is added."""
+    """A dictionary from objects, by identity, to values.
+
+    With a ``limit`` it is emptied before it would hold more entries than that.
+    """
 
     __slots__ = ("_entries", "_limit")
 
@@ -120,9 +124,10 @@ class IdentitySet(Generic[K]):
 
 
 class IdentityTupleMemo(Generic[V]):
-    """A dictionary whose keys are several objects, by identity, with a value, by equality: for example a rule, and the fields of a line that it is for.
+    """A dictionary whose keys are several objects, by identity, with a value, by equality.
 
-    With a ``limit`` it is emptied before an entry more than that is added.
+    For example a rule of a trace clause is such an object, and the values of a line's fields are the value. With a
+    ``limit`` the dictionary is emptied before it would hold more entries than that.
     """
 
     __slots__ = ("_entries", "_limit")
@@ -143,7 +148,7 @@ class IdentityTupleMemo(Generic[V]):
         return default if entry is None else entry[1]
 
     def put(self, objects: Sequence[object], value: Hashable, made: V) -> V:
-        """Add what is known of some objects with a value, and return it. The sequence is held, and is not to be changed."""
+        """Add what is known of some objects with a value, and return it. The sequence must not change any more."""
         entries = self._entries
         if self._limit is not None and len(entries) >= self._limit:
             entries.clear()
@@ -175,11 +180,11 @@ class IdentitySetMemo(Generic[V]):
         self._entries: dict[tuple[Hashable, frozenset[int]], tuple[Sequence[object], V]] = {}
 
     def get(self, objects: Sequence[object], value: Hashable = None) -> V | None:
-        """What is known of some objects, in any order and each any number of times, with a value; None if nothing is."""
+        """What is known of some objects, in any order and with repetitions, with a value; None if nothing is."""
         entry = self._entries.get((value, frozenset(map(id, objects))))
         return None if entry is None else entry[1]
 
     def put(self, objects: Sequence[object], value: Hashable, made: V) -> V:
-        """Add what is known of some objects with a value, and return it. The sequence is held, and is not to be changed."""
+        """Add what is known of some objects with a value, and return it. The sequence must not change any more."""
         self._entries[value, frozenset(map(id, objects))] = objects, made
         return made

@@ -27,7 +27,7 @@ from assay.traces.search.stuttering import compared_order
 from assay.traces.slices.slice_validator import Joiner, Joint, joint
 
 Change = IdentityMemo[Event, Sequence[Event]]
-"""The replacement of events, keyed by ``id(event)``: an empty sequence leaves the event out."""
+"""The replacement of events: an empty sequence leaves an event out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,8 +58,8 @@ class Point:
     """A checkpoint: where a check was after an update.
 
     ``time`` is the latest line time so far, ``until`` the latest possible time of any such fact (milliseconds).
-    ``rest`` are the lines not consumed. ``skips``: some version was skipped. ``ways`` is keyed by the identities of the
-    frontier's nodes.
+    ``rest`` are the lines not consumed. ``skips``: some version was skipped. ``ways`` is keyed by the frontier's
+    nodes.
 
     Paths to the frontier are cut to what a resumed check reads: what follows the last update, and its version.
     """

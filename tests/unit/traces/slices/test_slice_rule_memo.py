@@ -46,11 +46,11 @@ trace store_log:
     hidden shift; at most 2 between two pinned events
     order: file; commit before line within 20 ms; skew 5 ms
 """
-"""A hidden ``shift`` may come at any time, so the conditions on ``mode`` are removed from rules when a slice has no execution with them."""
+"""A hidden ``shift`` may come at any time: where a slice has no execution, it is checked without conditions on ``mode``."""
 
 
 def test_a_rule_without_its_condition_is_not_taken_for_that_of_another_slice(line: Callable[..., Any]) -> None:
-    """The write of version 2 is logged by nobody, and ``Copied`` observes it: in both slices, by two rules, with two guards."""
+    """Version 2 is observed, and its update is logged nowhere. Each slice has another action for it, by another rule."""
     events = [
         line("n1", 1, 1_000, "OpenA"),
         line("n1", 2, 2_000, "Put", key="a0", version=1, mode_seen=1),
