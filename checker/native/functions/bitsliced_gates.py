@@ -1,7 +1,8 @@
-"""Gates on 64 rows at once: the functions of a module that sieve instances and states.
+"""Gates on 64 rows at once: the functions of a module that prefilter instances and states.
 
-The rows are transposed: a plane is a word with one bit of each row. A gate is one instruction on planes, and planes of the answers, transposed back, are a
-word for each row. The transposition is that of Hacker's Delight (H. S. Warren, 7-3), on vectors of eight words.
+The rows are transposed: a *plane* is a word with one bit of each of 64 rows. A gate is one instruction on planes; the
+planes of the answers, transposed back, are a word for each row. The transposition is that of Hacker's Delight (H. S.
+Warren, section 7-3), on vectors of eight words.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _VECTOR = 8
 
 @dataclass(frozen=True, slots=True)
 class PrefilterBits:
-    """Where the sieve's answers about an action lie: in which word that it writes of each row, from which bit on, and how many."""
+    """Where the prefilter's answers about an action lie: in which word of each row's answer, from which bit on, and how
+    many."""
 
     word: int
     shift: int
@@ -29,7 +31,8 @@ class PrefilterBits:
 
 
 def places(sieve: Sieve) -> tuple[list[PrefilterBits | None], int]:
-    """Where the answers about each action lie, None where there are none, and the number of words for each row."""
+    """Where the answers about each action lie (None: the action is not prefiltered), and the number of answer words per
+    row."""
     found: list[PrefilterBits | None] = []
     word, free = -1, 0
     for literals in sieve.actions:
@@ -44,7 +47,8 @@ def places(sieve: Sieve) -> tuple[list[PrefilterBits | None], int]:
 
 
 def sieve_functions(sieve: Sieve, words: int, guards: Mapping[str, int]) -> str:
-    """The functions ``@sieve`` and, if the sieve tells of properties, ``@decided``; ``guards`` are positions of guards in the array of marks."""
+    """The functions ``@sieve`` and, if properties are prefiltered, ``@decided``; ``guards`` are positions in the array
+    of decisive guards."""
     parts = [_transpose(), _planes(words, _used(sieve))]
     told, groups = places(sieve)
     if groups:
@@ -55,7 +59,7 @@ def sieve_functions(sieve: Sieve, words: int, guards: Mapping[str, int]) -> str:
 
 
 def _used(sieve: Sieve) -> list[int]:
-    """The words of a row that any gate reads a bit of."""
+    """The words of a row of which some gate reads a bit."""
     roots = [literal for literals in (*sieve.actions, sieve.decided) for literal in literals or ()]
     return sorted({sieve.positions[node] // WORD for node in sieve.gates.cone(roots) if node in sieve.positions})
 
@@ -64,7 +68,7 @@ def _used(sieve: Sieve) -> list[int]:
 
 
 class _Writer:
-    """Writes gates as instructions on planes; of an input the plane is in the block, or told."""
+    """Writes gates as instructions on planes. The plane of an input is in the block, or given."""
 
     def __init__(self, sieve: Sieve, given: Mapping[int, str]) -> None:
         self.lines: list[str] = []
@@ -129,7 +133,8 @@ def _sieve(
 
 
 def _decided(sieve: Sieve, words: int) -> str:
-    """Bits of the rows in which a property is decided, or has no value, and was in no row before."""
+    """The function ``@decided``: bits of the rows that decide a property, or leave it without value, for the first
+    time."""
     assert sieve.decided is not None
     writer = _Writer(sieve, {})
     lines, total = [_at(ContextSlot.STATES, "array"), "  %found = load ptr, ptr %array"], "0"
@@ -148,7 +153,8 @@ def _decided(sieve: Sieve, words: int) -> str:
 
 
 def _function(head: str, words: int, body: str, last: str) -> str:
-    # There is nothing to optimise in gates, and LLVM takes six times as long to find that out; the code is a tenth slower than it could be.
+    # ``optnone``: there is little to optimise in gates, and LLVM takes six times as long to find that out. The code is a
+    # tenth slower than it could be.
     block = f"  %block = alloca [{words * WORD} x i64], align 64\n  call void @planes(ptr %rows, ptr %block)"
     return f"define internal {head} noinline optnone {{\nentry:\n{block}\n{body}\n  {last}\n}}\n"
 
@@ -161,7 +167,8 @@ def _at(slot: ContextSlot, name: str) -> str:
 
 
 def _planes(words: int, used: Sequence[int]) -> str:
-    """The planes of 64 rows: a word for each bit of a row, in the order of the bits; those of words that are not used are not written."""
+    """The planes of 64 rows: a word for each bit of a row, in the order of the bits. Those of unused words are not
+    written."""
     copies = "\n".join(
         f"""  %from{at} = getelementptr i64, ptr %row, i64 {at}
   %w{at} = load i64, ptr %from{at}
@@ -209,7 +216,7 @@ class _Vectors:
         return self.do(f"{name} <8 x i64> {a}, {b}")
 
     def shuffle(self, a: str, b: str, order: Sequence[int]) -> str:
-        """The words of two vectors in this order, those of the second counted from eight."""
+        """The words of two vectors in this order; those of the second are numbered from eight."""
         wanted = ", ".join(f"i32 {at}" for at in order)
         return self.do(f"shufflevector <8 x i64> {a}, <8 x i64> {b}, <8 x i32> <{wanted}>")
 
@@ -239,7 +246,8 @@ def _low(step: int) -> int:
 
 
 def _between(code: _Vectors, block: list[str], step: int) -> None:
-    """Exchange the higher bits of each word with the lower ones of the word so many further on, which is in another vector."""
+    """Exchange the higher bits of each word with the lower bits of the word ``step`` further on, which is in another
+    vector."""
     low, high, by = (_constant([value] * _VECTOR) for value in (_low(step), _low(step) << step, step))
     for at in range(_VECTOR):
         other = at + step // _VECTOR
@@ -250,7 +258,7 @@ def _between(code: _Vectors, block: list[str], step: int) -> None:
 
 
 def _within(code: _Vectors, vector: str, step: int) -> str:
-    """The same in one vector."""
+    """Exchange them as ``_between`` does, where both words are in one vector."""
     lanes = range(_VECTOR)
     low, by = _constant([_low(step)] * _VECTOR), _constant([step] * _VECTOR)
     other = code.shuffle(vector, vector, [lane ^ step for lane in lanes])

@@ -1,9 +1,10 @@
-"""What can be told of many states at once: which instances of actions come to nothing, and where no property is decided.
+"""The bit-sliced prefilter: which instances of actions cannot do anything, asked of 64 states at once.
 
-The conditions are lowered to gates on the bits of a row, and a gate is one instruction for 64 rows: the words of 64 rows, transposed, have a bit of
-every row in each word. Guards that are dear as code for one row are cheap so, for most bits of a row are few: the 69 instances of
-``kafka/replication/kip320`` are 1,117 gates. Only instances that are left are walked, by code that asks everything again; so the sieve may keep
-what it need not, and says nothing of what takes too many gates.
+The conditions are lowered to gates on the bits of a row; on transposed rows a gate is one instruction for 64 of them
+(docs/design/bit-sliced-guards.md). Guards that are expensive as code for one row become cheap, because they read few
+bits: the 69 instances of ``kafka/replication/kip320`` are 1,117 gates. The remaining instances are walked by code that
+evaluates everything again. So the prefilter may let anything pass, and it does so where a condition needs too many
+gates.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from assay.checker.native.symbols.symbol import Symbol
 from assay.grammar import kernel as k
 
 MOST_INSTANCES = 64
-"""An action with more is not sieved: its instances have a bit each in one word."""
+"""An action with more is not prefiltered: its instances have one bit each of one word."""
 MOST_STEPS = 80_000
-"""Expressions translated and scalars made for the gates of a kernel, at most: two tenths of a second's work."""
+"""The most expressions translated and scalars made for the gates of a kernel: about 0.2 s of work."""
 MOST_GATES = 12_000
-"""Gates of a kernel: LLVM takes half a second for so many."""
+"""The most gates of a kernel: LLVM takes half a second for so many."""
 
 
 class _Steps(BitCode):
-    """Gates, as long as they are not too many; ``TooLongError`` then, and where a loop would be written."""
+    """A builder of gates with a budget. Raises ``TooLongError`` beyond it, and where a loop would be written."""
 
     def __init__(self, gates: Gates) -> None:
         super().__init__(gates)
@@ -58,7 +59,8 @@ class _Steps(BitCode):
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The literals of a guard: whether it holds, whether it has no value, and of a ``when`` the input that says that it is known to be decisive."""
+    """The literals of a guard: whether it holds, whether it is undefined, and for a ``when`` the input "already known
+    to be decisive"."""
 
     value: int
     undefined: int
@@ -67,11 +69,13 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class Sieve:
-    """Gates on the bits of a row: of each input among them ``positions`` has by its node where in the row's words its bit is.
+    """Gates on the bits of a row. ``positions`` maps each input, by its node, to the position of its bit in the row's
+    words.
 
-    ``actions`` has for each action a literal for each instance, in the order in which they are walked, that is true where it may come to something; None where
-    that is not told. ``marks`` are inputs that say of a guard, named as in ``Program.guards``, that it is known to be decisive. ``decided`` has two literals for each
-    property of states: true where it is decided, and where it has no value; None if that is not told.
+    ``actions`` has for each action one literal per instance, in the order in which they are walked: true where the
+    instance may do something; None for an action that is not prefiltered. ``marks`` are inputs that say that a guard,
+    named as in ``Program.guards``, is known to be decisive. ``decided`` has two literals per property of states: it is
+    decided, and it has no value; None if there are too many gates.
     """
 
     gates: Gates
@@ -82,7 +86,7 @@ class Sieve:
 
 
 class SieveWriter:
-    """Makes the sieve of a kernel; ``strict`` as in ``Lowering``."""
+    """Makes the prefilter of a kernel; ``strict`` as in ``Lowering``."""
 
     def __init__(self, kernel: k.Kernel, layout: RowLayout, strict: frozenset[str]) -> None:
         self._kernel = kernel
@@ -96,7 +100,7 @@ class SieveWriter:
         self._marks: dict[str, int] = {}
 
     def sieve(self, properties: Sequence[k.Property]) -> Sieve:
-        """The sieve, for these properties of states."""
+        """The prefilter, with these properties of states."""
         actions = [self._action(self._kernel.action(name)) for name in self._kernel.next]
         return Sieve(self._gates, self._positions, actions, self._marks, self._decided(properties))
 
@@ -108,9 +112,11 @@ class SieveWriter:
         return None if all(literal == TRUE for literal in hopeful) else hopeful
 
     def _hopeful(self, action: k.Action, arguments: Sequence[Symbol]) -> int:
-        """Where the walk of an instance may come to something.
+        """Where the walk of an instance may have an effect.
 
-        It comes to nothing where it ends at a guard, if that is known to be decisive already, or is not the only obstacle, as another false guard shows.
+        It has none where it ends at a guard that is already known to be decisive, or that is not the only obstacle
+        because another guard is false too. (Walking an instance also records decisive guards, so ending at a guard is
+        not enough.)
         """
         lowering, reached, hopeless = self._lowering, TRUE, FALSE
         for parameter, symbol in zip(action.parameters, arguments, strict=True):
@@ -143,7 +149,7 @@ class SieveWriter:
         return self._code.literal(value), self._code.literal(undefined)
 
     def _after(self, run: Sequence[_Asked], reached: int, hopeless: int) -> tuple[int, int]:
-        """What is reached behind guards that follow one another, and where the walk comes to nothing at one of them or before."""
+        """What is reached behind a run of guards, and where the walk ends without effect at one of them or before."""
         gates = self._gates
         for at, asked in enumerate(run):
             reached = gates.both(reached, asked.undefined ^ 1)
@@ -172,7 +178,8 @@ def condition_of(prop: k.Property) -> k.Expr:
 
 
 def _instances(action: k.Action) -> list[tuple[Symbol, ...]]:
-    """The arguments of the instances in the order in which they are walked; raises ``UnsupportedError`` where that is in a loop."""
+    """The arguments of the instances, in the order in which they are walked. Raises ``UnsupportedError`` where a loop
+    walks them."""
     nothing = Lowering(FunctionBuilder(), None, unrolling=LEVELS[0])
     domains = [choices_of(each.domain, nothing) for each in action.parameters]
     listed = [() if isinstance(each, RankedDomain | Powerset) else listed_items(nothing.code, each) for each in domains]

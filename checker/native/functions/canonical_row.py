@@ -1,8 +1,9 @@
-"""The representative of a row's orbit: of the rows that permutations of the elements of symmetric sorts make of it, and in which the elements
-stand in the order of their keys (``orbit_keys``), the least.
+"""The representative of a row's orbit, in compiled code (docs/design/representative-rows.md).
 
-Elements are sorted by exchanges of two neighbours, each of which is a function of its own. Where several have one key, and exchanging them changes
-the row, all their arrangements are visited, by exchanges again.
+Of the rows that permutations of symmetric elements make of it, only those count whose elements are sorted by their keys
+(``symmetry_keys``); of these the least is the representative. Elements are sorted by exchanges of two neighbours, each
+a function of its own. Where several elements have one key, and exchanging them changes the row, all their arrangements
+are visited, again by exchanges.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from assay.grammar.kernel import types as t
 
 
 def canonical_functions(kernel: k.Kernel, layout: RowLayout, group: Group) -> list[str]:
-    """The functions ``canonical``, of one row, and ``canonical_rows``, of many; both change rows in place."""
+    """The functions ``canonical``, for one row, and ``canonical_rows``, for many; both change rows in place."""
     exchanges = [
         _exchange(kernel, layout, ElementExchange(sort, at), number)
         for number, (sort, at) in enumerate(group.exchanges)
@@ -65,7 +66,7 @@ class ElementExchange:
         self._sort, self._at, self._by = sort, at, {sort.name: tuple(images)}
 
     def of(self, code: FunctionBuilder, symbol: Symbol, type_: t.Type) -> Symbol:
-        """What it makes of a symbol; the same symbol where that is nothing."""
+        """The symbol after the exchange; the same object if nothing changes."""
         if not mentions(type_, self._names):
             return symbol
         match kind(type_), symbol:
@@ -106,12 +107,13 @@ class ElementExchange:
         return bounded(value, 0, max(0, len(self._sort.elements) - 1))
 
     def _sources(self, type_: t.Type) -> list[int]:
-        """For the rank of each value of a small type the rank of the value that is sent to it: an exchange is its own inverse."""
+        """For the rank of each value of a small type the rank of the value that is sent to it. An exchange is its own
+        inverse."""
         known = universe(type_)
         return [known.rank(permuted(value, type_, self._by)) for value in known.values]
 
     def _mask(self, code: FunctionBuilder, symbol: Mask, item: t.Type) -> Mask:
-        """Bits that move equally far move together."""
+        """The mask after the exchange. Bits that move by the same distance are moved together."""
         width = symbol.bits.bits
         moves: dict[int, int] = {}
         for at, source in enumerate(self._sources(item)):
@@ -140,7 +142,7 @@ def _exchange(kernel: k.Kernel, layout: RowLayout, exchange: ElementExchange, nu
 
 
 def _sorting(kernel: k.Kernel, layout: RowLayout, group: Group, sort: t.Sort, at: int, number: int) -> str:
-    """``tied_N``: whether two neighbours have one key. ``sort_N``: exchange them if they do not stand in the order of their keys."""
+    """``tied_N``: whether two neighbours have one key. ``sort_N``: exchange them if their keys are out of order."""
     code = FunctionBuilder()
     row = Runtime(code).load_row(layout.words)
     state, keys = StateSymbols(row, layout, kernel.variables), SymmetryKeys(code, sort, group.names)
@@ -172,7 +174,7 @@ done:
 
 
 def _tables(group: Group) -> str:
-    """For each number of elements the exchanges that lead through their arrangements, and how many they are."""
+    """For each number of elements the exchanges that visit all their arrangements, and the number of these."""
     most = max(len(sort.elements) for sort in group.sorts)
     changes = [plain_changes(n) for n in range(most + 1)]
     tables = [
@@ -191,7 +193,7 @@ def _tables(group: Group) -> str:
 
 
 def _any(name: str, group: Group) -> str:
-    """The function of a number that is known only when the code runs."""
+    """A function of a number that is known only at run time: it calls the one with that number."""
     numbers = range(len(group.exchanges))
     cases = "\n".join(f"    i64 {each}, label %case{each}" for each in numbers)
     calls = "\n".join(f"case{each}:\n  call void @{name}_{each}(ptr %row)\n  ret void" for each in numbers)
@@ -208,7 +210,8 @@ none:
 
 
 def _canonical(words: int, group: Group) -> str:
-    """Sort; note the runs of elements with one key; visit their arrangements, unless exchanges within them change nothing."""
+    """Sort; note the runs of elements with one key; visit their arrangements, unless exchanges within them change
+    nothing."""
     code = FunctionBuilder()
     first = 0
     for sort in group.sorts:
@@ -231,9 +234,10 @@ def _canonical(words: int, group: Group) -> str:
 
 
 def _note_runs(code: FunctionBuilder, group: Group) -> tuple[Scalar, Scalar]:
-    """Write the first exchange and the number of elements of each run with one key; how many runs, and whether exchanges change the row.
+    """Write the first exchange and the number of elements of each run with one key. Gives how many runs, and whether
+    exchanges change the row.
 
-    A run is written wherever it may end; what is written behind the last one is not looked at.
+    A run is written wherever it may end; what is written behind the last run is never read.
     """
     runs, changes, number = word(0), Scalar(1, "false", 0), 0
     for sort in group.sorts:
@@ -253,7 +257,7 @@ def _note_runs(code: FunctionBuilder, group: Group) -> tuple[Scalar, Scalar]:
 
 
 def _run(code: FunctionBuilder, runs: Scalar, start: Scalar, length: Scalar) -> Scalar:
-    """Write a run; how many there are, if it is one of several elements."""
+    """Write a run; gives how many runs there are, if it has several elements."""
     place = code.number("mul", runs, word(2))
     for offset, value in ((0, start), (1, length)):
         at = code.number("add", place, word(offset))

@@ -1,4 +1,4 @@
-"""Machine code of a program: built, or from a cache on disk."""
+"""Machine code of a program: built by LLVM, or taken from a cache on disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.checker.layout.row import LAYOUT_VERSION, Rows
 from assay.checker.native.functions.program import GENERATOR_VERSION, Program
 
 LARGE = 2_000_000
-"""Characters of a module from which less optimisation is worth more than faster code."""
+"""Modules of at least this many characters get less optimisation: faster compilation is worth more than faster code."""
 
 
 def _level(program: Program) -> int:
@@ -33,14 +33,14 @@ def compile_object(program: Program) -> bytes:
 
 
 def object_code(program: Program, folder: Path | None = None) -> bytes:
-    """The object code of a program, from the cache if it is there and whole."""
+    """The object code of a program, from the cache if it is there and undamaged."""
     return object_cache.kept(cache_key(program), program.text, _level(program), folder)
 
 
 class NativeProgram:
-    """A program that can be called. It is not safe to call from two threads with one context array.
+    """A program that can be called. Two threads must not call it with one context array.
 
-    Once it is told to halt, calls return soon, whatever they were doing, and raise ``HaltedError``.
+    After ``halt(True)`` all running calls return soon and raise ``HaltedError``.
     """
 
     def __init__(self, program: Program, folder: Path | None = None) -> None:
@@ -61,7 +61,7 @@ class NativeProgram:
         self._judge = function("judge", None, pointer, number, pointer) if program.conditions else None
 
     def halt(self, now: bool) -> None:
-        """Have calls in other threads return soon, or run to their end again."""
+        """Make calls in other threads return soon (True), or let them run to their end again (False)."""
         self._halted = now
         self._set_halt(int(now))
 
@@ -70,13 +70,13 @@ class NativeProgram:
             raise HaltedError
 
     def begin(self, context: Rows) -> None:
-        """Write initial states where the context says, from where the last call paused."""
+        """Write initial states where the context says, continuing where the last call paused."""
         assert self._begin is not None
         self._begin(context.ctypes.data)
         self._refuse_halted()
 
     def expand(self, context: Rows, rows: Rows) -> int:
-        """Write the successors of rows where the context says; how many of the rows were expanded."""
+        """Write the successors of rows where the context says. Returns how many of the rows were expanded."""
         done: int = self._expand(context.ctypes.data, rows.ctypes.data, len(rows))
         self._refuse_halted()
         return done
@@ -93,7 +93,8 @@ class NativeProgram:
         return result
 
     def images(self, at: int, rows: Rows) -> tuple[Rows, Flags]:
-        """The images of rows in the refinement in place ``at``, and flags (``layout.refined``) of those that have none."""
+        """The abstract images of rows under refinement ``at``, with flags (``layout.refinement_image``) for rows that
+        have none."""
         found = np.empty((len(rows), self.program.images[at].words), np.uint64)
         flags = np.empty(len(rows), np.uint8)
         self._images[at](rows.ctypes.data, len(rows), found.ctypes.data, flags.ctypes.data)
@@ -101,7 +102,7 @@ class NativeProgram:
         return found, flags
 
     def canonical(self, rows: Rows) -> Rows:
-        """The rows that stand for rows: themselves, where the program was made without a symmetry."""
+        """The representatives of rows; the rows themselves where the program was made without a symmetry."""
         result = rows.copy()
         if self._canonical is not None:
             self._canonical(result.ctypes.data, len(result))

@@ -1,7 +1,8 @@
-"""Initial states: every pick of `init` is a function that calls that of the next one, the last one hands on a state.
+"""Initial states in compiled code: each pick of ``init`` is a function that calls that of the next pick; the last emits
+a state.
 
-So code grows with the number of picks, not with that of states. What was picked lies in rows, one for each function and as long as what was
-picked so far takes; a call that has no more room, or no more time, notes where each pick was, and the next one goes on there.
+So code grows with the number of picks, not of states. The values picked so far are kept in rows, one per function. A
+call that runs out of capacity or time notes the position of each pick, and the next call continues there.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ POSITION_BITS = 62
 def initial_functions(
     kernel: k.Kernel, layout: RowLayout, hits: LabelPositions, strict: frozenset[str]
 ) -> tuple[str, Starts] | None:
-    """The functions behind ``@begin``; None if there are few initial states, or one of them is made in a way that is not compiled."""
+    """The functions behind ``@begin``. None if there are few initial states, or one is made in a way that is not
+    compiled."""
     found: list[_InitialWriter] = []
 
     def write(writing: Writing) -> str:
@@ -72,7 +74,8 @@ class _Kept:
 
 
 class _InitialWriter:
-    """Writes the functions. ``picks`` are those of them, ``words`` what their rows take together, ``most`` how many ways there are to pick."""
+    """Writes the functions. ``picks`` counts them, ``words`` is the size of their rows together, ``most`` the number of
+    combinations of picks."""
 
     def __init__(self, kernel: k.Kernel, layout: RowLayout, hits: LabelPositions, writing: Writing) -> None:
         self.picks: list[_Kept] = []
@@ -122,7 +125,8 @@ class _InitialWriter:
     # ------------------------------------------------------------------------------------------------ picks
 
     def _pick(self, pick: k.Pick, before: Sequence[k.Statement], segment: Sequence[k.Statement]) -> str:
-        """The function of a pick; ``segment`` is what stands between the last one and this, which must have a value too."""
+        """The function of a pick. ``segment`` are the statements between the pick before and this one, which must have
+        values too."""
         number, words = len(self.picks), self._row_words
         row, runtime, lowering = self._begin()
         code = lowering.code
@@ -157,7 +161,7 @@ class _InitialWriter:
         return self._function(number, code)
 
     def _keep(self, pick: k.Pick, domain: Choices) -> Shape:
-        """Room for the value of a pick in the rows of those to come."""
+        """A place for the value of a pick in the rows of later picks."""
         shape = _kept_shape(pick, domain)
         self.picks.append(_Kept(pick.binder.name, BitRange(self._bits, shape)))
         self._bits += shape.width
@@ -167,7 +171,7 @@ class _InitialWriter:
     # ------------------------------------------------------------------------------------------------ state
 
     def _state(self, body: Sequence[k.Statement]) -> str:
-        """The function that makes a state of what was picked, and hands it on if it satisfies the conditions."""
+        """The function that makes a state of the picks, and emits it if it satisfies the conditions."""
         _, runtime, lowering = self._begin()
         code = lowering.code
         self._need_room(code, runtime)
@@ -197,7 +201,7 @@ class _InitialWriter:
         code.label(room)
 
     def _missing(self, updates: Updates, lowering: Lowering) -> Scalar:
-        """Whether a variable, or an entry of one, was given no value."""
+        """Whether a variable, or an entry of one, got no value."""
         code, missing = lowering.code, FALSE
         for variable in self._kernel.variables:
             mine = [each for each in updates.writes if each.variable == variable.name]
@@ -208,7 +212,8 @@ class _InitialWriter:
         return missing
 
     def _conditions(self, code: FunctionBuilder, runtime: Runtime, lowering: Lowering) -> None:
-        """Go on only with a state that satisfies every condition; one that only bounds refuse is counted under the first of them."""
+        """Continue only with a state that satisfies every condition. A state that only bounds refuse is counted under
+        the first of them."""
         refused: list[tuple[str, Scalar]] = []
         for guard in self._kernel.init.conditions:
             value, undefined = lowering.apart(lambda guard=guard: lowering.flag(guard.condition))  # type: ignore[misc]
@@ -267,7 +272,7 @@ def _stuck_if(code: FunctionBuilder, runtime: Runtime, undefined: Scalar) -> Non
 
 
 def _return_paused(code: FunctionBuilder, runtime: Runtime, address: str, at: Scalar) -> None:
-    """Return if what was called did not come to its end; the next call then begins here."""
+    """Return if the call did not come to its end; the next call then begins here."""
     paused = code.fresh(1, f"icmp ne {runtime.get(ContextSlot.PAUSED).typed}, 0")
     _return_if(code, paused, lambda: code.do(f"store {at.typed}, ptr {address}"))
 
@@ -275,7 +280,7 @@ def _return_paused(code: FunctionBuilder, runtime: Runtime, address: str, at: Sc
 def _run_through(
     code: FunctionBuilder, domain: Choices, start: Scalar, go_on: Callable[[Symbol, Scalar, str], None]
 ) -> None:
-    """Every element from the one at position ``start`` on."""
+    """Visit every element from position ``start`` on."""
 
     def one(there: Scalar, item: Callable[[], Symbol], at: Scalar) -> None:
         inside, after = code.name("picked"), code.name("next")
@@ -316,7 +321,8 @@ def _size(domain: Choices) -> int:
 
 
 def _kept_shape(pick: k.Pick, domain: Choices) -> Shape:
-    """How the value of a pick is kept: it was not stored in a variable yet, so that it need not be of the pick's type."""
+    """How the value of a pick is kept. It was not stored in a variable yet, so it need not be a value of the pick's
+    type."""
     type_ = pick.binder.type
     if isinstance(type_, t.RangeType | t.IntType):
         low, high = _interval(domain)
@@ -327,7 +333,7 @@ def _kept_shape(pick: k.Pick, domain: Choices) -> Shape:
 
 
 def _has_stored_values(domain: k.Expr) -> bool:
-    """Whether the elements of a set are values of their type that might be stored."""
+    """Whether all elements of a set are values of their type as a variable could store them."""
     match domain:
         case k.TypeDomain():
             return True
@@ -338,19 +344,19 @@ def _has_stored_values(domain: k.Expr) -> bool:
 
 
 def _unfiltered(domain: k.Expr) -> tuple[k.Expr, k.Filter | None]:
-    """A set to run through, and the filter that is asked of each element: where the set is too large for its subset to be made first."""
+    """A set to visit, and the filter for each element, where the set is too large to compute its subset first."""
     if isinstance(domain, k.Filter) and isinstance(domain.domain, k.TypeDomain) and not is_small(domain.domain.of):
         return domain.domain, domain
     return domain, None
 
 
 def _keep_if(lowering: Lowering, keeps: k.Filter | None, item: Symbol, otherwise: str) -> None:
-    """Go on only with an element that the filter keeps."""
+    """Continue only with an element that the filter keeps."""
     if keeps is None:
         return
     lowering.bound[keeps.binder.name] = item
     value, undefined = lowering.apart(lambda: lowering.flag(keeps.condition))
-    if undefined.known != 0:  # then there is no set at all, whatever other elements are
+    if undefined.known != 0:  # one undefined element leaves the whole set undefined, whatever the others are
         raise UnsupportedError("a choice from a set that may have no value", keeps.span)
     kept = lowering.code.name("kept")
     lowering.code.branch(value, kept, otherwise)
@@ -369,7 +375,8 @@ def _interval(domain: Choices) -> tuple[int, int]:
 
 
 def _is_kept(type_: t.Type) -> bool:
-    """Whether any value that is taken for one of the type is one, before it is stored: numbers and sizes are checked there."""
+    """Whether every value used where one of the type is expected is one even before it is stored. Storing checks
+    numbers and sizes."""
     match type_:
         case t.BoolType() | t.AtomType() | t.RangeType():
             return True
@@ -386,7 +393,7 @@ def _is_kept(type_: t.Type) -> bool:
 
 
 def _all_parts(type_: t.Type, writes: Sequence[SymbolicWrite], lowering: Lowering) -> Scalar:
-    """Whether every entry of a map, or field of a record, is written; those are all written whole."""
+    """Whether every entry of a map, or field of a record, is written, each of them whole."""
     code = lowering.code
     if any(len(each.path) != 1 for each in writes):
         raise UnsupportedError("an initial value that is made of parts of parts")

@@ -25,7 +25,7 @@ from assay.checker.symmetry_group import Group
 from assay.grammar import kernel as k
 
 GENERATOR_VERSION = 6
-"""Part of the key of cached object code: to be raised with every change of what is generated."""
+"""Part of the key of cached object code. Increase it with every change of the generated code."""
 
 HALT = """@halt = internal global i64 0, align 8
 
@@ -34,7 +34,7 @@ define void @set_halt(i64 %value) {
   ret void
 }
 """
-"""Whether long loops are to be left, and no more rows to be expanded."""
+"""The cancellation flag. Long loops poll it, and no more rows are expanded once it is set."""
 
 MULTIPLIERS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
 
@@ -43,9 +43,9 @@ MULTIPLIERS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
 class Program:
     """The text of a module.
 
-    ``hits`` and ``guards`` name the words of the arrays of bound hits and decisive guards (action and label, parted by a zero byte).
-    ``states`` and ``steps`` are the properties checked in states and on steps, in the order of their findings. ``conditions`` says how many
-    conditions there are whose values are told of every state.
+    ``hits`` and ``guards`` name the entries of the arrays of bound hits and decisive guards (action and label,
+    separated by a zero byte). ``states`` and ``steps`` are the properties checked in states and on steps, in the order
+    of their findings. ``conditions`` is the number of conditions that ``@judge`` evaluates in each state.
     """
 
     text: str
@@ -64,10 +64,11 @@ class Program:
 
 
 def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
-    """The module of a kernel that tells of its behaviours: the steps from a row, the instances that are cut, and what holds in a row.
+    """The module for temporal properties: the steps from a row, the instances that are cut, and the conditions that
+    hold in a row.
 
-    An instance that is cut is handed on as a step that changes nothing, by an action whose number is larger by the number of actions. Raises as
-    ``program`` does.
+    An instance that is cut is emitted as a step to the same row, by an action number increased by the number of
+    actions. Raises as ``program`` does.
     """
     layout = row_layout(kernel.variables)
     hits, guards, count = LabelPositions(), LabelPositions(), len(kernel.next)
@@ -95,9 +96,11 @@ def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
 def program(
     kernel: k.Kernel, properties: frozenset[str] | None = None, *, deadlock: bool = True, group: Group | None = None
 ) -> Program:
-    """The module of a kernel that checks the selected properties (None: all), its successors representatives under a group if one is given.
+    """The module of a kernel that checks the selected properties (None: all). Under a group its successors are
+    representatives.
 
-    Raises ``UnsupportedError`` for the first construct that cannot be compiled, ``SpecError`` if a variable does not fit a row.
+    Raises ``UnsupportedError`` for the first construct that cannot be compiled, ``SpecError`` if a variable does not
+    fit a row.
     """
     layout = row_layout(kernel.variables)
     hits, guards = LabelPositions(), LabelPositions()
@@ -169,7 +172,7 @@ def _action(
 
 
 def _argument_layouts(kernel: k.Kernel) -> list[RowLayout]:
-    """For each action where its arguments lie in a word; raises ``UnsupportedError`` if they take more."""
+    """For each action the layout of its arguments in one word. Raises ``UnsupportedError`` if they need more."""
     layouts = []
     for action in map(kernel.action, kernel.next):
         layouts.append(argument_layout(action))
@@ -179,7 +182,8 @@ def _argument_layouts(kernel: k.Kernel) -> list[RowLayout]:
 
 
 def _prelude(words: int) -> str:
-    """The fingerprint of a row: the product of each word with a constant, folded; zero is kept for empty slots of tables."""
+    """The fingerprint of a row: each word is multiplied and folded. Zero is excluded, because it marks empty slots of
+    tables."""
     code = FunctionBuilder()
     state = Scalar(64, str((words * MULTIPLIERS[1] + LAYOUT_VERSION) % (1 << 64)))
     for at in range(words):
@@ -207,7 +211,8 @@ def _folded(code: FunctionBuilder, value: Scalar, by: int) -> Scalar:
 
 
 def _emit(words: int, *, has_steps: bool, symmetric: bool, arguments: bool = False, name: str = "emit") -> str:
-    """Hand on a successor. Properties of steps see it as it is; what is stored, and its fingerprint, is its representative."""
+    """Emit a successor. Properties of steps see it as it is; what is stored, and its fingerprint, are those of its
+    representative."""
     code = FunctionBuilder()
     runtime = Runtime(code)
     count, capacity = runtime.get(ContextSlot.COUNT), runtime.get(ContextSlot.CAPACITY)
@@ -246,7 +251,7 @@ def _emit(words: int, *, has_steps: bool, symmetric: bool, arguments: bool = Fal
 
 
 def _store_arguments(code: FunctionBuilder, runtime: Runtime, at: Scalar) -> None:
-    """Note the arguments of the instance, if the caller has room for them."""
+    """Note the arguments of the instance, if the caller supplies an array for them."""
     wanted, going_on = code.name("wanted"), code.name("noted")
     code.branch(code.fresh(1, f"icmp ne {runtime.get(ContextSlot.ARGUMENTS).typed}, 0"), wanted, going_on)
     code.label(wanted)
@@ -268,7 +273,8 @@ def _function(head: str, parameters: str, code: FunctionBuilder, last: str) -> s
 
 
 def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: ContextSlot, at: int, here: Scalar) -> None:
-    """Note the first place where the property is decided (false, or true of a reachable), and the first where it has no value."""
+    """Note the first state that decides the property (false, or true for a ``reachable``), and the first where it has
+    no value."""
     code = lowering.code
     condition = condition_of(prop) if prop.conjuncts else None
     value, undefined = (
@@ -292,7 +298,7 @@ def _steps(kernel: k.Kernel, layout: RowLayout, steps: tuple[k.Property, ...], w
 
 
 def _read_all(kernel: k.Kernel, *states: StateSymbols) -> None:
-    """Variables are read before any branch, so that every later place may use them."""
+    """Read all variables before any branch. A register defined in one branch could not be used in another."""
     for state in states:
         for variable in kernel.variables:
             state.read(variable.name)
@@ -311,7 +317,7 @@ def _states(kernel: k.Kernel, layout: RowLayout, states: tuple[k.Property, ...],
 
 
 def _conditions(kernel: k.Kernel, layout: RowLayout, conditions: Sequence[k.Expr], writing: Writing) -> str:
-    """The values of conditions in a row: a byte for each, then a byte for each that says whether it has none."""
+    """The function that evaluates conditions in a row: a byte for each value, then a byte for each that has none."""
     code = writing.code()
     state = StateSymbols(Runtime(code).load_row(layout.words), layout, kernel.variables)
     _read_all(kernel, state)
@@ -326,7 +332,7 @@ def _conditions(kernel: k.Kernel, layout: RowLayout, conditions: Sequence[k.Expr
 
 
 def _stop(kernel: k.Kernel, layout: RowLayout, writing: Writing, *, deadlock: bool) -> str:
-    """What to note of a row without a way on."""
+    """The function for a row without successor: a deadlock, or a terminal state."""
     code = writing.code()
     runtime = Runtime(code)
     if deadlock:

@@ -1,4 +1,4 @@
-"""The abstract images of rows, as functions of a module."""
+"""The abstract images of rows under a refinement, as functions of a module."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def _blank(code: FunctionBuilder, layout: RowLayout) -> RowWords:
 
 
 def _fitted(code: FunctionBuilder, symbol: Symbol, undefined: Scalar, variable: k.Variable) -> tuple[Symbol, Scalar]:
-    """The symbol as its variable keeps it, and the first reason why it is no value of that: the order is the reference evaluator's."""
+    """The symbol as its variable keeps it, and the first reason why it is no value of it, in the reference evaluator's
+    order."""
     fits, fitted = fit(code, symbol, variable.type)
     out_of_range = BEYOND if is_sized(variable.type) else OUTSIDE
     ways = (
@@ -95,7 +96,7 @@ done:
 
 
 def argument_word(code: FunctionBuilder, layout: RowLayout, symbols: list[Symbol]) -> Scalar:
-    """The arguments of an instance packed into one word; ``layout`` has no more than that."""
+    """The arguments of an instance packed into one word, which ``layout`` guarantees to suffice."""
     packer = Packer(_blank(code, layout), layout)
     for symbol, place in zip(symbols, layout.places, strict=True):
         packer.put(symbol, None, place.shape, place.shift)

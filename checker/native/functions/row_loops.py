@@ -1,4 +1,5 @@
-"""The functions that go through rows: every row expanded, and every row asked for properties, 64 at a time where that can be."""
+"""The outer loops of a module: every row is expanded, and every row is checked for properties, 64 at a time where
+possible."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from assay.checker.native.functions.runtime import over_rows
 
 
 def expand_function(sieve: Sieve, words: int) -> str:
-    """The function ``@expand``: the successors of ``%n`` rows; how many of the rows were expanded.
+    """The function ``@expand``: the successors of ``%n`` rows. It returns how many of the rows were expanded.
 
-    Of each whole 64 rows the sieve tells first which instances may come to something; of the rest all may.
+    For each full 64 rows the prefilter first says which instances may do something; for the remaining rows all may.
     """
     told, groups = places(sieve)
     calls = "\n".join(_call(number, where) for number, where in enumerate(told))
@@ -82,7 +83,7 @@ def _words_of_context() -> str:
 
 
 def _tile(is_sieved: bool, size: int) -> str:
-    """At the first of 64 rows: ask the sieve, or if there are fewer let everything pass."""
+    """At the first of 64 rows: run the prefilter, or let everything pass if there are fewer."""
     if not is_sieved:
         return "  br label %walk"
     return f"""  %first = icmp eq i64 %place, 0
@@ -122,7 +123,8 @@ def _last(told: list[PrefilterBits | None]) -> str:
 
 
 def inspect_function(sieve: Sieve, words: int) -> str:
-    """The function ``@inspect``: the properties of states in ``%n`` rows, of which the first has the number ``%base``."""
+    """The function ``@inspect``: checks the properties of states in ``%n`` rows, the first of which has the number
+    ``%base``."""
     call = "%here = add i64 %i, %base\n  call void @states(ptr %context, ptr %row, i64 %here)"
     name = "inspect" if sieve.decided is None else "inspect_each"
     each = over_rows(f"{name}(ptr %context, ptr %rows, i64 %n, i64 %base)", words, call)

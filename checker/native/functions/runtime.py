@@ -1,4 +1,4 @@
-"""Code that is not of the model: the context's words and counters."""
+"""Generated code that does not depend on the model: access to the context's words and counters."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ class Runtime:
 
 
 def over_rows(head: str, words: int, body: str) -> str:
-    """A function that does something with each of ``%n`` rows that begin at ``%rows``: in the body ``%row`` is one of them and ``%i`` its number."""
+    """A function that loops over the ``%n`` rows at ``%rows``. In the body ``%row`` is the current row and ``%i`` its
+    number."""
     return f"""define void @{head} {{
 entry:
   br label %head

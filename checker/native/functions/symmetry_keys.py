@@ -1,7 +1,7 @@
-"""Keys of the elements of a symmetric sort in a row: what can be said of an element without naming any other.
+"""Keys of the elements of a symmetric sort in a row: what the row says of an element without naming any other.
 
-Equal rows but for a permutation give an element and its image equal keys. So the rows of an orbit in which elements stand in the order of their keys
-are few, and none of the others need be looked at for the least one.
+If two rows are equal up to a permutation, an element and its image have equal keys. So few rows of an orbit have their
+elements sorted by key, and only these are compared for the least one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MOST_BITS = 512
 
 
 class SymmetryKeys:
-    """The keys of one sort's elements, when the elements of all sorts named may be permuted."""
+    """The keys of one sort's elements, when the elements of all the named sorts may be permuted."""
 
     def __init__(self, code: FunctionBuilder, sort: t.Sort, names: Iterable[str]) -> None:
         self._code, self._sort, self._names = code, sort, frozenset(names)
@@ -97,6 +97,6 @@ class SymmetryKeys:
             yield from self._parts(value, field.type, place.shape, element)
 
     def _where(self, condition: Scalar, parts: Iterable[Part]) -> Iterator[Part]:
-        """The parts, zero where the condition is false: what stands there means nothing then."""
+        """The parts, zero where the condition is false: what is stored there has no meaning then."""
         for scalar, bits in parts:
             yield self._code.choose(condition, scalar, constant(scalar.bits, 0)), bits

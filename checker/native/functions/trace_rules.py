@@ -1,8 +1,9 @@
-"""The rules of a trace clause as functions: where a line says which action happened, and with which arguments, it is one step and no choice.
+"""The rules of a trace clause as functions, for lines that determine which action happened and with which arguments.
 
-What a line states is a row too, of the binders of its rule; all that lines state takes as many words as the longest of these. A step is taken where each guard
-is true and each operation has a value; bounds are no guards of logs. Afterwards the rule's own condition holds, and each property of states and steps. That something
-has no value, or is more than a type has room for, is no step here, and is asked of the reference evaluator by who calls this.
+What a line states is a row too, of the binders of its rule; all such rows have as many words as the longest. A step is
+taken where each guard is true and each operation has a value; bounds do not restrict logs. Afterwards the rule's
+condition and each property of states and steps must hold. Where something has no value, or exceeds a capacity, no step
+is taken, and the caller asks the reference evaluator.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ LEVEL = 2
 
 @dataclass(frozen=True, slots=True)
 class RuleProgram:
-    """The text of a module with ``@follow`` and ``@applies``; where a state lies in a row, and where what each rule's line states does."""
+    """The text of a module with ``@follow`` and ``@applies``, the layout of a state, and for each rule the layout of
+    what its lines state."""
 
     text: str
     layout: RowLayout
@@ -46,14 +48,15 @@ class RuleProgram:
 
     @property
     def stated_words(self) -> int:
-        """How many words all that a line states takes."""
+        """The number of words of what a line states."""
         return max((each.words for each in self.stated), default=1)
 
 
 def rule_program(kernel: k.Kernel, rules: Sequence[k.TraceRule], properties: Sequence[k.Property]) -> RuleProgram:
-    """The module of some rules, and of those properties that hold in states and on steps.
+    """The module of some rules and of the properties that must hold in states and on steps.
 
-    Raises ``UnsupportedError`` for what cannot be compiled, and for a rule whose line may be several steps; ``SpecError`` if a value does not fit a row.
+    Raises ``UnsupportedError`` for what cannot be compiled, and for a rule whose line may be several steps;
+    ``SpecError`` if a value does not fit a row.
     """
     layout = row_layout(kernel.variables)
     stated = tuple(row_layout(_binders(rule)) for rule in rules)
@@ -91,14 +94,15 @@ def _true(lowering: Lowering, condition: k.Expr) -> Scalar:
 
 
 def _function(name: str, pointers: str, code: FunctionBuilder, result: Scalar) -> str:
-    """A function that says yes or no in the byte at its last pointer, where nothing stands until it has come to its end."""
+    """A function that writes yes or no to the byte at its last pointer when it comes to its end; before that the byte
+    is 0."""
     code.do(f"store {code.resize(result, 8).typed}, ptr %said")
     body = "\n".join(code.lines)
     return f"define internal void @{name}({pointers}, ptr %said) {{\nentry:\n{body}\n  ret void\n}}\n"
 
 
 def _condition(rule: k.TraceRule, stated: RowLayout, at: int, writing: Writing) -> str:
-    """Whether a rule speaks of a line, by its ``if``."""
+    """Whether a rule applies to a line, by its ``if``."""
     code = writing.code()
     lowering = Lowering(code, None, unrolling=writing.unrolling, strict=writing.strict)
     result = TRUE
@@ -109,7 +113,7 @@ def _condition(rule: k.TraceRule, stated: RowLayout, at: int, writing: Writing) 
 
 
 def _rule(kernel: k.Kernel, layout: RowLayout, rule: k.TraceRule, stated: RowLayout, at: int, writing: Writing) -> str:
-    """The step that a line is: whether it can be taken, and the row after it where it can."""
+    """The step of a line: whether it can be taken, and the row after it."""
     code = writing.code()
     before = _state(kernel, layout, Runtime(code).load_row(layout.words))
     lowering = Lowering(code, before, before, writing.unrolling, writing.strict)
@@ -136,7 +140,8 @@ def _only_call(rule: k.TraceRule) -> k.ActionCall:
 
 
 def _state(kernel: k.Kernel, layout: RowLayout, row: RowWords) -> StateSymbols:
-    """The state of a row; variables are read before any branch, so that every later place may use them."""
+    """The state of a row. All variables are read before any branch, because a register defined in one branch could not
+    be used in another."""
     state = StateSymbols(row, layout, kernel.variables)
     for variable in kernel.variables:
         state.read(variable.name)
@@ -152,7 +157,7 @@ def _call(
     code: FunctionBuilder,
     writing: Writing,
 ) -> tuple[Scalar, RowWords]:
-    """Whether an action can be taken in a state with the arguments that a call gives, and the row after it."""
+    """Whether an action can be taken in a state with the arguments of a call, and the row after it."""
     action = kernel.action(call.action)
     lowering = Lowering(code, now, None, writing.unrolling, writing.strict)
     lowering.bound = dict(given)
@@ -218,7 +223,7 @@ def _kept(kernel: k.Kernel, layout: RowLayout, properties: Sequence[k.Property],
 
 
 def _applies(rules: int, stated: int) -> str:
-    """Of so many lines of a rule, of which this is what they state, whether the rule speaks of them."""
+    """The function that says, for many lines of a rule, whether the rule applies to each."""
     return f"""define void @applies(i32 %rule, ptr %stated, i64 %n, ptr %out) {{
 entry:
   br label %head
@@ -249,8 +254,10 @@ def _by_rule(rules: int, name: str, pointers: str) -> str:
 
 
 def _follow(rules: int, words: int, stated: int) -> str:
-    """Take the steps of one line after another, as long as they can be taken. The result is the number of the first line that is none, or, where a property does
-    not hold after a line, its number turned round: minus one less that number."""
+    """The function that takes the steps of one line after another as long as it can.
+
+    Its result is the number of the first line that is no step. If a property fails after line n, the result is -1 - n.
+    """
     return f"""define i64 @follow(ptr %row, ptr %rules, ptr %stated, ptr %changes, i64 %begin, i64 %end) {{
 entry:
   %new = alloca i64, i64 {words}
@@ -294,7 +301,7 @@ broken:
 
 
 def _moved(words: int) -> str:
-    """The new row in the place of the old one, and whether they differ."""
+    """Copy the new row over the old one; gives whether they differ."""
     lines = ["  %differs_0 = add i64 0, 0"]
     for at in range(words):
         lines += [
@@ -323,22 +330,24 @@ class RuleSteps:
         self._follow: Callable[..., int] = self._loaded.function("follow", number, *(pointer,) * 4, number, number)
 
     def applies(self, rule: int, stated: Rows) -> npt.NDArray[np.bool_]:
-        """Of lines that state this whether a rule speaks of them."""
+        """Whether a rule applies to each of the lines that state this."""
         told = np.zeros(len(stated), np.uint8)
         self._applies(rule, stated.ctypes.data, len(stated), told.ctypes.data)
         return told.astype(np.bool_)
 
     def follow(self, row: Rows, lines: EncodedLines, begin: int, end: int) -> int:
-        """Take the steps of lines from ``begin`` to ``end``, in a row that becomes the one after them; the result is that of the function ``@follow``."""
+        """Take the steps of lines ``begin`` to ``end``, updating ``row`` in place. The result is that of the function
+        ``@follow``."""
         arrays = row, lines.rules, lines.stated, lines.changes
         return self._follow(*(each.ctypes.data for each in arrays), begin, end)
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedLines:
-    """Lines in the order in which they are to be followed: which rule speaks of each, what it states (an array of shape (n, words)), and what is noted of it.
+    """Lines in the order in which they are followed: the rule of each, what it states (an array of shape (n, words)),
+    and notes on it.
 
-    ``changes`` says of each whether it changed the state.
+    ``changes`` receives whether each line changed the state.
     """
 
     rules: npt.NDArray[np.int32]

@@ -1,4 +1,5 @@
-"""How much code the functions of a module take, and which of them are written with loops so that it does not take too much."""
+"""How much code the functions of a module take, and which of them use loops to stay within the limits
+(docs/design/compile-budget.md)."""
 
 from __future__ import annotations
 
@@ -12,16 +13,17 @@ from assay.checker.native.lowering.loops import LEVELS, Kind, UnrollBudget
 
 LAST = len(LEVELS) - 1
 SOFT = 20_000
-"""The most instructions of a function that could have more loops."""
+"""The most instructions of a function that could use more loops."""
 SOFT_VISITS = 100_000
-"""The most expressions that are translated for a function that could have more loops: about a second's work."""
+"""The most expressions translated for a function that could use more loops: about a second's work."""
 TOTAL = 70_000
 """The most instructions of a module in which a function could have more loops: LLVM takes some seconds for so many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How a function is written: what is unrolled, the most that it may take, and over what quantifiers are strict."""
+    """How a function is written: what is unrolled, the limits of its size, and the sorts over which quantifiers are
+    strict."""
 
     unrolling: UnrollBudget = LEVELS[0]
     limit: int = LINES
@@ -31,7 +33,7 @@ class Writing:
     """What the code that was written remembers as in ``FunctionBuilder``."""
 
     def code(self) -> FunctionBuilder:
-        """An empty function, to be written within the limits."""
+        """An empty function with these limits."""
         return FunctionBuilder(self.limit, self.visits, self.unrolled)
 
 
@@ -41,7 +43,7 @@ Writer = Callable[[Writing], str]
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The text of a function, the level at which it was written, and the next one at which it would be another."""
+    """The text of a function, the level at which it was written, and the next level at which its text would differ."""
 
     text: str
     level: int
@@ -53,7 +55,10 @@ class _Part:
 
 
 def written(writers: Sequence[Writer], strict: frozenset[str] = frozenset()) -> list[str]:
-    """The texts of functions: as fast code as can be, within the limits; where they do not suffice, ``TooLongError``."""
+    """The texts of functions: the fastest code within the limits. Raises ``TooLongError`` if even loops exceed them.
+
+    While the module is too long, the longest function is written again with more loops.
+    """
     parts = [_write(writer, 0, strict) for writer in writers]
     while sum(part.length for part in parts) > TOTAL:
         shorter = [(at, part.following) for at, part in enumerate(parts) if part.following is not None]
@@ -66,7 +71,7 @@ def written(writers: Sequence[Writer], strict: frozenset[str] = frozenset()) -> 
 
 
 def _write(writer: Writer, level: int, strict: frozenset[str]) -> _Part:
-    """A function as it is written at some level, or at the next one that suffices."""
+    """A function written at a level, or at the next one that is short enough."""
     while True:
         limits = (SOFT, SOFT_VISITS) if level < LAST else (LINES, VISITS)
         writing = Writing(LEVELS[level], *limits, strict)
@@ -75,12 +80,12 @@ def _write(writer: Writer, level: int, strict: frozenset[str]) -> _Part:
         except TooLongError:
             if level == LAST:
                 raise
-            # Until it became too long, it would have been the same at the levels that are left out.
+            # Levels in between are skipped: they would give the same text up to the point where it became too long.
             level = _following(level, writing.unrolled) or LAST
 
 
 def _following(level: int, unrolled: Mapping[str, int]) -> int | None:
-    """The first level behind one at which something becomes a loop that was unrolled, if there is one."""
+    """The first later level at which something unrolled becomes a loop, if there is one."""
     kinds = get_args(Kind)
     levels = range(level + 1, len(LEVELS))
     return next((at for at in levels if any(unrolled.get(kind, 0) > LEVELS[at].most(kind) for kind in kinds)), None)

@@ -1,7 +1,9 @@
-"""One LLVM function as it is being written: constants are folded, and what was computed before is not computed again.
+"""One LLVM function while it is written: constants are folded, and common subexpressions are computed once.
 
-Integers are signed 64-bit words (interval analysis in ``symbol`` keeps them from wrapping), conditions are ``i1``, sets are bit masks
-of any width. No operation written here yields poison: callers keep shift amounts and divisors in range even where a value will not be used.
+Integers are signed 64-bit words (interval analysis in ``symbols.intervals`` keeps them from wrapping), conditions are
+``i1``, sets are bit masks of any width. No operation written here may yield poison: callers keep shift amounts and
+divisors in range even where a value will not be used, because conditions are combined by ``and`` and ``or``, which are
+poison if one operand is.
 """
 
 from __future__ import annotations
@@ -15,15 +17,16 @@ from assay.checker.native.llvm.unsupported import TooLongError
 LINES = 40_000
 """The most instructions of one function: LLVM takes a few seconds for so many."""
 VISITS = 1_000_000
-"""The most expressions that are translated for one function, each for every element that it is written out for.
+"""The most expressions translated for one function, counting each once per element for which it is written out.
 
-Little of it may be new: of ``exists p, q, r, s in K: x[p] + x[q] + x[r] + x[s] == 3`` most sums are known already when they are met.
+Most of these add no code: of ``exists p, q, r, s in K: x[p] + x[q] + x[r] + x[s] == 3`` most sums are common
+subexpressions.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A value of that many bits: ``text`` is how LLVM writes it, ``known`` its value if it is constant."""
+    """A value of ``bits`` bits: ``text`` is its LLVM operand, ``known`` its value if it is constant."""
 
     bits: int
     text: str
@@ -67,9 +70,10 @@ _FOLD: dict[str, Callable[[int, int], int]] = {
 
 
 class FunctionBuilder:
-    """The text of a function body, written from top to bottom; raises ``TooLongError`` beyond ``limit`` instructions, or ``visits`` expressions.
+    """The text of a function body, written from top to bottom. Raises ``TooLongError`` beyond ``limit`` instructions or
+    ``visits`` expressions.
 
-    ``unrolled`` says of each kind of domain how large the largest was for whose elements code was written out.
+    ``unrolled`` records for each kind of domain the size of the largest one that was unrolled.
     """
 
     def __init__(
@@ -88,7 +92,7 @@ class FunctionBuilder:
     # ------------------------------------------------------------------------------------------ structure
 
     def name(self, stem: str) -> str:
-        """A name that no other value or block of the function has."""
+        """A fresh name for a value or block."""
         self._next += 1
         return f"{stem}{self._next}"
 
@@ -102,7 +106,7 @@ class FunctionBuilder:
         self.lines.append(f"  br label %{target}")
 
     def branch(self, condition: Scalar, yes: str, no: str) -> None:
-        """End the block with a choice."""
+        """End the block with a conditional branch."""
         self.lines.append(f"  br i1 {condition.text}, label %{yes}, label %{no}")
 
     def do(self, text: str) -> None:
@@ -111,7 +115,7 @@ class FunctionBuilder:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """What is computed inside is forgotten afterwards, as its block may not have been passed."""
+        """What is computed inside is not reused afterwards: its block need not dominate the code that follows."""
         self._scopes.append({})
         try:
             yield
@@ -125,7 +129,8 @@ class FunctionBuilder:
             raise TooLongError("an expression or action that takes too long to translate")
 
     def fresh(self, bits: int, text: str) -> Scalar:
-        """The result of an instruction that is written now, whatever was written before (a load, a phi, a call)."""
+        """The result of an instruction that must be written here, even if the same text was written before (a load, a
+        phi, a call)."""
         if len(self.lines) >= self.limit:
             raise TooLongError(f"an expression or action that takes more than {self.limit:,} instructions")
         result = Scalar(bits, f"%{self.name('v')}")
@@ -133,7 +138,7 @@ class FunctionBuilder:
         return result
 
     def pure(self, bits: int, text: str) -> Scalar:
-        """The result of an instruction without effect: written once where it is known already."""
+        """The result of an instruction without effect; reused if it was computed before."""
         for scope in reversed(self._scopes):
             if text in scope:
                 return scope[text]
@@ -219,6 +224,7 @@ class FunctionBuilder:
         return self.pure(a.bits, f"{op} {a.typed}, {b.text}")
 
     def _moved(self, a: Scalar, by: int) -> Scalar:
+        """A word plus a constant, relative to where a chain of such sums began: ``(x + 1) - 1`` is ``x`` again."""
         origin, distance = self._origin.get(a.text, (a, 0))
         if distance + by == 0:
             return origin
@@ -244,7 +250,7 @@ class FunctionBuilder:
         return self.invert(changing) if known else changing
 
     def resize(self, a: Scalar, bits: int) -> Scalar:
-        """The value with zeros added above, or the lowest bits."""
+        """The value zero-extended, or truncated to its lowest bits."""
         if a.bits == bits:
             return a
         if a.known is not None:
@@ -260,7 +266,7 @@ class FunctionBuilder:
         return self.pure(a.bits, f"shl {a.typed}, {self.resize(by, a.bits).text}")
 
     def right(self, a: Scalar, by: Scalar) -> Scalar:
-        """Shifted right by less than the width, zeros coming in."""
+        """Shifted right by less than the width, filled with zeros."""
         if by.known == 0 or a.known == 0:
             return a
         if a.known is not None and by.known is not None:
@@ -282,7 +288,7 @@ class FunctionBuilder:
         return self.pure(64, f"{op} i64 {a.text}, {b.text}")
 
     def quotient(self, a: Scalar, by: int, op: str = "udiv") -> Scalar:
-        """A word that is not negative divided by a positive constant, or with ``urem`` the remainder."""
+        """A nonnegative word divided by a positive constant, or with ``urem`` the remainder."""
         if a.known is not None:
             return word(a.known // by if op == "udiv" else a.known % by)
         if by == 1:

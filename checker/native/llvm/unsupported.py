@@ -1,4 +1,4 @@
-"""What the native engine cannot compile it says, with the place: the reference engine can then be asked."""
+"""Errors for what the native engine cannot compile, with the place, so that the reference engine is used instead."""
 
 from __future__ import annotations
 
@@ -26,4 +26,4 @@ class UnsupportedError(Exception):
 
 
 class TooLongError(UnsupportedError):
-    """A function takes more instructions than LLVM can be given; written with more loops it may take fewer."""
+    """A function needs more instructions than LLVM handles in reasonable time; with more loops it may need fewer."""

@@ -1,4 +1,4 @@
-"""Parts read from values, and values changed in one part."""
+"""Reading parts of values, and updating values in one part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def access(node: Access | Changing, lowering: Lowering) -> Symbol:
-    """The part, or the value changed."""
+    """The part that an expression reads, or the value that it updates."""
     code = lowering.code
     match node:
         case k.Lookup(_, collection, key):
@@ -79,7 +79,7 @@ def has_index(code: FunctionBuilder, sequence: Sequence, index: Number) -> Scala
 
 
 def element_at(code: FunctionBuilder, sequence: Sequence, index: Number, item: t.Type) -> Symbol:
-    """The element at an index; some element if it is outside."""
+    """The element at an index; some element of the type if the index is outside."""
     result: Symbol | None = None
     for at, element in enumerate(sequence.items):
         if index.low <= at <= index.high:
@@ -98,7 +98,7 @@ def _endpoint(node: k.Endpoint, lowering: Lowering) -> Symbol:
 def with_entry(
     collection: Symbol, key: Symbol, value: Symbol, of: t.Type, lowering: Lowering, when: Scalar = TRUE
 ) -> Symbol:
-    """The map or sequence with another entry, under a condition; only a partial map may gain a key."""
+    """The map or sequence with another entry, under a condition. Only a partial map may gain a key."""
     code = lowering.code
     if isinstance(collection, Sequence):
         assert isinstance(key, Number)

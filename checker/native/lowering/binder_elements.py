@@ -1,4 +1,4 @@
-"""What a binder ranges over: the possible elements one by one, each with the condition that it is there."""
+"""The domains of binders: the possible elements one by one, each with the condition that it is in the domain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assay.checker.native.lowering.dispatch import Lowering
 
 LIST_LIMIT = 1024
-"""The most elements that code is written out for."""
+"""The most elements for which code is written out."""
 SUBSET_LIMIT = 9
 """The largest set whose subsets are listed."""
 
@@ -38,7 +38,7 @@ def whole_type(node: k.TypeDomain) -> Mask:
 
 
 def listed(domain: k.Expr, lowering: Lowering) -> Bunch:
-    """The possible elements of a set or sequence; of a sequence with repetitions."""
+    """The possible elements of a set or sequence; a sequence may repeat them."""
     try:
         return _listed(domain, lowering)
     except UnsupportedError as error:
@@ -61,7 +61,7 @@ def _listed(domain: k.Expr, lowering: Lowering) -> Bunch:
 
 
 def listed_symbol(code: FunctionBuilder, symbol: Symbol) -> Bunch:
-    """The possible elements of a set or sequence that is known as a symbol."""
+    """The possible elements of a set or sequence given as a symbol."""
     if isinstance(symbol, Sequence):
         there = [n.less(code, n.number(at), symbol.length, equal=False) for at in range(len(symbol.items))]
         return Bunch(tuple((p, x) for p, x in zip(there, symbol.items, strict=True) if p.known != 0), ordered=True)
@@ -70,7 +70,7 @@ def listed_symbol(code: FunctionBuilder, symbol: Symbol) -> Bunch:
 
 @dataclass(frozen=True, slots=True)
 class RankedDomain:
-    """All values of a type that are too many for a mask; each is made from its rank."""
+    """All values of a type that has too many for a mask. Each is computed from its rank."""
 
     of: t.Type
     size: int
@@ -78,7 +78,7 @@ class RankedDomain:
 
 @dataclass(frozen=True, slots=True)
 class Powerset:
-    """All subsets of a set, made one after another."""
+    """All subsets of a set, enumerated at run time."""
 
     of: Mask
 
@@ -87,9 +87,10 @@ Choices = Mask | Bunch | RankedDomain | Powerset
 
 
 def choices_of(domain: k.Expr, lowering: Lowering, unrolling: UnrollBudget = LEVELS[0]) -> Choices:
-    """What a parameter, a pick or a quantifier ranges over, which may be more than is ever listed.
+    """The domain of a parameter, a pick or a quantifier, which may be larger than what is ever written out.
 
-    Subsets of sets that are too large for the ``unrolling`` are not listed: they are made one after another, in another order.
+    Subsets of sets that are too large for ``unrolling`` are enumerated at run time, in another order than the canonical
+    one.
     """
     if lowering.unrolling is UNROLLED:
         return domain_of(domain, lowering)
@@ -106,7 +107,7 @@ def choices_of(domain: k.Expr, lowering: Lowering, unrolling: UnrollBudget = LEV
 
 
 def domain_of(domain: k.Expr, lowering: Lowering) -> Mask | Bunch:
-    """What a binder ranges over: as a mask if it is one, else element by element."""
+    """The domain of a binder: as a mask if it is one, else element by element."""
     if isinstance(domain, k.TypeDomain) and is_small(domain.of):
         return whole_type(domain)
     if isinstance(domain, k.TypeDomain | k.Interval | k.Subsets):
@@ -116,7 +117,7 @@ def domain_of(domain: k.Expr, lowering: Lowering) -> Mask | Bunch:
 
 
 def elements(mask: Mask) -> int:
-    """The most elements that a mask may have."""
+    """The most elements that a mask can have."""
     return mask.bits.bits if mask.bits.known is None else mask.bits.known.bit_count()
 
 
@@ -157,7 +158,7 @@ def subsets(code: FunctionBuilder, whole: Mask | Bunch) -> Bunch:
 
 
 def set_of(code: FunctionBuilder, items: list[tuple[Scalar, Symbol]], item: t.Type) -> Mask | Bunch:
-    """The set of items that may repeat: a mask if there are few possible ones."""
+    """The set of items that may repeat: a mask if there are few possible items."""
     numbers = [x for _, x in items if isinstance(x, Number)]
     if isinstance(item, t.IntType | t.RangeType) and numbers:
         low, high = min(x.low for x in numbers), max(x.high for x in numbers)
@@ -206,7 +207,7 @@ def two_masks(code: FunctionBuilder, a: Mask | Bunch, b: Mask | Bunch) -> tuple[
 
 
 def positions(choices: Mask | RankedDomain | Powerset) -> Over:
-    """What a loop over choices runs through."""
+    """What a loop over choices iterates over."""
     match choices:
         case Mask(bits):
             return bits
@@ -232,7 +233,7 @@ def choice(code: FunctionBuilder, choices: Mask | RankedDomain | Powerset, at: S
 
 
 def position_symbol(code: FunctionBuilder, mask: Mask, at: Scalar) -> Symbol:
-    """The possible element behind a bit whose position is found when the code runs."""
+    """The possible element of a bit whose position is known only at run time."""
     if at.known is not None:
         return element(code, mask, at.known)
     if isinstance(mask.item, t.IntType | t.RangeType):
@@ -242,7 +243,7 @@ def position_symbol(code: FunctionBuilder, mask: Mask, at: Scalar) -> Symbol:
 
 
 def listed_items(code: FunctionBuilder, domain: Choices) -> tuple[tuple[Scalar, Symbol], ...]:
-    """The possible elements of a set, those that cannot be there left out."""
+    """The possible elements of a set, without those that are certainly absent."""
     assert not isinstance(domain, RankedDomain | Powerset)
     if isinstance(domain, Bunch):
         return tuple(item for item in domain.items if item[0].known != 0)

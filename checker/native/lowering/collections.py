@@ -1,4 +1,4 @@
-"""Sets, sequences, bags and maps made from others."""
+"""Comprehensions, unions and other expressions that make collections of others."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _filter(node: k.Filter, lowering: Lowering) -> Symbol:
 
 
 def _filter_mask(node: k.Filter, domain: Mask, lowering: Lowering) -> Mask:
-    """The same as a loop over the elements."""
+    """A filter as a loop over the elements."""
     code = lowering.code
 
     def look(position: Scalar) -> tuple[Scalar, Scalar]:
@@ -92,7 +92,7 @@ def _filter_mask(node: k.Filter, domain: Mask, lowering: Lowering) -> Mask:
 
 
 def _in_a_row(code: FunctionBuilder, kept: list[Item]) -> Sequence:
-    """The sequence of the items that are there, without gaps."""
+    """The sequence of the items that are present, without gaps."""
     before = n.number(0)
     placed: list[Symbol | None] = [None] * len(kept)
     for at, (there, item) in enumerate(kept):

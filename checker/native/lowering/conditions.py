@@ -72,7 +72,7 @@ def condition(node: Condition, lowering: Lowering) -> Scalar:
 
 
 def equal(code: FunctionBuilder, a: Symbol, b: Symbol) -> Scalar:
-    """Equality, of sets in whatever form they are."""
+    """Equality. Sets may be in different forms."""
     if isinstance(a, Mask | Bunch) and isinstance(b, Mask | Bunch):
         masks = two_masks(code, a, b)
         if masks is not None:
@@ -132,7 +132,8 @@ def _compare(code: FunctionBuilder, op: str, a: Number, b: Number) -> Scalar:
 
 
 def _quantified(node: k.Quantified, lowering: Lowering) -> Scalar:
-    """Elements are looked at in canonical order until one decides; what is undefined before that counts."""
+    """A quantifier looks at elements in canonical order until one decides; an undefined one before that makes it
+    undefined."""
     code, stop = lowering.code, node.kind == "exists"
     domain = choices_of(node.domain, lowering)
     if isinstance(domain, RankedDomain | Powerset) or (
@@ -158,7 +159,8 @@ def _quantified(node: k.Quantified, lowering: Lowering) -> Scalar:
 
 
 def _unordered(node: k.Quantified, items: Bunch, lowering: Lowering, *, stop: bool) -> Scalar:
-    """The same over items in no fixed order: an undefined one counts unless one that decides comes before it in canonical order."""
+    """The same over items in no fixed order: an undefined item counts unless a deciding one precedes it in canonical
+    order."""
     code = lowering.code
     decided: list[tuple[Scalar, Symbol]] = []
     undefined: list[tuple[Scalar, Symbol]] = []
@@ -177,7 +179,7 @@ def _unordered(node: k.Quantified, items: Bunch, lowering: Lowering, *, stop: bo
 
 
 def _strict(node: k.Quantified, items: Bunch, lowering: Lowering, *, stop: bool) -> Scalar:
-    """The same, undefined if the body is for any item."""
+    """A strict quantifier: undefined if its body is undefined for any element (docs/design/symmetry-reduction.md)."""
     code, found = lowering.code, FALSE
     for there, item in items.items:
         lowering.bound[node.binder.name] = item
@@ -189,7 +191,7 @@ def _strict(node: k.Quantified, items: Bunch, lowering: Lowering, *, stop: bool)
 def _looped_strict(
     node: k.Quantified, domain: Mask | RankedDomain | Powerset, lowering: Lowering, *, stop: bool
 ) -> Scalar:
-    """The same as two loops: one for an element without a value, and one for an element that decides."""
+    """A strict quantifier as two loops: one looks for an element without a value, the other for one that decides."""
     code = lowering.code
 
     def body(position: Scalar) -> tuple[Scalar, Scalar]:
@@ -206,7 +208,7 @@ def _looped_strict(
 
 
 def _looped(node: k.Quantified, domain: Mask | RankedDomain | Powerset, lowering: Lowering, *, stop: bool) -> Scalar:
-    """The same as a loop, which ends with the element that decides."""
+    """A quantifier as a loop, which ends at the element that decides."""
     code = lowering.code
 
     def look(position: Scalar) -> tuple[Scalar, Scalar]:

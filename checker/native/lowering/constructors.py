@@ -1,4 +1,4 @@
-"""Values made of parts, and the check of a range."""
+"""Constructors of options, collections, records and variants, and range checks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def making(node: Making, lowering: Lowering) -> Symbol:
-    """The value that is made."""
+    """The value that is constructed."""
     code = lowering.code
     match node:
         case k.Checked(type_, operand):

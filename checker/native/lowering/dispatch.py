@@ -1,8 +1,8 @@
-"""Expressions as code: the state of the translation, and the dispatch over the nodes.
+"""The lowering of expressions: the state of the translation, and the dispatch over kernel nodes.
 
-An expression becomes a symbol, and conditions under which it is undefined are added to ``undefined``. Nothing is skipped at run time:
-both sides of an ``and`` are computed, but what is undefined on the right counts only where the left is true. So the code has few branches
-and says exactly what the left-to-right reading says.
+An expression becomes a symbol; the conditions under which it is undefined are added to ``undefined``. Nothing is
+skipped at run time: both sides of an ``and`` are computed, but an undefined right side counts only where the left one
+is true. So the code has few branches, and still means what evaluation from left to right means.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class StateSymbols:
-    """The variables of a state, each read when it is first wanted."""
+    """The variables of a state, each read on first use."""
 
     def __init__(self, row: RowWords, layout: RowLayout, variables: tuple[k.Variable, ...]) -> None:
         self.row = row
@@ -42,7 +42,7 @@ class StateSymbols:
 class Lowering:
     """The translation of the expressions of one function. ``now`` is None where no state may be read (``init``).
 
-    ``strict`` names sorts as in ``evaluate.scope``.
+    ``strict`` names sorts as in ``interpreter.expressions.frame.EvaluationScope``.
     """
 
     def __init__(
@@ -62,12 +62,13 @@ class Lowering:
         self.undefined: list[Scalar] = []
 
     def fail_if(self, condition: Scalar) -> None:
-        """What is being translated is undefined under this condition."""
+        """Record that the expression being translated is undefined under this condition."""
         if condition.known != 0:
             self.undefined.append(condition)
 
     def apart(self, make: Callable[[], T]) -> tuple[T, Scalar]:
-        """What ``make`` translates, with the condition under which it is undefined, which is not recorded."""
+        """What ``make`` translates, with the condition under which it is undefined, which is returned and
+        not recorded."""
         outer, self.undefined = self.undefined, []
         try:
             result = make()
@@ -112,7 +113,7 @@ class Lowering:
         return symbol
 
     def lower(self, expr: k.Expr) -> Symbol:
-        """The symbol of an expression; raises ``UnsupportedError`` with its place for what cannot be compiled."""
+        """The symbol of an expression. Raises ``UnsupportedError`` with its place for what cannot be compiled."""
         self.code.visit()
         try:
             return self._lower(expression(expr))
@@ -120,7 +121,7 @@ class Lowering:
             raise error.at(expr.span) from None
 
     def _lower(self, node: AnyExpr) -> Symbol:
-        # The modules that are imported here lower operands through this class, and so can only be when it exists.
+        # Imported here because these modules lower operands through this class, which must exist first.
         match node:
             case k.Const() | k.StateVar() | k.Local() | k.TypeDomain() | k.Old() | k.IfThenElse() | k.LetIn():
                 return self._simple(node)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def integer(node: Integer, lowering: Lowering) -> Number:
-    """The number that an expression is."""
+    """The number that an expression denotes."""
     code = lowering.code
     match node:
         case k.Negate(_, operand):
@@ -99,7 +99,7 @@ def _aggregate(node: k.Aggregate, lowering: Lowering) -> Number:
 
 
 def _numbers(operand: k.Expr, lowering: Lowering) -> list[tuple[Number, Number]]:
-    """Every number of a collection with how often it is there."""
+    """The numbers of a collection, each with how often it is there."""
     code = lowering.code
     if isinstance(operand, k.Interval | k.TypeDomain | k.Subsets):
         return [(n.from_flag(code, p), x) for p, x in listed(operand, lowering).items if isinstance(x, Number)]

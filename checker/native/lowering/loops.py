@@ -1,4 +1,4 @@
-"""Loops over the bits of a mask or over the first numbers, where writing out the code for every element would take too much of it."""
+"""Loops at run time, over the bits of a mask or over numbers, where unrolled code would be too long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.checker.native.llvm.function_builder import FALSE, FunctionBuilder, S
 
 @dataclass(frozen=True, slots=True)
 class Submasks:
-    """All masks within a mask; the positions of a loop over them are these masks."""
+    """All masks within a mask; a loop over them has these masks as its positions."""
 
     of: Scalar
 
@@ -25,10 +25,11 @@ Kind = Literal["instances", "picks", "elements", "subsets"]
 
 @dataclass(frozen=True, slots=True)
 class UnrollBudget:
-    """How much code is written out instead of looped over.
+    """How much is unrolled instead of looped over.
 
-    ``instances`` is the most instances of an action, ``picks`` the most elements picked from, and ``elements`` the most elements of a
-    quantifier's or filter's domain, that each get code of their own; so do subsets that are picked of sets of up to ``subsets`` elements.
+    ``instances`` is the most instances of an action, ``picks`` the most elements of a pick's domain, and ``elements``
+    the most elements of a quantifier's or filter's domain, that each get code of their own. Picked subsets do so for
+    sets of up to ``subsets`` elements.
     """
 
     instances: int
@@ -37,13 +38,13 @@ class UnrollBudget:
     subsets: int
 
     def most(self, kind: Kind) -> int:
-        """The most elements of a domain of the kind for which code is written out."""
+        """The size of the largest domain of the kind that is unrolled."""
         found: int = getattr(self, kind)
         return found
 
 
 def is_looped(code: FunctionBuilder, unrolling: UnrollBudget, kind: Kind, size: int) -> bool:
-    """Whether a domain of that size is gone through in a loop; the code remembers the largest that is not."""
+    """Whether a domain of that size becomes a loop; the code records the largest that does not."""
     if size > unrolling.most(kind):
         return True
     code.unrolled[kind] = max(size, code.unrolled.get(kind, 0))
@@ -51,13 +52,16 @@ def is_looped(code: FunctionBuilder, unrolling: UnrollBudget, kind: Kind, size: 
 
 
 UNROLLED = UnrollBudget(1 << 62, 1 << 62, 1 << 62, 1 << 62)
-"""No loops at all: for code that is not run by a processor."""
+"""No loops at all: for gates, which have none."""
 LEVELS = (UnrollBudget(64, 16, 64, 9), UnrollBudget(8, 4, 8, 3), UnrollBudget(1, 1, 1, 0))
 """From the fastest code to the shortest."""
 
 
 def heed(code: FunctionBuilder) -> None:
-    """Return at once if the caller says so (``@set_halt``): from a function without a result, of which nothing more is wanted."""
+    """Return at once if the caller cancelled the call (``@set_halt``), from a function without a result.
+
+    The load is volatile, so that LLVM does not hoist it out of the loop.
+    """
     halted, on = code.name("halted"), code.name("on")
     flag = code.fresh(64, "load atomic volatile i64, ptr @halt monotonic, align 8")
     code.branch(code.fresh(1, f"icmp ne {flag.typed}, 0"), halted, on)
@@ -80,7 +84,7 @@ def each(code: FunctionBuilder, over: Over, body: Callable[[Scalar], None]) -> N
 def search(code: FunctionBuilder, over: Over, body: Callable[[Scalar], tuple[Scalar, Scalar]]) -> tuple[Scalar, Scalar]:
     """Whether the first position that decides or is undefined decides, and whether it is undefined.
 
-    ``body`` says both of a position. What comes after that position is not looked at.
+    ``body`` gives both for a position. Later positions are not looked at.
     """
     if _is_nothing(over):
         return FALSE, FALSE
@@ -98,7 +102,8 @@ def search(code: FunctionBuilder, over: Over, body: Callable[[Scalar], tuple[Sca
 def gather(
     code: FunctionBuilder, bits: Scalar, body: Callable[[Scalar], tuple[Scalar, Scalar]]
 ) -> tuple[Scalar, Scalar]:
-    """The mask of the set bits that ``body`` keeps, and whether it is undefined for any; ``body`` says both of a position."""
+    """The mask of the set bits that ``body`` keeps, and whether it is undefined for any; ``body`` gives both for a
+    position."""
     width = bits.bits
     if width == 0:
         return bits, FALSE
@@ -128,9 +133,10 @@ def _is_nothing(over: Over) -> bool:
 
 
 class _Loop:
-    """The head of a loop, opened inside its body; ``carried`` are (width, name, next name) of values that start at zero.
+    """The head of a loop, opened inside its body; ``carried`` are (width, name, next name) of values that start at
+    zero.
 
-    ``counter`` is what is left of a mask, the number, or the mask within a mask.
+    ``counter`` is the rest of a mask, the number, or the mask within a mask.
     """
 
     def __init__(self, code: FunctionBuilder, over: Over, carried: tuple[tuple[int, str, str], ...] = ()) -> None:
@@ -165,7 +171,7 @@ class _Loop:
                 assert_never(self._over)
 
     def close(self) -> None:
-        """Write the step to the next position, and begin what comes after the loop."""
+        """Write the step to the next position, and begin the code after the loop."""
         code, counter = self._code, self.counter
         code.label(self.last)
         match self._over:

@@ -1,6 +1,7 @@
-"""Symbols read from the words of a row, and the words of the row that holds other symbols.
+"""Reading symbols from the words of a row, and packing symbols into the words of a new row.
 
-What a step leaves as it was is recognised (it is the very symbol that was read) and its bits are kept, not packed again.
+What a step leaves unchanged is recognised by identity (the very symbol that was read), and its bits are copied, not
+packed again.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class RowWords:
         return result
 
     def load(self, shape: Shape, shift: int) -> Symbol:
-        """The symbol of a shape whose lowest bit lies there."""
+        """The symbol of a shape whose lowest bit is at ``shift``."""
         code = self.code
         match shape:
             case FlagShape():
@@ -121,7 +122,7 @@ class RowWords:
         return VariantSymbol(which, tuple(parts))
 
     def _guarded(self, here: Scalar) -> RowWords:
-        """This row, or zeros where the bits belong to another variant: numbers of it could be out of their interval."""
+        """This row, or zeros where the bits belong to another variant, whose numbers could be outside the interval."""
         return self if here is TRUE else _Masked(self, here)
 
     def _mask(self, shift: int, width: int, item: t.Type) -> Mask | Bunch:
@@ -132,7 +133,7 @@ class RowWords:
         return Mask(self.code.resize(bits, width) if width else constant(0, 0), item, base)
 
     def _listed(self, shift: int, width: int, item: t.Type) -> Bunch:
-        """A set whose elements have no numbers in code: each possible one, with its bit."""
+        """A set whose elements cannot be numbered by code: each possible element, with its bit."""
         if width > LISTED:
             raise UnsupportedError("a set with so many possible elements that are collections")
         there = [self.code.resize(self.field(shift + at, 1), 1) for at in range(width)]
@@ -175,7 +176,7 @@ class RowWords:
                 assert_never(shape.kind)
 
     def _bag(self, there: list[Scalar], lows: list[int], shape: SlotsShape) -> Bag:
-        """Equal items lie side by side: the first of a run counts for all of it."""
+        """A bag: equal items are adjacent, and the first of a run counts for all of it."""
         code = self.code
         codes = [self.field(low, shape.item.width) for low in lows]
         items = []
@@ -202,7 +203,7 @@ class _Masked(RowWords):
 
 
 def is_ordered(shape: Shape) -> bool:
-    """Whether codes of the shape come in the canonical order of the values."""
+    """Whether codes of the shape are ordered as the values are."""
     match shape:
         case FlagShape() | NumberShape() | AtomShape():
             return True
@@ -219,7 +220,7 @@ def is_ordered(shape: Shape) -> bool:
 
 
 class Packer:
-    """Puts symbols into the words of a new row; what is never put is kept from the old one."""
+    """Packs symbols into the words of a new row; what is never put is copied from the old row."""
 
     def __init__(self, old: RowWords, layout: RowLayout) -> None:
         self._old = old
@@ -238,7 +239,7 @@ class Packer:
         return result
 
     def put(self, symbol: Symbol, old: Symbol | None, shape: Shape, shift: int) -> None:
-        """Put a symbol where ``old`` (None: nothing known) was read from; nothing is done if they are the same."""
+        """Pack a symbol where ``old`` (None: unknown) was read from; nothing is done if they are the same object."""
         if symbol is old:
             return
         match shape, symbol:
@@ -274,7 +275,8 @@ class Packer:
 
 
 def encode(code: FunctionBuilder, symbol: Symbol, shape: Shape) -> Scalar:
-    """The code of a symbol: a word if it has at most 64 bits, else a mask of its width. It must fit the shape."""
+    """The code of a symbol: a word if it has at most 64 bits, else a mask of its width. The symbol must fit
+    the shape."""
     match shape, symbol:
         case FlagShape(), Flag(value):
             return code.resize(value, WORD)

@@ -1,6 +1,6 @@
-"""Whether a symbol is a value of a type, and the symbol in the form that the type is kept in.
+"""Whether a symbol is a value of a type, and the symbol in the form in which the type is stored.
 
-Out of range is one thing (undefined), too many elements another (cut); both are asked here, apart.
+Out of range is undefined, too many elements is a cut. So the two are asked separately.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ Fit = tuple[Scalar, Symbol]
 
 
 def fit(code: FunctionBuilder, symbol: Symbol, type_: t.Type) -> Fit:
-    """Whether every number in it is in range and every total map complete; the symbol with its numbers in range anyway."""
+    """Whether every number is in range and every total map complete; the symbol with its numbers clamped into range in
+    any case."""
     match kind(type_), symbol:
         case ((t.BoolType() | t.IntType() | t.AtomType()), (Flag() | Number())):
             return TRUE, symbol
@@ -126,7 +127,7 @@ def _bag(code: FunctionBuilder, symbol: Bag, item: t.Type) -> Fit:
     for times, element in symbol.items:
         fits, fitted = fit(code, element, item)
         conditions.append(code.either(fits, n.same(code, times, n.number(0))))
-        # What does not fit is dropped: its clamped number could equal another's.
+        # What does not fit is dropped: clamped into range, it could equal another element.
         items.append((times if fits.known else n.pick(code, fits, times, n.number(0)), fitted))
         same = same and fitted is element
     return code.all_of(conditions), (symbol if same else Bag(tuple(items), symbol.ordered))
@@ -169,7 +170,8 @@ def _table(code: FunctionBuilder, symbol: TableSymbol | Pairs, type_: t.MapType)
 
 
 def exceeds(code: FunctionBuilder, symbol: Symbol, type_: t.Type, old: Symbol | None) -> Scalar:
-    """Whether it has more elements than the type allows; not asked of what is as ``old``, which fitted."""
+    """Whether it has more elements than the type allows. Parts that are the same as in ``old`` are skipped: they fitted
+    before."""
     if symbol is old or not _limits(type_):
         return FALSE
     match kind(type_), symbol:
@@ -231,7 +233,7 @@ def _more(code: FunctionBuilder, symbol: Symbol, capacity: int | None) -> Scalar
 
 
 def _limits(type_: t.Type) -> bool:
-    """Whether a value of the type may exceed a capacity."""
+    """Whether a value of the type could exceed a capacity."""
     match kind(type_):
         case t.BoolType() | t.IntType() | t.AtomType() | t.RangeType():
             return False

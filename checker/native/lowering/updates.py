@@ -1,4 +1,4 @@
-"""Updates: the writes of a body, each under a condition, and the symbols that the variables have after them."""
+"""Updates: the writes of a body, each under a condition, and the symbols of the variables after them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Path = tuple[Symbol | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class SymbolicWrite:
-    """A value for a place of a variable, written under a condition."""
+    """A value for a place in a variable, written under a condition."""
 
     when: Scalar
     variable: str
@@ -34,7 +34,8 @@ class SymbolicWrite:
 
 
 class Updates:
-    """The updates that end a body, made in a state. ``after`` are the symbols of the variables they write; ``undefined`` is when one has no value."""
+    """The updates at the end of a body. ``after`` are the symbols of the written variables; ``undefined`` is when one
+    has no value."""
 
     def __init__(
         self, body: Several[k.Statement], state: StateSymbols, types: Mapping[str, t.Type], lowering: Lowering
@@ -52,7 +53,7 @@ class Updates:
             self.after[each.variable] = _apply(each, current, self._types[each.variable], self._lowering)
 
     def exceeding(self) -> list[tuple[str, Scalar]]:
-        """For each written variable, in the order of the writes, the condition that it has more elements than its type allows."""
+        """For each written variable, in the order of the writes, the condition that it exceeds its capacity."""
         before = {name: self._state.read(name) for name in self.after}
         return [(each.variable, self._exceeds(each, before[each.variable])) for each in self.writes]
 
@@ -106,7 +107,7 @@ def _assign(node: k.Assign, when: Scalar, lowering: Lowering) -> SymbolicWrite:
 
 
 def _refuse_overlaps(writes: list[SymbolicWrite], lowering: Lowering) -> None:
-    """Two writes of which one lies at or inside the place of the other have no defined result."""
+    """Record as undefined that two writes overlap: that the place of one lies at or inside the place of the other."""
     code = lowering.code
     for index, later in enumerate(writes):
         for earlier in writes[:index]:

@@ -1,4 +1,5 @@
-"""The canonical order of symbols (``evaluate.order``), for what depends on which of two elements comes first."""
+"""The canonical order of symbols (``interpreter.values.value_order``), where it matters which of two elements comes
+first."""
 
 from __future__ import annotations
 
@@ -118,7 +119,7 @@ def _sequences(code: FunctionBuilder, a: Row, b: Row) -> Compared:
 
 
 def _masks(code: FunctionBuilder, a: Mask, b: Mask) -> Compared:
-    """Of two sets of one size, that with the lowest element which the other lacks comes first."""
+    """Of two sets of one size, the one with the lowest element that the other lacks comes first."""
     x, y = aligned(code, a, b)
     width = x.bits.bits
     zero = constant(width, 0)

@@ -1,4 +1,4 @@
-"""Collections with few slots: their elements, in the order of their codes, without gaps."""
+"""Collections in few slots: their elements in the order of their codes, without gaps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ Encode = Callable[[FunctionBuilder, Symbol, Shape], Scalar]
 
 
 def slot_codes(code: FunctionBuilder, symbol: Symbol, shape: SlotsShape, encode: Encode) -> tuple[Scalar, list[Scalar]]:
-    """The length of a collection and the codes of its slots; those behind the length are zero. It must not exceed the capacity."""
+    """The length of a collection and the codes of its slots; those behind the length are zero. It must not exceed the
+    capacity."""
     match symbol:
         case Mask():
             return slot_codes(code, bunch(code, symbol), shape, encode)
@@ -62,7 +63,8 @@ def _in_place(code: FunctionBuilder, length: Scalar, codes: list[Scalar], shape:
 def _sorted(
     code: FunctionBuilder, counted: list[tuple[Scalar, Scalar]], shape: SlotsShape
 ) -> tuple[Scalar, list[Scalar]]:
-    """Each element goes behind all that are there and have a smaller code; it fills as many slots as it occurs times."""
+    """Rank sort without branches: each element goes behind all smaller ones, into as many slots as it occurs
+    times."""
     total = word(0)
     slots = [constant(max(WORD, shape.stride), 0)] * shape.capacity
     for times, each in counted:

@@ -1,4 +1,5 @@
-"""Integers with intervals: every operation knows the smallest and the largest result, so that no word can overflow."""
+"""Integers with intervals: every operation computes the smallest and the largest result, so that no word can
+overflow."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ LIMIT = 1 << 62
 
 
 def bounded(value: Scalar, low: int, high: int) -> Number:
-    """A number with its interval, a constant if the interval has one value; refuses what a word may not hold."""
+    """A number with its interval, a constant if the interval has one value. Refuses an interval that a word cannot
+    hold."""
     if low < -LIMIT or high > LIMIT:
         raise UnsupportedError("integers of more than 62 bits")
     return number(low) if low == high else Number(value, low, high)
@@ -44,7 +46,7 @@ def multiply(code: FunctionBuilder, a: Number, b: Number) -> Number:
 
 
 def divide(code: FunctionBuilder, a: Number, b: Number) -> tuple[Number, Number]:
-    """Quotient and remainder, both rounded down; a divisor that is zero counts as one."""
+    """Quotient and remainder, both rounded down; a zero divisor counts as one, so that no division traps."""
     by = b.value if b.low > 0 or b.high < 0 else code.choose(code.compare("eq", b.value, word(0)), word(1), b.value)
     if a.value.known is not None and by.known is not None:
         return number(a.value.known // by.known), number(a.value.known % by.known)
@@ -61,7 +63,7 @@ def divide(code: FunctionBuilder, a: Number, b: Number) -> tuple[Number, Number]
 
 
 def less(code: FunctionBuilder, a: Number, b: Number, *, equal: bool) -> Scalar:
-    """Whether ``a < b``, or ``a <= b``; decided now if the intervals do not overlap."""
+    """Whether ``a < b``, or ``a <= b``; a constant if the intervals do not overlap."""
     if a.high < b.low or (equal and a.high <= b.low):
         return code.compare("eq", word(0), word(0))
     if a.low > b.high or (not equal and a.low >= b.high):
@@ -101,7 +103,7 @@ def larger(code: FunctionBuilder, a: Number, b: Number) -> Number:
 
 
 def pick(code: FunctionBuilder, condition: Scalar, yes: Number, no: Number) -> Number:
-    """One of two."""
+    """One of two numbers."""
     if condition.known is not None:
         return yes if condition.known else no
     return bounded(code.choose(condition, yes.value, no.value), min(yes.low, no.low), max(yes.high, no.high))

@@ -1,4 +1,4 @@
-"""Maps as symbols: made of entries, looked up, changed at a key."""
+"""Maps as symbols: construction, lookup, and update at a key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ Entry = tuple[Scalar, Symbol, Symbol]
 
 
 def map_of(code: FunctionBuilder, entries: list[Entry], key: t.Type) -> TableSymbol | Pairs:
-    """The map with these entries, of equal keys the last; a table if there are few possible keys and all are among them."""
+    """The map with these entries, of equal keys the last; a table if there are few possible keys and all are among
+    them."""
     if is_small(key) and all(is_key(code, k, key).known == 1 for _, k, _ in entries):
         table: TableSymbol | Pairs = TableSymbol(key, ((FALSE, None),) * cardinality(key))
     else:
@@ -57,7 +58,7 @@ def _in_table(code: FunctionBuilder, table: TableSymbol, key: Symbol) -> tuple[S
         present = code.either(present, code.both(here, there))
         if value is not None:
             found = value if found is None else choose(code, here, value, found)
-    # A total map has every key: say so, instead of finding it out.
+    # A total map has every key, so presence is a constant; computing it would cost a comparison for each key.
     everywhere = all(there.known == 1 for there, _ in table.entries)
     return (inside if everywhere else code.both(inside, present)), found
 

@@ -1,4 +1,4 @@
-"""Two symbols of one type made one: chosen between, compared, and the collections brought to one form first."""
+"""Two symbols of one type: chosen between, compared, and collections brought to a common form first."""
 
 from __future__ import annotations
 
@@ -136,7 +136,8 @@ def _joined_bag(code: FunctionBuilder, left: list[tuple[Number, Symbol]], right:
             if equal.known == 0:
                 continue
             count, other = result[at]
-            # An entry that occurs no more may equal another that does: only one that is surely the item may gain from nothing.
+            # An entry with count zero may equal another with a positive count. Only one that is surely the item may
+            # therefore grow from zero, or the item would be counted twice.
             here = TRUE if equal.known else code.both(equal, code.compare("ne", count.value, word(0)))
             result[at] = (n.add(code, count, n.pick(code, here, remaining, n.number(0))), other)
             remaining = n.pick(code, here, n.number(0), remaining)
@@ -151,7 +152,7 @@ def add_bags(code: FunctionBuilder, left: Bag, right: Bag) -> Bag:
 
 
 def aligned(code: FunctionBuilder, a: Mask, b: Mask) -> tuple[Mask, Mask]:
-    """The same sets over the same possible elements (sets of integers may differ in where they start and how wide they are)."""
+    """The same sets over the same possible elements: masks of integers may differ in base and width."""
     low, high = min(a.base, b.base), max(a.base + a.bits.bits, b.base + b.bits.bits)
     return _moved(code, a, low, high), _moved(code, b, low, high)
 
@@ -168,7 +169,7 @@ def _moved(code: FunctionBuilder, mask: Mask, low: int, high: int) -> Mask:
 
 
 def element(code: FunctionBuilder, mask: Mask, position: int) -> Symbol:
-    """The possible element behind a bit of a mask."""
+    """The possible element of a bit of a mask."""
     if isinstance(mask.item, t.IntType | t.RangeType):
         return n.number(mask.base + position)
     return from_rank(code, word(position), mask.item)

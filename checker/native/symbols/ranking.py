@@ -1,4 +1,4 @@
-"""Symbols and the canonical numbering of small types: constants, the rank of a symbol, the symbol of a rank."""
+"""Symbols and the canonical numbering of small types: constants, the rank of a symbol, and the symbol of a rank."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ MASK_LIMIT = 512
 def has_ranks(type_: t.Type, *, stored: bool = False) -> bool:
     """Whether symbols of the type can be numbered by arithmetic.
 
-    Integers in a set or map are checked only when it is stored: until then it may be none of the type's values, and has no number. With
-    ``stored`` only values of the type are asked about.
+    Integers in a set or map are checked only when it is stored. Until then it may be no value of the type, and has no
+    number. With ``stored`` only values of the type are meant.
     """
 
     def loose(type_: t.Type) -> bool:
@@ -64,12 +64,12 @@ def has_ranks(type_: t.Type, *, stored: bool = False) -> bool:
 
 
 def is_small(type_: t.Type) -> bool:
-    """Whether sets of the type are computed with as bit masks."""
+    """Whether sets of the type are bit masks."""
     return cardinality(type_) <= MASK_LIMIT and has_ranks(type_)
 
 
 def literal(value: Value, type_: t.Type) -> Symbol:
-    """The symbol of a value known now."""
+    """The symbol of a constant."""
     known: Any = value
     match kind(type_):
         case t.BoolType():
@@ -108,7 +108,7 @@ def _variant(value: Any, variants: tuple[t.VariantType, ...]) -> VariantSymbol:
 
 
 def nothing(type_: t.Type) -> Symbol:
-    """Some symbol of the type that stands where no value is."""
+    """Some symbol of the type, as a placeholder where there is no value."""
     match kind(type_):
         case t.IntType():
             return number(0)
@@ -161,7 +161,7 @@ def _map(value: Any, key: t.Type, image: t.Type) -> Symbol:
 
 
 def rank(code: FunctionBuilder, symbol: Symbol, type_: t.Type) -> Scalar:
-    """The rank of a symbol among the values of a small type; in range whatever the symbol is."""
+    """The rank of a symbol among the values of a small type. It is in range whatever the symbol is."""
     match kind(type_), symbol:
         case t.BoolType(), Flag(value):
             return code.resize(value, 64)

@@ -1,7 +1,7 @@
-"""Values that are known only when the code runs, part by part.
+"""Symbolic values: known only when the code runs, part by part.
 
-Each class mirrors a type of the language; the parts are scalars of the code being written. Whatever an expression yields, even where
-it is undefined and the result will not be used, every number stays inside its interval: indexing by it can never leave a table.
+Each class mirrors a type of the language; its parts are scalars of the code being written. Every number stays inside
+its interval, even where an expression is undefined and its result unused: so indexing by it can never leave a table.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class VariantSymbol:
-    """A value of an enum: the position of its variant, and for each variant its payload (used only if it is that one)."""
+    """A value of an enum: the position of its variant, and a payload for each variant, valid only for that one."""
 
     tag: Number
     payloads: tuple[tuple[Symbol, ...], ...]
@@ -62,7 +62,7 @@ class Mask:
 
 @dataclass(frozen=True, slots=True)
 class Bunch:
-    """A set as distinct items that may each be there; ``ordered`` if in canonical order."""
+    """A set as distinct items, each with the condition that it is present; ``ordered`` if in canonical order."""
 
     items: tuple[tuple[Scalar, Symbol], ...]
     ordered: bool
@@ -70,7 +70,7 @@ class Bunch:
 
 @dataclass(frozen=True, slots=True)
 class TableSymbol:
-    """A map over few possible keys: for each whether it is there, and its value (None: it cannot be there)."""
+    """A map over few possible keys: for each whether it is present, and its value (None: it cannot be present)."""
 
     key: t.Type
     entries: tuple[tuple[Scalar, Symbol | None], ...]
@@ -78,7 +78,8 @@ class TableSymbol:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """A partial map as distinct keys that may each be there, with their values; ``ordered`` if in canonical order of the keys."""
+    """A partial map as distinct keys, each with its presence and value; ``ordered`` if in canonical order of
+    the keys."""
 
     items: tuple[tuple[Scalar, Symbol, Symbol], ...]
     ordered: bool
@@ -86,7 +87,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """A sequence: the items behind ``length`` mean nothing."""
+    """A sequence: items behind ``length`` have no meaning."""
 
     length: Number
     items: tuple[Symbol, ...]
