@@ -1,4 +1,4 @@
-"""A kernel made ready to run: its initial states, its actions, and the meaning of any expression over its state."""
+"""A kernel that can be run: its initial states, its actions, and the meaning of any expression over its state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay.grammar.values import Value
 
 
 class CompiledActions(Mapping[str, ActionMeaning]):
-    """The actions of a kernel by name, each made ready when it is asked for: of a kernel for a log, its slices and what they share take a few each."""
+    """The actions of a kernel by name, each prepared on first use: each slice of a log uses only a few of them."""
 
     __slots__ = ("_bounded", "_generated", "_made", "_nodes", "_scope", "_updater")
 
@@ -46,9 +46,11 @@ class CompiledActions(Mapping[str, ActionMeaning]):
 
 
 class Model:
-    """What an explicit search needs of a kernel; with ``bounded`` false the ``bound`` lines are no guards, as in validation.
+    """What an explicit search needs of a kernel. With ``bounded`` false, ``bound`` lines are no guards, as in log
+    validation.
 
-    ``strict`` names sorts as in ``EvaluationScope``. With ``remember``, values are remembered (docs/design/quantifier-memo.md).
+    ``strict`` names sorts as in ``EvaluationScope``. With ``remember``, values are memoised
+    (docs/design/quantifier-memo.md).
     """
 
     __slots__ = ("_steps", "actions", "init", "kernel", "scope")
@@ -67,7 +69,7 @@ class Model:
 
     @property
     def steps(self) -> list[ActionMeaning]:
-        """The actions that a step can be, in the order of the model."""
+        """The actions of the step relation, in the order of the model."""
         if self._steps is None:
             self._steps = [self.actions[name] for name in self.kernel.next]
         return self._steps
@@ -78,7 +80,7 @@ class Model:
 
 
 def outcomes(model: Model, state: tuple[Value, ...]) -> Iterator[tuple[ActionMeaning, Arguments, Outcome]]:
-    """Everything that can happen in a state, in the order of the model."""
+    """Every outcome in a state, in the order of the model."""
     for action in model.steps:
         for arguments in action.instances:
             for outcome in action.outcomes(state, arguments):

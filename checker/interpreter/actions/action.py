@@ -1,8 +1,9 @@
-"""Actions: what each instance does in a state. A body is walked in order, so that guards protect what follows them.
+"""Actions: what each instance does in a state. The body is walked in order, so that guards protect what follows them.
 
-A false ``when`` disables the instance. A false ``bound`` is remembered: if every later ``when`` holds, the instance is cut under the
-label of the first such bound; if something later is undefined it is cut too. Otherwise what is undefined makes the instance stuck, which
-goes before exceeding a capacity, which cuts it under ``capacity of x``.
+A false ``when`` disables the instance. A false ``bound`` is remembered: if every later ``when`` holds, the instance is
+cut, under the label of the first such bound; if something later is undefined, it is cut too. Otherwise an undefined
+expression makes the instance stuck. Being stuck takes precedence over exceeding a capacity, which cuts the instance
+under ``capacity of x``.
 """
 
 from __future__ import annotations
@@ -31,16 +32,17 @@ from assay.grammar.values import Value
 Arguments = tuple[Value, ...]
 
 WORTH_KEEPING = 2
-"""With so many values of its first parameter it is kept which of them an action goes on with."""
+"""From this many values of its first parameter on, the values with which an action goes on are kept."""
 
 FIRST_KEPT = 4096
-"""For how many states."""
+"""For this many states they are kept."""
 
 NOTHING: Locals = {}
 
 
 class ActionMeaning:
-    """An action, ready to be run. ``decisive`` collects the labels of guards that were the only false one of some instance, where bounds count."""
+    """An action that can be run. ``decisive`` collects the labels of guards that were the only false one of some
+    instance, counting bounds."""
 
     __slots__ = (
         "_bounded",
@@ -86,7 +88,7 @@ class ActionMeaning:
         self._instances: tuple[Arguments, ...] | None = None
 
     def _prepare(self) -> Recalled:
-        """Take the body apart for ``results``, which few are asked for."""
+        """Analyse the body for ``results``, on its first call: most actions are only asked for ``outcomes``."""
         self._early, self._lets, self._late = self._divided()
         if self._generated is not None:
             parts = ActionPrefix(self._early, self._lets, self._late)
@@ -107,7 +109,7 @@ class ActionMeaning:
 
     @property
     def instances(self) -> tuple[Arguments, ...]:
-        """All tuples of arguments in canonical order; raises ``SpecError`` if they are too many to list."""
+        """All tuples of arguments in canonical order. Raises ``SpecError`` if they are too many to list."""
         if self._instances is None:
             domains = self.domains()
             size = prod(map(len, domains))
@@ -122,7 +124,7 @@ class ActionMeaning:
         return [parameter(nothing) for parameter in self._parameters]
 
     def matching(self, wanted: Sequence[Value | None], given: Sequence[bool]) -> list[Arguments]:
-        """The instances that have the wanted arguments wherever ``given`` says that one is wanted."""
+        """The instances with the ``wanted`` arguments at the positions where ``given`` is true."""
         domains = self.domains()
         chosen = [[x for x in domain if x == want] if is_given else domain
                   for domain, want, is_given in zip(domains, wanted, given, strict=True)]  # fmt: skip
@@ -131,11 +133,13 @@ class ActionMeaning:
     def results(
         self, state: tuple[Value, ...], choices: Sequence[Sequence[Value]]
     ) -> Iterator[tuple[Arguments, Successor | Cut]]:
-        """What the instances with arguments out of ``choices``, in their order, lead to, bounds ignored; none for one that is disabled or stuck.
+        """What the instances with arguments from ``choices`` lead to, in their order, without bounds; disabled and
+        stuck ones give nothing.
 
-        What a part of the body says of the first parameters alone is asked once for these, and not again for every value of the others: an
-        action of a process and a broker is not tried for each pair, where its guards allow one process, and what a process knows is computed once.
-        What it says of the very first one is kept, too, for other states in which all that is read for that is the very same.
+        Guards that mention only the first parameters are evaluated once for these, not again for each value of the
+        others: an action of a process and a broker is not tried for each pair if its guards admit one process. What
+        concerns the first parameter alone is also kept for other states in which everything read for it is the very
+        same (docs/design/action-memo.md).
         """
         recalled = self._recalled or self._prepare()
         if not choices or len(choices[0]) < WORTH_KEEPING:
@@ -153,7 +157,7 @@ class ActionMeaning:
         chosen: Arguments,
         known: Locals = NOTHING,
     ) -> Iterator[tuple[Arguments, Successor | Cut]]:
-        """The results with the arguments that were chosen, by generated code where every operation has a value."""
+        """The results with the chosen arguments, by generated code where every operation has a value."""
         if self._generated is not None:
             found = self._generated.results(state, (chosen, *choices[1:]) if chosen else choices)
             if found is not None:
@@ -162,7 +166,7 @@ class ActionMeaning:
         return self._onward(frame, choices, chosen) if chosen else self._results(frame, choices, ())
 
     def _after_first(self, state: tuple[Value, ...], values: Sequence[Value]) -> list[tuple[Value, Locals]]:
-        """The values of the first parameter with which the body goes on, and what is known of each: its own value and names for others."""
+        """The values of the first parameter whose guards hold, each with the names for values that are known then."""
         read = [values, *[state[at] for at in self._first_reads]]
         passed = self._first.get(read)
         return self._first.put(read, None, self._list_first(state, values)) if passed is None else passed
@@ -179,16 +183,16 @@ class ActionMeaning:
         return passed
 
     def _read_first(self, scope: EvaluationScope) -> list[int]:
-        """Where the state has what is read before a second parameter is chosen."""
+        """The positions in the state that are read before a second parameter is chosen."""
         steps = [step.node for part in (self._early, self._lets) for steps in part[:2] for step in steps]
         return [scope.positions[name] for name in sorted({v for step in steps for v in variables_of(step)})]
 
     def _names_up_to(self, level: int) -> Iterator[str]:
-        """The names for values that depend on so many parameters at most."""
+        """The names for values that depend on at most ``level`` parameters."""
         return (step.name for steps in self._lets[: level + 1] for step in steps)
 
     def _choose(self, frame: Frame, at: int, value: Value) -> None:
-        """Set a parameter, and let go of names for values that depend on it."""
+        """Set a parameter, and drop the values of names that depend on it."""
         frame.locals[self.names[at]] = value
         for name in self._renewed[at]:
             frame.locals.pop(name, None)
@@ -202,7 +206,7 @@ class ActionMeaning:
     def _onward(
         self, frame: Frame, choices: Sequence[Sequence[Value]], chosen: Arguments
     ) -> Iterator[tuple[Arguments, Successor | Cut]]:
-        """The results with the arguments that were chosen, of which the guards say nothing against them."""
+        """The results with the chosen arguments, none of which a guard excludes."""
         begun = len(chosen)
         if all(len(values) == 1 for values in choices[begun:]):
             for at, (value,) in enumerate(choices[begun:], begun):
@@ -218,7 +222,7 @@ class ActionMeaning:
             yield from self._results(frame, choices, (*chosen, value))
 
     def _possible(self, frame: Frame, at: int, values: Sequence[Value]) -> Sequence[Value]:
-        """The values of a parameter that are in all collections in which guards want it to be."""
+        """The values of a parameter that are in all collections in which guards require it to be."""
         try:
             wanted = [collection(frame) for collection in self._collections[at]]
         except Undefined:
@@ -226,11 +230,11 @@ class ActionMeaning:
         return [value for value in values if all(value in each for each in wanted)] if wanted else values
 
     def _divided(self) -> tuple[list[list[GuardStep]], list[list[LetStep]], list[PrefixStep]]:
-        """The prefix without bounds: for each number of parameters, the guards and the names for values that speak of those first ones and of the last of
-        them; and what is left.
+        """The prefix without bounds, divided: for each number of parameters, the guards and names that mention the last
+        of them and no later one; and the rest.
 
-        A choice, and what speaks of one, is left. The order of the parts is none of the body's, which makes no difference to whether all of
-        them have values and are true, and to what these are.
+        Choices, and what mentions one, are the rest. The parts are not in the order of the body. That changes neither
+        whether all of them have values and are true, nor these values (docs/design/guard-order.md).
         """
         early: list[list[GuardStep]] = [[] for _ in range(len(self.names) + 1)]
         lets: list[list[LetStep]] = [[] for _ in range(len(self.names) + 1)]
@@ -252,7 +256,8 @@ class ActionMeaning:
         return early, lets, late
 
     def _collections_of(self, scope: EvaluationScope) -> list[list[Meaning]]:
-        """For each parameter, the collections that hold it, by guards of the form ``b in c`` where ``c`` is known before ``b`` is chosen."""
+        """For each parameter the collections that must hold it, by guards ``b in c`` where ``c`` is known before ``b``
+        is chosen."""
         found: list[list[Meaning]] = [[] for _ in self.names]
         for at, name in enumerate(self.names):
             known = {
@@ -267,7 +272,7 @@ class ActionMeaning:
         return found
 
     def outcomes(self, state: tuple[Value, ...], arguments: Arguments) -> list[Outcome]:
-        """What the instance can do in the state, one outcome for each way to pick; none if it is disabled."""
+        """What the instance can do in the state, one outcome for each combination of picks; none if it is disabled."""
         found: list[Outcome] = []
         self._walk(self._frame(state, arguments), self._prefix, 0, (), (), found)
         return found
@@ -310,7 +315,7 @@ class ActionMeaning:
             found.append(self._cut_before(cuts, picks, frame, at) if cuts else stuck)
 
     def _cut_before(self, cuts: tuple[str, ...], picks: Picks, frame: Frame, at: int) -> Cut:
-        """The cut of an instance in which the step ``at``, after the false bounds, is undefined."""
+        """The cut of an instance whose step ``at``, behind false bounds, is undefined."""
         if len(cuts) == 1 and cuts[0] not in self.decisive and rest_holds(self._prefix, frame, at):
             self.decisive.add(cuts[0])
         return Cut(picks, cuts[0])
@@ -338,7 +343,8 @@ class ActionMeaning:
             self.decisive.add(step.node.label)
 
     def false_guards(self, state: tuple[Value, ...], arguments: Arguments) -> list[tuple[FalseGuard, ...]]:
-        """For every way to pick, all guards that stand in the way by themselves, evaluated without stopping at the first."""
+        """For every combination of picks, all guards that are obstacles of their own, evaluated without stopping at the
+        first."""
         return false_guards(self._prefix, self._frame(state, arguments))
 
 

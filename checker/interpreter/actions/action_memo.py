@@ -1,8 +1,6 @@
-"""What an action did where all that it reads was the very same.
+"""A memo of what an action did: its outcomes are used again where everything that it reads is the very same object.
 
-NOTE(recalling): What an action does depends on what its body reads, and on nothing else: on some variables, and of maps in which it looks up the value of its
-first parameter alone, on the entry for that. Where these are the very same objects as before, its outcomes are the same, and so is what they write. A
-slice of a log is tried at positions of what is shared that differ in what others have read, and an action of one process looks at none of that.
+The argument, and why identity is enough, is in docs/design/action-memo.md.
 """
 
 from __future__ import annotations
@@ -22,13 +20,13 @@ Arguments = tuple[Value, ...]
 Results = Iterator[tuple[Arguments, Successor | Cut]]
 
 KEPT = 256
-"""Of how many states the outcomes of an action are kept."""
+"""For how many states the outcomes of an action are kept."""
 
 _ABSENT = object()
 
 
 class _Outcome(NamedTuple):
-    """One way: the arguments, the choices, and what is written; or how it is cut."""
+    """One outcome: the arguments, the picks, and what is written; or the cut."""
 
     arguments: Arguments
     picks: Picks
@@ -54,7 +52,7 @@ class Recalled:
     def results(
         self, state: tuple[Value, ...], first: Value, choices: Sequence[Sequence[Value]], ask: Callable[[], Results]
     ) -> Results:
-        """The outcomes in a state, with the first argument given: as they were where all that is read was the same, or as they are found."""
+        """The outcomes in a state with the first argument given: from the memo, or computed by ``ask``."""
         now: Any = state
         held = (choices, *[now[at] for at in self._whole], *[now[at].get(first, _ABSENT) for at in self._cells])
         known = self._known.get(held, first)
@@ -83,7 +81,8 @@ class Recalled:
 
 
 def _reads(node: k.Node, first: frozenset[str], whole: set[str], cells: set[str]) -> None:
-    """Collect the variables that are read inside a node: in ``cells`` those of which the entry for the first parameter is, whatever it is called there."""
+    """Collect the variables that a node reads: in ``cells`` those read only at the entry for the first parameter, under
+    any name for it."""
     match node:
         case k.StateVar(_, name):
             whole.add(name)

@@ -1,4 +1,4 @@
-"""The part of an action before its updates, ready to be run: guard lines, names for values, and choices."""
+"""The part of an action before its updates, ready to run: guards, names for values, and picks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.grammar import kernel as k
 
 @dataclass(frozen=True, slots=True)
 class GuardStep:
-    """A guard line with its meaning. ``needs`` are the names of bound variables that it mentions."""
+    """A guard with its meaning. ``needs`` are the bound names that it mentions."""
 
     node: k.Guard
     holds: Meaning
@@ -35,7 +35,7 @@ class LetStep:
 
 @dataclass(frozen=True, slots=True)
 class PickStep:
-    """A choice."""
+    """A pick."""
 
     node: k.Pick
     name: str
@@ -47,7 +47,7 @@ PrefixStep = GuardStep | LetStep | PickStep
 
 
 def prefix_steps(statements: Sequence[k.Statement], scope: EvaluationScope) -> list[PrefixStep]:
-    """What precedes the updates, with its meaning."""
+    """The statements before the updates, each with its meaning."""
     return [_step(each, scope) for each in statements]
 
 

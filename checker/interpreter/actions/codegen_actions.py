@@ -1,7 +1,7 @@
-"""Actions as Python functions: all results of an action in a state, the loops over its parameters and choices written out (docs/design/generated-evaluator.md).
+"""Actions as generated Python functions: all results of an action in a state (docs/design/generated-evaluator.md).
 
-What precedes the updates is in the order of NOTE(lazily): guards that speak of the first parameters before the next one is chosen, those that go through
-collections last.
+The loops over parameters and picks are written out. Guards and names come in the order of docs/design/guard-order.md:
+what mentions only the first parameters precedes the next one, and what enumerates collections comes last.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ from assay.grammar.values import Value
 Arguments = tuple[Value, ...]
 Found = list[tuple[Arguments, Successor | Cut]]
 Run = Callable[[tuple[Value, ...], Sequence[Sequence[Value]]], Found]
-"""The results of an action in a state with arguments out of some choices; raises one of ``NO_VALUE`` where the reference evaluator is to be asked."""
+"""The results of an action in a state with arguments from some choices. Raises one of ``NO_VALUE`` where the reference
+evaluator must decide."""
 
 
 class ActionPrefix(NamedTuple):
-    """The part of a body before its updates, without bounds: guards and names by the number of parameters that they speak of, and what is left."""
+    """The part of a body before its updates, without bounds: guards and names by the number of parameters that they
+    need, and the rest."""
 
     early: Sequence[Sequence[GuardStep]]
     lets: Sequence[Sequence[LetStep]]
@@ -38,14 +40,15 @@ class ActionPrefix(NamedTuple):
 
 
 WORTH_IT = 100
-"""After so many questions about an action code is made for it."""
+"""After this many calls of an action code is made for it. Making it takes 4 ms."""
 
 FAILURES = 64
-"""After so many more questions without than with an answer by that code it is not asked any more."""
+"""Once calls without an answer exceed those with one by this many, the code is dropped: each such call is evaluated
+twice."""
 
 
 class TieredCode:
-    """The code of an action, made when it has been asked about often enough."""
+    """The code of an action, made when the action has been called often enough."""
 
     __slots__ = ("_asked", "_failed", "_run", "make")
 
@@ -55,7 +58,7 @@ class TieredCode:
         self._asked = self._failed = 0
 
     def results(self, state: tuple[Value, ...], choices: Sequence[Sequence[Value]]) -> Found | None:
-        """The results of the action; None where the reference evaluator is to be asked."""
+        """The results of the action; None where the reference evaluator must decide."""
         if self._run is None:
             self._asked += 1
             if self._asked != WORTH_IT or self.make is None:
@@ -81,15 +84,16 @@ def action_code(
     scope: EvaluationScope,
     updater: Updater,
 ) -> Run | None:
-    """The function that an action becomes; None where it is beyond what Python takes."""
+    """The function of an action; None where it exceeds what Python can compile."""
     try:
         return _Action(parameters, parts, scope, updater).run(updates)
-    except (SyntaxError, RecursionError, MemoryError):
+    except (SyntaxError, RecursionError, MemoryError):  # CPython's compiler limits nesting, by any of these
         return None
 
 
 def condition_code(expr: k.Expr, scope: EvaluationScope) -> Meaning | None:
-    """The function that an expression becomes; it asks the reference evaluator where it has no value. None where it is beyond what Python takes."""
+    """The function of an expression, with the reference evaluator as fallback; None where it exceeds what Python can
+    compile."""
     try:
         source = PythonWriter(scope, lambda name: f"bound[{name!r}]")
         body = (
@@ -155,7 +159,8 @@ class _Action:
         self._lines.append(" " * (self._depth + 1) + text)
 
     def _level(self, level: int) -> None:
-        """The guards that speak of so many parameters, and the names for later ones, which are the same for all that these are asked of."""
+        """Write the guards that need so many parameters, and the names that later guards need, once for all values of
+        later parameters."""
         for step in sorted(self._parts.early[level], key=lambda each: cost_of(each.node, self._lets) // LONG):
             self._guard(step)
         deeper = [step.node for guards in self._parts.early[level + 1 :] for step in guards]
@@ -164,7 +169,7 @@ class _Action:
                 self._let(let)
 
     def _mentioned(self, nodes: Iterable[k.Node]) -> set[str]:
-        """The names for values that some statements mention, or others that these mention."""
+        """The names for values that statements mention, directly or through other names."""
         found: set[str] = set()
         waiting = list(nodes)
         while waiting:
@@ -178,7 +183,7 @@ class _Action:
         self._line(f"if not {self._source.of(step.node.condition)}: continue")
 
     def _need(self, node: k.Node) -> None:
-        """Values for the names that something mentions."""
+        """Write values for the names that a node mentions."""
         for name in sorted(needed(node) & self._lets.keys()):
             self._let(self._lets[name])
 
@@ -190,7 +195,7 @@ class _Action:
             self._line(f"{self._source.bind(step.name)} = {value}")
 
     def _late(self) -> Iterator[str]:
-        """Choices, and what speaks of them, in the order of the body; the names of the choices."""
+        """Write the picks, and what mentions them, in the order of the body; yields the names of the picks."""
         steps = self._parts.late
         for at, step in enumerate(steps):
             match step:
@@ -206,7 +211,7 @@ class _Action:
                     assert_never(step)
 
     def _pick(self, step: PickStep, later: Sequence[PrefixStep]) -> None:
-        """Loop over a choice; over nothing but the value that a later guard wants it to have, if one does."""
+        """Write the loop over a pick, or the only value that a later guard allows it to have."""
         wanted = [each for other in later for each in demanded(other, step.name, self._known)]
         asked = [self._source.of(each) for each in wanted[:1]]
         elements = self._source.elements(step.node.domain, ordered=not asked)
@@ -256,10 +261,10 @@ class _Action:
 
 
 def narrowly(updates: Sequence[k.Statement]) -> list[k.Statement]:
-    """Updates of which each that changes one entry of what it assigns to, ``m := m with {k -> v}``, assigns to that entry instead.
+    """Updates in which ``m := m with {k -> v}`` becomes an assignment to the entry ``m[k]``.
 
-    What else is there was in range and within its capacity before. Of a variable to which there is another assignment none is changed: two that
-    overlap have no result.
+    Only the new entry is then checked against ranges and capacity; the others were checked before. A variable with
+    another assignment is left as it is, because two overlapping writes have no result.
     """
     assigned = [each.variable for each in assignments(updates)]
     return [
@@ -279,7 +284,7 @@ def _narrow(node: k.Assign) -> k.Assign:
 
 
 def _is_place(expr: k.Expr, variable: str, path: Sequence[k.AtKey | k.AtField]) -> bool:
-    """Whether an expression reads the place at a path."""
+    """Whether an expression reads the place that a path names."""
     match expr:
         case k.StateVar(_, name):
             return name == variable and not path

@@ -1,7 +1,7 @@
-"""What stands in the way of an instance: which guards are not true, and whether one of them is the only obstacle.
+"""Why an instance is disabled: which guards are not true, and whether one of them is the only obstacle.
 
-NOTE(protected): guards go from left to right and protect what follows them. A step that has no value although an earlier guard is false
-was protected by that guard, so it is no obstacle of its own; neither is what mentions the name of a ``let`` or ``pick`` without a value.
+Guards protect what follows them: what is undefined behind a false guard is no obstacle of its own
+(docs/design/protected-guards.md).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class FalseGuard:
 
 
 def rest_holds(prefix: Sequence[PrefixStep], frame: Frame, start: int, lost: Names = NO_NAMES) -> bool:
-    """Whether nothing from ``start`` on, after a false guard, is an obstacle for some way to pick (docs/design/protected-guards.md).
+    """Whether, behind a false guard, nothing from ``start`` on is an obstacle for some combination of picks.
 
-    ``lost`` are the names that have no value.
+    ``lost`` are the names without a value; what mentions one is no obstacle (docs/design/protected-guards.md).
     """
     for at in range(start, len(prefix)):
         step = prefix[at]
@@ -64,9 +64,10 @@ def _without(step: PrefixStep, lost: Names) -> Names:
 
 
 def false_guards(prefix: Sequence[PrefixStep], frame: Frame) -> list[tuple[FalseGuard, ...]]:
-    """For every way to pick, all obstacles (docs/design/protected-guards.md), evaluated without stopping at the first.
+    """For every combination of picks all obstacles, evaluated without stopping at the first
+    (docs/design/protected-guards.md).
 
-    What mentions the name of a ``let`` or ``pick`` without a value is left out: that ``let`` or ``pick`` is listed.
+    What mentions a ``let`` or ``pick`` without a value is left out; that ``let`` or ``pick`` itself is listed.
     """
     found: list[tuple[FalseGuard, ...]] = []
     _list_false(prefix, frame, 0, (), NO_NAMES, found)

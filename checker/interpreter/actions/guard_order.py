@@ -1,7 +1,6 @@
-"""Names for values that are worked out when they are asked for, and conditions in the order in which they cost least.
+"""The order of guards by cost, and names whose values are computed on first use (docs/design/guard-order.md).
 
-NOTE(lazily): Where nothing is told of an instance that is disabled or stuck, the order of its guards and names is nobody's matter: it goes on if all guards are
-true and all names have values. So what takes long is asked last, and a name that no guard needed only before the instance goes on.
+Both are sound only where nothing is reported about instances that are disabled or stuck.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 
 GOING_THROUGH = (k.Quantified, k.Filter, k.Image, k.Tabulate, k.Aggregate, k.Keys, k.Values, k.Elements, k.Subsets)
-"""What goes through a collection."""
+"""The nodes that enumerate a collection."""
 
 LONG = 30
-"""How many other operations going through a collection counts for."""
+"""How many plain operations an enumeration counts for."""
 
 
 class LazyLocals(dict[str, Any]):
-    """The values of locals, those of names by themselves when they are first asked for."""
+    """The values of locals; those of ``let`` names are computed on first use."""
 
     __slots__ = ("_lets", "_now")
 
@@ -38,12 +37,12 @@ class LazyLocals(dict[str, Any]):
 
 
 def lazy_frame(state: tuple[Any, ...], known: Locals, lets: Mapping[str, LetStep]) -> Frame:
-    """A frame in which these names have values when they are asked for."""
+    """A frame in which these names get their values on first use."""
     return Frame(state, (), LazyLocals(known, lets, state))
 
 
 def all_hold(frame: Frame, guards: Iterable[GuardStep]) -> bool:
-    """Whether guards are true; one without a value is not."""
+    """Whether all guards are true; an undefined one is not."""
     try:
         for guard in guards:
             if not guard.holds(frame):
@@ -54,7 +53,7 @@ def all_hold(frame: Frame, guards: Iterable[GuardStep]) -> bool:
 
 
 def have_values(frame: Frame, names: Iterable[str]) -> bool:
-    """Whether names have values."""
+    """Whether all names have values."""
     try:
         for name in names:
             frame.locals[name]
@@ -69,12 +68,12 @@ def needed(node: k.Node) -> frozenset[str]:
 
 
 def by_cost(guards: Iterable[GuardStep], lets: Mapping[str, LetStep]) -> list[GuardStep]:
-    """The guards, those first that take the least time, with the names that they need."""
+    """The guards in increasing order of their cost, including that of the names that they need."""
     return sorted(guards, key=lambda guard: cost_of(guard.node, lets))
 
 
 def cost_of(node: k.Node, lets: Mapping[str, LetStep]) -> int:
-    """How many operations a statement takes, with the names that it needs."""
+    """The number of operations of a statement, including those of the names that it needs."""
     known: dict[str, int] = {}
 
     def cost(node: k.Node) -> int:
@@ -95,7 +94,8 @@ def _size(node: k.Node) -> int:
 
 
 def narrowed(steps: Sequence[PrefixStep], known: Iterable[str], scope: EvaluationScope) -> list[PrefixStep]:
-    """Steps of which each choice is among the values that a later guard allows, ``b == v`` where v is ``known`` before: no other leads on."""
+    """The steps, with each pick restricted to values that a later guard ``b == v`` allows, where v is
+    ``known`` before."""
     found: list[PrefixStep] = []
     names = set(known)
     for at, step in enumerate(steps):
@@ -114,7 +114,7 @@ def narrowed(steps: Sequence[PrefixStep], known: Iterable[str], scope: Evaluatio
 
 
 def demanded(step: PrefixStep, name: str, known: set[str]) -> Iterator[k.Expr]:
-    """What a guard wants a local to be, as far as that is known before."""
+    """The values that a guard requires a local to have, as far as they are known before it."""
     if not isinstance(step, GuardStep) or step.is_bound:
         return
     condition = step.node.condition

@@ -1,4 +1,5 @@
-"""Initial states: the body of ``init`` is run out of nothing, and the states that satisfy its conditions are kept."""
+"""Initial states: the body of ``init`` is run on a state without values, and the results that satisfy its conditions
+are kept."""
 
 from __future__ import annotations
 
@@ -26,9 +27,9 @@ class InitMeaning:
         self._conditions = [(guard, scope.meaning(guard.condition)) for guard in node.conditions]
 
     def outcomes(self) -> Iterator[Outcome]:
-        """The initial states in canonical order of the picks, and what was cut or undefined among them.
+        """The initial states in canonical order of the picks, with what was cut or undefined among them.
 
-        Raises ``SpecError`` when there are too many to list.
+        Raises ``SpecError`` if there are too many to list.
         """
         for number, outcome in enumerate(self._walk(Frame(()), 0, (), (), None)):
             if number >= ENUMERATION_LIMIT:
@@ -37,7 +38,8 @@ class InitMeaning:
                 yield outcome
 
     def first_stuck(self, heed: Callable[[], None]) -> Stuck | None:
-        """The first of the initial states without a value, however many there are; ``heed`` is called before each."""
+        """The first initial state without a value, however many there are; ``heed`` is called before each and may
+        raise."""
         for outcome in self._walk(Frame(()), 0, (), (), None):
             heed()
             if isinstance(outcome, Stuck):
@@ -52,7 +54,8 @@ class InitMeaning:
     def _walk(
         self, frame: Frame, start: int, writes: tuple[PendingWrite, ...], picks: Picks, wanted: State | None
     ) -> Iterator[Outcome | None]:
-        """Run the body from a place on; what does not lead to the ``wanted`` state, if there is one, is left as soon as a variable shows it."""
+        """Run the body from a statement on. With a ``wanted`` state, a branch is left as soon as a variable differs
+        from it."""
         try:
             made = list(writes)
             for at in range(start, len(self._steps)):

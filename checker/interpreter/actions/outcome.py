@@ -1,4 +1,4 @@
-"""What an instance of an action can do in a state."""
+"""The outcomes of an instance of an action in a state."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Updates: the writes that the statements of a body make, and the state that they make together.
+"""Updates: the writes of a body's statements, and the state that they make together.
 
-Every right-hand side, index and condition reads the state before the step. Writes are collected first and applied afterwards; two
-writes of which one lies at or inside the place of the other have no defined result.
+Every right-hand side, index and condition reads the state before the step. Writes are collected first and applied
+afterwards. Two writes of which one lies at or inside the place of the other have no defined result.
 """
 
 from __future__ import annotations
@@ -132,7 +132,8 @@ class Updater:
         self._whole: list[Fits | None] = [range_check(variable.type) for variable in variables]
 
     def after(self, state: tuple[Value, ...], writes: list[PendingWrite]) -> tuple[Value, ...]:
-        """The state after the writes; raises ``Undefined``, else ``CapacityExceeded`` with the name of the variable."""
+        """The state after the writes. Raises ``Undefined``, or else ``CapacityExceeded`` with the name of
+        the variable."""
         _refuse_overlaps(writes, self._names)
         values = list(state)
         for position, path, value, assign in writes:
@@ -141,7 +142,7 @@ class Updater:
         return tuple(values)
 
     def initial(self, writes: list[PendingWrite]) -> tuple[Value, ...]:
-        """The state that the writes make out of nothing: a total map may be given entry by entry."""
+        """The initial state that the writes make; a total map may be given entry by entry."""
         _refuse_overlaps(writes, self._names)
         values: list[Any] = [UNSET] * len(self._names)
         for position, path, value, assign in writes:
@@ -156,7 +157,7 @@ class Updater:
         return tuple(values)
 
     def _refuse_excess(self, values: list[Any], writes: list[PendingWrite]) -> None:
-        """Look for too many elements where something was written: all else was looked at before."""
+        """Check capacities where something was written; everything else was checked before."""
         for position, path, _, assign in writes:
             known = self._exceeds.get(assign)
             if known is None:

@@ -1,4 +1,4 @@
-"""Parts read from values, and values changed in one part."""
+"""Reading parts of values, and updating values in one part."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _unwrap(node: k.Unwrap, scope: EvaluationScope) -> Meaning:
 
 
 def changing(node: Changing, scope: EvaluationScope) -> Meaning:
-    """The function that makes the changed value."""
+    """The function that makes the updated value."""
     match node:
         case k.UpdateEntry():
             return _update_entry(node, scope)
@@ -130,7 +130,7 @@ def _update_entry(node: k.UpdateEntry, scope: EvaluationScope) -> Meaning:
 
 
 def with_entry(collection: Any, key: Any, value: Any, of: Type, span: Span, key_type: Type) -> Any:
-    """The map or sequence with another entry; only a partial map may gain a key."""
+    """The map or sequence with another entry. Only a partial map may gain a key."""
     if not isinstance(of, MapType):
         check_index(collection, key, span)
         return (*collection[:key], value, *collection[key + 1 :])

@@ -1,4 +1,4 @@
-"""Evaluation that goes on for long asks now and then whether it is still wanted."""
+"""Cancellation of long evaluations: they call back regularly, and the callback may raise."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 EVERY = 50_000
-"""Elements that a quantifier goes through, or the quantifiers inside it, between two questions."""
+"""How many elements quantifiers visit between two callbacks."""
 
 
 class _Asked(threading.local):
-    """Whom the evaluation in a thread asks: the search that it is part of."""
+    """The callback of the evaluation that runs in a thread."""
 
     heed: Callable[[], None] | None = None
 
@@ -21,7 +21,7 @@ _asked = _Asked()
 
 @contextmanager
 def heeding(heed: Callable[[], None]) -> Iterator[None]:
-    """Inside, what is evaluated in this thread calls ``heed`` now and then, which raises what is to end it."""
+    """Inside, evaluations in this thread call ``heed`` regularly; it raises to end them."""
     before, _asked.heed = _asked.heed, heed
     try:
         yield
@@ -30,6 +30,6 @@ def heeding(heed: Callable[[], None]) -> Iterator[None]:
 
 
 def heed() -> None:
-    """Call what is to be called now and then, if there is anything."""
+    """Call the callback of this thread, if there is one."""
     if _asked.heed is not None:
         _asked.heed()

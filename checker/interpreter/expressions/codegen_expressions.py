@@ -1,8 +1,9 @@
-"""Expressions as Python source: the same values as the reference evaluator's functions give, in one function instead of one a node.
+"""Expressions as generated Python source: the values of the reference evaluator in one function, not one function per
+node.
 
-NOTE(generated): What is generated only ever gives a value where every operation on the way has one. An operation without a value raises one of
-``NO_VALUE``, and then the reference evaluator is asked, which alone says what is undefined, and why. So the reference evaluator stays
-the meaning of the language. Elements are gone through in canonical order wherever what comes later is not looked at.
+Generated code gives a value only where every operation on the way has one; otherwise it raises one of ``NO_VALUE`` and
+the reference evaluator decides (docs/design/generated-evaluator.md). So elements are visited in canonical order
+wherever later ones may be skipped.
 """
 
 from __future__ import annotations
@@ -25,17 +26,18 @@ from assay.grammar.kernel import types as t
 from assay.grammar.values import FrozenMap, RecordValue, Some, VariantValue
 
 NO_VALUE = (Undefined, SpecError, KeyError, IndexError, AttributeError, TypeError, ValueError, ZeroDivisionError)
-"""What is raised where an operation has no value, or a collection is too large to be listed."""
+"""What generated code raises where an operation has no value, or a collection is too large to list."""
 
 _TOTAL = (
     k.Const, k.StateVar, k.Local, k.TypeDomain, k.Not, k.Logic, k.Equal, k.Compare, k.Member, k.Subset, k.IsVariant,
     k.IsSome, k.IfThenElse, k.LetIn, k.Count, k.Times, k.Keys, k.Values, k.Elements, k.ReadField, k.MakeSome,
 )  # fmt: skip
-"""What has a value wherever its parts have."""
+"""The nodes that have a value wherever their parts have."""
 
 
 class PythonWriter:
-    """Writes expressions. ``names`` are the Python names of what is bound, ``given`` what else the generated code needs, by name."""
+    """Writes expressions. ``names`` are the Python names of bound variables, ``given`` the objects that the generated
+    code needs, by name."""
 
     def __init__(self, scope: EvaluationScope, local: Callable[[str], str]) -> None:
         self.scope = scope
@@ -49,19 +51,19 @@ class PythonWriter:
         self._bound = self._in_range = 0
 
     def give(self, value: Any) -> str:
-        """A name for a value that the code needs."""
+        """A name under which the code gets an object."""
         name = f"g{len(self.given)}"
         self.given[name] = value
         return name
 
     def bind(self, name: str) -> str:
-        """A Python name for a bound variable."""
+        """A fresh Python name for a bound variable."""
         self._bound += 1
         found = self.names[name] = f"v{self._bound}"
         return found
 
     def name(self, name: str) -> str:
-        """How a bound variable is read."""
+        """The source that reads a bound variable."""
         return self.names.get(name) or self._local(name)
 
     def of(self, node: k.Expr) -> str:
@@ -69,7 +71,7 @@ class PythonWriter:
         return self._constant(node) or self._kept(node) or self._plain(node)
 
     def _constant(self, node: k.Expr) -> str | None:
-        """The value of what depends on nothing; None where it does, or has no value."""
+        """The value of an expression that depends on nothing; None if it depends on something or is undefined."""
         if not isinstance(node, _FOLDED) or free_locals(node) or variables_of(node):
             return None
         try:
@@ -79,7 +81,7 @@ class PythonWriter:
         return repr(value) if isinstance(value, bool | int) else self.give(value)
 
     def _kept(self, node: k.Expr) -> str | None:
-        """A call of what remembers the value; None where nothing does."""
+        """A call of the memo for a node; None if its values are not memoised."""
         meaning = self.scope.meaning(node) if isinstance(node, _ASKED) else None
         at = getattr(meaning, "at", None)
         if at is None:
@@ -120,7 +122,7 @@ class PythonWriter:
         return f"(lambda {name}: {body})({value})" if self._in_range else f"(({name} := {value}), {body})[1]"
 
     def _called(self, node: k.Expr) -> str:
-        """A call of the reference evaluator's function."""
+        """A call of the reference evaluator's function for a node."""
         names = ", ".join(f"{name!r}: {self.name(name)}" for name in sorted(free_locals(node)))
         before = (
             "before" if self.scope.old or any(isinstance(each, k.Old) for each in (node, *descendants(node))) else "()"
@@ -162,7 +164,7 @@ class PythonWriter:
         return f"{'any' if node.kind == 'exists' else 'all'}({self.of(node.body)} for {name} in {elements})"
 
     def elements(self, node: k.Expr, *, ordered: bool) -> str:
-        """The source of the elements of a set or sequence, in canonical order if they are to be ``ordered``."""
+        """The source of the elements of a set or sequence, in canonical order if ``ordered``."""
         match node:
             case k.TypeDomain(_, of):
                 return self.give(domain(of, node.span))
@@ -177,7 +179,8 @@ class PythonWriter:
         return f"sorted({value})" if key is None else f"sorted({value}, key={self.give(key)})"
 
     def _in_domain(self, node: k.Expr) -> str:
-        """The source of an expression in the domain of a comprehension, where Python binds no names."""
+        """The source of an expression in the domain of a comprehension, where Python does not allow assignment
+        expressions."""
         self._in_range += 1
         try:
             return self.of(node)
@@ -215,7 +218,7 @@ class PythonWriter:
         return "".join(f"{self.of(item)}, " for item in items)
 
     def checked(self, value: str, type_: t.Type) -> str:
-        """The value, which has to be in range."""
+        """The source of a value with its range check."""
         fits = range_check(type_)
         return value if fits is None else f"{self.give(_fitting(fits))}({value})"
 
@@ -267,7 +270,7 @@ class PythonWriter:
 
 
 _ASKED = (k.Quantified, k.Filter, k.Image, k.Tabulate, k.Aggregate, k.Combine)
-"""What may be remembered (``quantifier_memo.WORTH_IT``)."""
+"""The nodes whose values may be memoised (``quantifier_memo.WORTH_IT``)."""
 
 _FOLDED = (
     *_ASKED,
@@ -287,7 +290,7 @@ _COMBINED: Mapping[str, str] = {"union": "|", "difference": "-", "intersection":
 
 
 def is_total(node: k.Expr) -> bool:
-    """Whether an expression has a value, whatever those of its names are."""
+    """Whether an expression has a value whatever its names stand for."""
     return all(isinstance(each, _TOTAL) for each in (node, *descendants(node)))
 
 

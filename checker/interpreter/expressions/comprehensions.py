@@ -1,4 +1,4 @@
-"""Sets, sequences, bags and maps made from others."""
+"""Comprehensions, unions and other expressions that make collections of others."""
 
 from __future__ import annotations
 

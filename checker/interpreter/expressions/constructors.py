@@ -1,4 +1,4 @@
-"""Values made of parts: options, displays of collections, records, variants, and the check of a range."""
+"""Constructors of options, collections, records and variants, and the range check of a stored value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay.grammar.values import FrozenMap, RecordValue, Some, Value, VariantVal
 
 
 def making(node: Making, scope: EvaluationScope) -> Meaning:
-    """The function that makes the value."""
+    """The function that constructs the value."""
     match node:
         case k.Checked():
             return _checked(node, scope)

@@ -1,7 +1,7 @@
 """The meaning of every expression: each node becomes, once, a function from a frame to a value.
 
-This is the reference semantics of the language: one case a node, no cleverness beyond remembering the value of sets that depend on
-nothing. The families of nodes are in the modules beside this one.
+This is the reference semantics of the language: one case per node, and no optimisation but one: sets that depend on
+nothing are computed once. The families of nodes are in the modules beside this one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ONLY_TEMPORAL = "E803"
 
 
 def scope_of(variables: tuple[k.Variable, ...], strict: frozenset[str] = frozenset()) -> EvaluationScope:
-    """The scope in which expressions over these state variables get their meaning."""
+    """The scope in which expressions over these state variables are evaluated."""
     positions = {variable.name: position for position, variable in enumerate(variables)}
     return EvaluationScope(positions, meaning, strict=strict)
 
@@ -38,13 +38,14 @@ def evaluate(
     before: tuple[Value, ...] = (),
     bound: Mapping[str, Value] | None = None,
 ) -> Value:
-    """The value of an expression in a state, ``old`` reading ``before``; raises ``Undefined`` if it has none."""
+    """The value of an expression in a state, where ``old`` reads ``before``. Raises ``Undefined`` if it has none."""
     value: Value = scope_of(kernel.variables).meaning(expr)(Frame(state, before, dict(bound or {})))
     return value
 
 
 def meaning(expr: k.Expr, scope: EvaluationScope) -> Meaning:
-    """The function that evaluates the expression; raises ``SpecError`` for a temporal operator, which no single state satisfies."""
+    """The function that evaluates the expression. Raises ``SpecError`` for a temporal operator, which has no value in a
+    state."""
     node = expression(expr)
     match node:
         case k.Const() | k.StateVar() | k.Local() | k.TypeDomain() | k.Old():

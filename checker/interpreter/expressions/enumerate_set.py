@@ -16,7 +16,7 @@ Listing = Callable[[Frame], Sequence[Any]]
 
 
 def listing(expr: k.Expr, scope: EvaluationScope) -> Listing:
-    """A function that lists what the expression's value contains; raises ``SpecError`` if it is too much to list."""
+    """A function that lists the elements of the expression's value. Raises ``SpecError`` if there are too many."""
     match expr:
         case k.TypeDomain(_, of):
             known: list[tuple[Any, ...]] = []

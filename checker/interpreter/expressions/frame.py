@@ -1,4 +1,4 @@
-"""What an expression is evaluated in, and what it becomes: a function from a frame to a value."""
+"""Frames, in which expressions are evaluated, and scopes, in which they get their meaning."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Locals = dict[str, Any]
 
 
 class Frame:
-    """The state now, the state before the step, and the values of the bound variables.
+    """The current state, the state before the step, and the values of bound variables.
 
-    Binders have unique names, so that a binder simply writes its value here and nothing has to be restored.
+    Binders have unique names. So a binder simply writes its value here, and nothing is restored afterwards.
     """
 
     __slots__ = ("before", "locals", "now")
@@ -35,9 +35,10 @@ Meaning = Callable[[Frame], Any]
 class EvaluationScope:
     """What is known while an expression is given its meaning.
 
-    ``positions`` maps state variables to their place in the state. ``nonempty`` collects every quantifier whose domain
-    was seen to have an element, and ``evaluated`` of every one that was evaluated at all; both are None where nobody asks. A quantifier
-    over elements of the sorts named in ``strict`` is undefined if its body is for any of them, in whatever order they come.
+    ``positions`` maps state variables to their position in the state. ``nonempty`` collects every quantifier whose
+    domain had an element, ``evaluated`` every quantifier that was evaluated; both are None where nobody asks. A
+    quantifier over elements of a sort named in ``strict`` is undefined if its body is undefined for any element, in
+    whatever order they come (docs/design/symmetry-reduction.md).
     """
 
     positions: Mapping[str, int]

@@ -1,7 +1,7 @@
-"""Values of expressions that range over sets, remembered as long as the variables that they read are the very same.
+"""A memo of quantifiers and comprehensions: a value is used again while the variables that were read are the very same
+objects.
 
-NOTE(remembering): An execution of a log is followed in states of which each has nearly all values of the one before it, as the very same objects. What
-an expression reads is known: so where these objects are the same, and its locals equal, its value is the same.
+The argument is in docs/design/quantifier-memo.md.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.kernel import types as t
 
 WORTH_IT = (k.Quantified, k.Filter, k.Image, k.Tabulate, k.Aggregate, k.Combine)
-"""What takes long enough."""
+"""The nodes that take long enough to evaluate."""
 
 SIMPLE = (t.AtomType, t.RangeType, t.BoolType)
-"""Types of locals that are compared in no time."""
+"""Types of locals that are hashed and compared in constant time."""
 
 MOST_LOCALS = 2
 KEPT = 2048
-"""So many values of an expression are remembered; then it begins anew."""
+"""How many values of an expression are kept; then its memo is emptied."""
 
 _ABSENT = object()
-"""In place of a value, of which None is one."""
+"""Stands for "not in the memo", because None is a value."""
 
 
 Consulted = dict[tuple["Remembered | WatchedMembership", tuple[Any, ...]], None]
-"""What was remembered or worked out in the course of an evaluation: which value, for which values of its locals."""
+"""What an evaluation used: memoised expressions, each with the values of its locals."""
 
 _watchers: list[Consulted] = []
 
 
 class Remembered:
-    """The value of an expression, remembered by what it reads: some variables, and some locals."""
+    """The values of an expression, kept by what it reads: some variables, and some locals."""
 
     __slots__ = ("_known", "names", "plain", "positions")
 
@@ -48,12 +48,12 @@ class Remembered:
         self._known: IdentityTupleMemo[Any] = IdentityTupleMemo(limit=KEPT)
 
     def __call__(self, frame: Frame) -> Any:
-        """The value in a frame; raises ``Undefined`` if it has none."""
+        """The value in a frame. Raises ``Undefined`` if it has none."""
         given = frame.locals
         return self.at(frame.now, tuple([given[name] for name in self.names]))
 
     def at(self, now: tuple[Any, ...], local: tuple[Any, ...]) -> Any:
-        """The value in a state, for values of its locals; raises ``Undefined`` if it has none."""
+        """The value in a state, for values of its locals. Raises ``Undefined`` if it has none."""
         read = [now[at] for at in self.positions]
         if _watchers:
             _watchers[-1][self, local] = None
@@ -66,7 +66,8 @@ class Remembered:
 
 
 class WatchedMembership:
-    """Whether something is in a remembered collection: noted instead of the collection, which changes far more often, and not remembered itself."""
+    """Whether something is in a memoised collection. It is noted in place of the collection, which changes far more
+    often."""
 
     __slots__ = ("names", "plain")
 
@@ -84,7 +85,7 @@ class WatchedMembership:
 
 @contextmanager
 def consulted() -> Iterator[Consulted]:
-    """Inside, what is evaluated in this thread is noted."""
+    """Inside, it is noted which memoised expressions evaluations in this thread use."""
     found: Consulted = {}
     _watchers.append(found)
     try:
@@ -94,7 +95,7 @@ def consulted() -> Iterator[Consulted]:
 
 
 def remembering(expr: k.Expr, scope: EvaluationScope) -> Meaning:
-    """The function that evaluates an expression, and remembers what it gave."""
+    """The function that evaluates an expression with a memo, where that pays off."""
     if scope.old or scope.evaluated is not None or not (is_remembered(expr) or is_watched(expr)):
         return meaning(expr, scope)
     if is_watched(expr):
@@ -105,9 +106,10 @@ def remembering(expr: k.Expr, scope: EvaluationScope) -> Meaning:
 
 
 def _membership(expr: k.Expr, scope: EvaluationScope) -> Meaning | None:
-    """``exists x in d: f(x) == v`` asked as whether v is among the values of f, which are remembered whatever v is; None of all else.
+    """``exists x in d: f(x) == v`` as "v is among the values of f", which are memoised for all v together; None for
+    other expressions.
 
-    Where f has no value for some x, it is asked as it is written.
+    Where f is undefined for some x, the expression is evaluated as written.
     """
     match expr:
         case k.Quantified(
@@ -135,7 +137,7 @@ def _asked(values: Meaning, wanted: Meaning, plain: Meaning) -> Meaning:
 
 
 def is_remembered(expr: k.Expr) -> bool:
-    """Whether the value of an expression is remembered: it takes long, and what it depends on is compared in no time."""
+    """Whether an expression is memoised: it takes long, and what it depends on is compared in constant time."""
     if not isinstance(expr, WORTH_IT) or not variables_of(expr):
         return False
     names, parts = free_locals(expr), list(descendants(expr))
@@ -145,7 +147,8 @@ def is_remembered(expr: k.Expr) -> bool:
 
 
 def is_watched(expr: k.Expr) -> bool:
-    """Whether an expression asks whether a local is in a collection that depends on nothing but what is remembered, for all locals alike."""
+    """Whether an expression asks for a local's membership in a collection that depends only on memoised expressions and
+    on no local."""
     return (
         isinstance(expr, k.Member)
         and bool(variables_of(expr.collection))
@@ -157,7 +160,7 @@ def is_watched(expr: k.Expr) -> bool:
 
 
 def read_directly(expr: k.Expr) -> frozenset[str]:
-    """The variables that an expression reads outside of what is remembered."""
+    """The variables that an expression reads outside of memoised parts."""
     if is_remembered(expr) or is_watched(expr):
         return frozenset()
     own = {expr.name} if isinstance(expr, k.StateVar) else set()

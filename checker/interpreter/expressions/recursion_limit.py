@@ -1,4 +1,4 @@
-"""Room for deeply nested expressions."""
+"""Python's recursion limit, raised for deeply nested expressions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
 from assay.grammar.kernel import Kernel
 
 DEEPEST = 20_000
-"""Python frames that an evaluation may need; each level of nesting takes one, which is far beyond what the parser admits."""
+"""The most Python frames of an evaluation. Each level of nesting takes one; the parser admits far fewer."""
 
 
 @contextmanager
 def deep_recursion(kernel: Kernel) -> Iterator[None]:
-    """Room for deeply nested expressions; beyond it a ``SpecError`` instead of a crash."""
+    """Inside, deeply nested expressions can be evaluated; beyond the limit a ``SpecError`` is raised instead of a
+    crash."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, DEEPEST))
     try:

@@ -1,4 +1,4 @@
-"""The parts of expressions and statements, found by the fields of their classes; what statements read and assign."""
+"""Generic traversal of expressions and statements, by the fields of their classes; what statements read and assign."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOT_PARTS = {"type", "span", "binder"}
 
 
 def children(node: k.Node) -> Iterator[k.Expr]:
-    """The expressions directly inside a node, in the order of writing, binders left out."""
+    """The expressions directly inside a node, in source order, without binders."""
     kind: Any = type(node)
     for name in _parts.get(kind) or _parts_of(kind):
         yield from _expressions(getattr(node, name))
@@ -63,7 +63,7 @@ def binders_of(expr: k.Expr) -> frozenset[str]:
 
 
 def free_locals(expr: k.Expr) -> frozenset[str]:
-    """The names of the bound variables that are mentioned in an expression and bound outside it (names are unique)."""
+    """The bound variables that an expression mentions and does not bind itself (names are unique)."""
     parts = [expr, *descendants(expr)]
     inner = {name for part in parts for name in binders_of(part)}
     return frozenset(part.name for part in parts if isinstance(part, k.Local)) - inner

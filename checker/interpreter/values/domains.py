@@ -17,7 +17,7 @@ from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 
 UNLIMITED = 1 << 4096
-"""Stands for the number of values of a type that has infinitely many, or more than anyone could list."""
+"""The size of a type with infinitely many values, or more than anyone could list."""
 
 
 def cardinality(type_: t.Type) -> int:
@@ -50,7 +50,7 @@ def cardinality(type_: t.Type) -> int:
 
 
 def domain(type_: t.Type, span: Span = NOWHERE) -> tuple[Value, ...]:
-    """All values of the type in canonical order; raises ``SpecError`` at ``span`` if they are too many to list."""
+    """All values of the type in canonical order. Raises ``SpecError`` at ``span`` if they are too many to list."""
     size = cardinality(type_)
     if size > ENUMERATION_LIMIT:
         raise too_large(f"`{show_type(type_)}`", size, span)

@@ -1,4 +1,4 @@
-"""Whether values of a type can have elements of some set parameter inside."""
+"""Whether values of a type can contain elements of some set parameter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.grammar.kernel import types as t
 
 
 def mentions(type_: t.Type, sorts: Iterable[str]) -> bool:
-    """Whether values of the type may have elements of one of these set parameters inside."""
+    """Whether values of the type can contain elements of one of these set parameters."""
     names = frozenset(sorts)
 
     def inside(part: t.Type) -> bool:

@@ -1,6 +1,7 @@
-"""Whether a value fits a type: out of range is undefined, over capacity is cut.
+"""Whether a value fits a type: out of range is undefined, over capacity is a cut.
 
-A value of the kernel already has the right shape; what remains to be seen are ranges, the completeness of total maps, and capacities.
+A value of the kernel already has the right shape. What remains to check are ranges, the completeness of total maps, and
+capacities.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from assay.grammar.values import Value
 Fits = Callable[[Any], None]
 Exceeds = Callable[[Any], bool]
 ExceedsAt = Callable[[Any, Sequence[Any]], bool]
-"""Says whether a value has too many elements itself, or somewhere along a path of keys, indices and field positions."""
+"""Whether a value has too many elements, itself or at some point of a path of keys, indices and field positions."""
 
 
 class CapacityExceeded(Exception):  # noqa: N818 - an answer of the semantics, not a mistake
@@ -26,7 +27,7 @@ class CapacityExceeded(Exception):  # noqa: N818 - an answer of the semantics, n
 
 
 def conform(value: Value, type_: t.Type) -> Value:
-    """The value; raises ``Undefined`` if it is out of range, else ``CapacityExceeded`` if it has too many elements."""
+    """The value. Raises ``Undefined`` if it is out of range, else ``CapacityExceeded`` if it has too many elements."""
     fits = range_check(type_)
     if fits is not None:
         fits(value)
@@ -150,7 +151,8 @@ def capacity_check(type_: t.Type) -> Exceeds | None:
 
 
 def exceeds_along(type_: t.Type, path: Sequence[int | None]) -> ExceedsAt | None:
-    """``capacity_check`` for a value in which only what lies at a path is new; of each step the position of the field, None for a key or an index."""
+    """``capacity_check`` for a value that is new only at a path. A path element is the position of a field, or None for
+    a key or an index."""
     if not path:
         whole = capacity_check(type_)
         return None if whole is None else lambda value, _: whole(value)

@@ -1,18 +1,18 @@
-"""What happens when an expression has no value, and when a domain is too large to be listed."""
+"""Undefined expressions, and domains that are too large to list."""
 
 from __future__ import annotations
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, Span, SpecError
 
 ENUMERATION_LIMIT = 10_000_000
-"""The most values of one domain, instances of one action or initial states that an explicit search will list."""
+"""The most values of a domain, instances of an action, or initial states that an explicit search lists."""
 
 TOO_LARGE = "E801"
 TOO_DEEP = "E802"
 
 
 class Undefined(Exception):  # noqa: N818 - an answer of the semantics, not a mistake
-    """An operation without a value. It is caught where an answer is made of it: the property ``defined`` is violated."""
+    """An operation has no value. Whoever turns it into an answer catches it: the property ``defined`` is violated."""
 
     def __init__(self, message: str, span: Span = NOWHERE) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class Undefined(Exception):  # noqa: N818 - an answer of the semantics, not a mi
 
 
 def too_large(what: str, size: int, span: Span) -> SpecError:
-    """The error that says that ``size`` values cannot be listed one by one."""
+    """The error that ``size`` values are too many to list one by one."""
     note = Note(f"an explicit search lists at most {ENUMERATION_LIMIT:,}; choose a smaller model or set")
     return SpecError([Diagnostic(TOO_LARGE, span, f"{what} has {_size(size)} values, too many to list", (note,))])
 

@@ -1,7 +1,7 @@
-"""The canonical order of the values of a type: what ``pick``, quantifiers, printing and enumeration go by.
+"""The canonical order of the values of a type, used by ``pick``, quantifiers, printing and enumeration.
 
-Booleans (``false`` first), integers, elements of a set parameter by position, variants by declaration, ``none`` first; records, payloads
-and sequences lexicographically; sets and maps by size, then by their sorted elements.
+Booleans (``false`` first), integers, elements of a set parameter by position, variants by declaration, ``none`` first;
+records, payloads and sequences lexicographically; sets and maps by size, then by their sorted elements.
 """
 
 from __future__ import annotations
