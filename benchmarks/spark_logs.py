@@ -28,9 +28,16 @@ from assay.grammar.load import Loaded, bundled_specs, load_spec
 from assay.report.logs.validation_object import validation_object
 from assay.spark.logs.inputs import Inputs, list_inputs
 from assay.spark.logs.read_tasks import NO_FILE, read_files, settings
-from assay.spark.logs.spec_for_cluster import Wanted
+from assay.spark.logs.spec_for_cluster import SpecSelection
 from assay.spark.logs.tasks import ClusterQuestion, Clusters, clusters_of, texts_of
-from assay.spark.logs.validate import AS_USUAL, ClusterAnswer, asked, shared_answers, slice_answers, validating
+from assay.spark.logs.validate import (
+    DEFAULT_DIVISION,
+    ClusterAnswer,
+    cluster_rows,
+    shared_answers,
+    slice_answers,
+    validating,
+)
 from assay.spark.session.session import LOCALLY, configured, session
 from assay.traces.diagnosis.node_settings import overview
 from assay.traces.log_reader import no_collection, read_logs
@@ -74,7 +81,7 @@ def _reading(size: str) -> Iterator[Line]:
         configured(spark, settings(PART)),
     ):
         bytes_ = _days(Path(folder), int(size))
-        inputs, question = list_inputs(spark, [folder]), ClusterQuestion(Wanted(_spec()))
+        inputs, question = list_inputs(spark, [folder]), ClusterQuestion(SpecSelection(_spec()))
         job = to_bytes(Clusters(question, {file.number: file for file in inputs.files}, ()))
         _warm(spark, inputs, question, job)
         for what, finish in (("reading", _counted), ("reading and slicing", partial(_slices, job))):
@@ -144,17 +151,17 @@ def _clusters(size: str) -> Iterator[Line]:
     ):
         bytes_ = _copy(Path(folder), copies)
         inputs = list_inputs(spark, [folder], rf"{folder}/([^/]+)/")
-        question = ClusterQuestion(Wanted(_spec()))
+        question = ClusterQuestion(SpecSelection(_spec()))
         read_files(spark, inputs.files[:2], question.read).count()
         begun = time.perf_counter()
         read_files(spark, inputs.files, question.read).count()
         yield _rate("reading", begun, bytes_ / 1e6, "MB a second and core", READING, clusters=copies)
         begun = time.perf_counter()
-        with asked(spark, inputs, question, AS_USUAL) as rows:
+        with cluster_rows(spark, inputs, question, DEFAULT_DIVISION) as rows:
             shared = shared_answers(rows)
             yield _rate("reading and what slices share", begun, bytes_ / 1e6, "MB a second and core", clusters=copies)
             begun = time.perf_counter()
-            answers = slice_answers(spark, rows, shared, question, AS_USUAL, keep_executions=False)
+            answers = slice_answers(spark, rows, shared, question, DEFAULT_DIVISION, keep_executions=False)
             used = sum(each.tally.used for each in answers.values())
             yield _rate("slices", begun, used, "events a second and core", clusters=copies)
 
@@ -169,7 +176,7 @@ def _large(size: str) -> Iterator[Line]:
         with session(f"local[{CORES}]", {**LOCALLY, "spark.driver.memory": "4g"}) as spark:
             begun = time.perf_counter()
             inputs = list_inputs(spark, [folder])
-            with validating(spark, inputs, ClusterQuestion(Wanted(_spec()))) as work:
+            with validating(spark, inputs, ClusterQuestion(SpecSelection(_spec()))) as work:
                 (answer,) = work.answers
             seconds = time.perf_counter() - begun
     yield {

@@ -1,4 +1,4 @@
-"""Logs that are in a table already: whole files, or lines."""
+"""Logs that are in a table already: a row for each file, or a row for each line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
-from assay.spark.logs.inputs import Inputs, LogFile, assigned
+from assay.spark.logs.inputs import Inputs, LogFile, assign_clusters
 from assay.spark.logs.read_tasks import CONTENTS
 from assay.traces.input.sources import Listed
 
@@ -21,29 +21,31 @@ LINES = {"file": "string", "line": "bigint", "text": "string"}
 
 
 def contents_of(logs: DataFrame) -> DataFrame:
-    """The table as one of whole files, ``path`` and ``content``; raises SpecError (E845) if it has neither files nor lines."""
+    """The table as one of whole files, with the columns ``path`` and ``content``. Raises SpecError (E845) if it has
+    neither files nor lines.
+    """
     if set(FILES) <= set(logs.columns):
         return logs.selectExpr(*(f"CAST({name} AS {kind}) AS {name}" for name, kind in FILES.items()))
     if set(LINES) <= set(logs.columns):
         lines = logs.selectExpr(*(f"CAST({name} AS {kind}) AS {name}" for name, kind in LINES.items()))
         ordered = lines.repartition("file").sortWithinPartitions("file", "line")
-        return ordered.mapInArrow(_joined, CONTENTS)
+        return ordered.mapInArrow(_files_of_lines, CONTENTS)
     columns = ", ".join(logs.columns) or "none"
     message = f"the columns are {columns}; they must be {', '.join(FILES)}, or {', '.join(LINES)}"
     raise SpecError([Diagnostic(NO_LOGS, NOWHERE, message)])
 
 
 def inputs_of(contents: DataFrame, clusters: str | None) -> Inputs:
-    """The files in a table of whole files, by name; ``clusters`` as of ``list_inputs``."""
+    """The files in a table of whole files, sorted by name; ``clusters`` as in ``list_inputs``."""
     rows = contents.selectExpr("path", "octet_length(content) AS size").orderBy("path").collect()
     files = [
         LogFile(number, "", Listed(row.path, row.path, named=False, size=row.size), row.path)
         for number, row in enumerate(rows)
     ]
-    return Inputs(tuple(assigned(files, clusters)), ())
+    return Inputs(tuple(assign_clusters(files, clusters)), ())
 
 
-def _joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _files_of_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa  # noqa: PLC0415 - optional
 
     rows = ((row["file"], row["text"] or "") for batch in batches for row in batch.to_pylist())

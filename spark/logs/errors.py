@@ -1,4 +1,4 @@
-"""What Spark raises, in words."""
+"""Exceptions of Spark as diagnostics."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ HOW_TO_ADD = (
 
 
 @contextmanager
-def as_diagnostic(code: str, said: str) -> Iterator[None]:
-    """What Spark raises inside, as a SpecError with that code: what is said, then Spark's first line, and the next ones as notes."""
+def as_diagnostic(code: str, message: str) -> Iterator[None]:
+    """Turn what Spark raises inside into a SpecError with that code: ``message`` and Spark's first line, with the
+    next lines as notes.
+    """
     from py4j.protocol import Py4JError  # noqa: PLC0415 - optional
     from pyspark.errors import PySparkException  # noqa: PLC0415 - optional
 
@@ -30,4 +32,4 @@ def as_diagnostic(code: str, said: str) -> Iterator[None]:
         notes = tuple(Note(line) for line in lines[1 : LINES_SHOWN + 1] if not line.startswith("at "))
         if NO_FILE_SYSTEM.search(str(error)):
             notes = (Note(HOW_TO_ADD),)
-        raise SpecError([Diagnostic(code, NOWHERE, f"{said}: {lines[0]}", notes)]) from error
+        raise SpecError([Diagnostic(code, NOWHERE, f"{message}: {lines[0]}", notes)]) from error

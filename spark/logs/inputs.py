@@ -1,4 +1,6 @@
-"""Which files there are to read, and of which cluster each is: paths as the local command takes them, patterns, and URIs of any file system that Spark reads."""
+"""Which files are read, and to which cluster each belongs: paths as the local command takes them, patterns, and URIs
+of any file system of Spark.
+"""
 
 from __future__ import annotations
 
@@ -24,46 +26,49 @@ NO_CLUSTER = "E841"
 NOT_ON_SPARK = "E842"
 NOT_READ = "E843"
 SHOWN = 5
-"""How many files a message names."""
+"""How many files a message names at most."""
 URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _WILD = re.compile(r"([\\*?\[\]{},])")
 
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A file to read: its number, its cluster (empty if there is but one), and the path by which Spark knows it."""
+    """A file to read: its number, its cluster (empty if there is only one), and the path under which Spark reports
+    it.
+    """
 
     number: int
     cluster: str
     listed: Listed
     path: str
     before: tuple[Notice, ...] = ()
-    """What was noticed between the file listed before this one and this one."""
+    """Notices between the file listed before this one and this one."""
 
     @property
     def pattern(self) -> str:
-        """The pattern that fits this file alone."""
+        """A pattern that matches this file only."""
         return _WILD.sub(r"\\\1", self.path)
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """All files, in the order in which they are read, and what was noticed after the last was listed."""
+    """All files, in the order in which they are read, and the notices after the last one."""
 
     files: tuple[LogFile, ...]
     notices: tuple[Notice, ...]
 
     @property
     def clusters(self) -> tuple[str, ...]:
-        """The names of the clusters, sorted; one without a name if there is no file."""
+        """The names of the clusters, sorted; one empty name if there are no files."""
         return tuple(sorted({file.cluster for file in self.files})) or ("",)
 
 
 def list_inputs(spark: SparkSession, paths: Sequence[str], clusters: str | None = None) -> Inputs:
-    """The files behind the paths. ``clusters`` is a regular expression whose first group, in a file's name, names its cluster.
+    """The files behind paths. ``clusters`` is a regular expression whose first group, matched in a file's name, names
+    its cluster.
 
-    Raises SpecError for a path behind which there is nothing (E601, E840), for standard input (E842), and for an expression that is none or that does
-    not fit a file (E841).
+    Raises SpecError for a path behind which there is nothing (E601, E840), for standard input (E842), and for an
+    expression that is invalid or does not match a file (E841).
     """
     if "-" in paths:
         notes = (Note("write it to a file first"),)
@@ -78,38 +83,45 @@ def list_inputs(spark: SparkSession, paths: Sequence[str], clusters: str | None 
             continue
         files[file_key(path)] = LogFile(len(files), "", listed, path, tuple(notices))
         notices.clear()
-    return Inputs(tuple(assigned([*files.values()], clusters)), tuple(notices))
+    return Inputs(tuple(assign_clusters([*files.values()], clusters)), tuple(notices))
 
 
 def _listed(spark: SparkSession, paths: Sequence[str], notices: list[Notice]) -> Iterator[tuple[Listed, str]]:
-    """The files behind the paths, each with the path by which Spark knows it. Paths of this machine are listed together, so that a file behind two is read once."""
+    """The files behind paths, each with the path by which Spark knows it.
+
+    Consecutive paths of this machine are listed together, so that a file behind two of them is read once.
+    """
     for is_uri, group in groupby(paths, key=lambda path: URI.match(path) is not None):
         if is_uri:
             yield from chain.from_iterable(_remote(spark, uri) for uri in group)
         else:
-            yield from _local([place for path in group for place in _places(path)], notices)
+            yield from _local([place for path in group for place in _expand_pattern(path)], notices)
 
 
-def _places(path: str) -> list[Path]:
-    """A path, or what fits it where it is a pattern."""
+def _expand_pattern(path: str) -> list[Path]:
+    """A path, or what matches it if it is a pattern."""
     if has_magic(path) and not Path(path).exists():
         return [Path(found) for found in sorted(glob(path, recursive=True))] or [Path(path)]  # noqa: PTH207 - of any path
     return [Path(path)]
 
 
 def _local(places: Sequence[Path], notices: list[Notice]) -> Iterator[tuple[Listed, str]]:
-    """The files behind paths that are no URIs. One that cannot be opened here is noticed, as no task could."""
+    """The files behind local paths. A file that cannot be opened here becomes a notice: no task could open it
+    either.
+    """
     check_paths(places)
     for listed in list_files(places, notices):
         reason = _unreadable_because(Path(listed.name))
         if reason is None:
-            yield listed, f"file:{_straight(Path(listed.location))}"
+            yield listed, f"file:{_without_dotdot(Path(listed.location))}"
         else:
             notices.append(unreadable(listed.name, reason))
 
 
-def _straight(path: Path) -> Path:
-    """A path without `..`, which Spark takes out of every path that it hands back."""
+def _without_dotdot(path: Path) -> Path:
+    """A path without ``..``: Spark removes it from every path that it hands back, and files are found again by their
+    paths.
+    """
     return path.parent.resolve() / path.name if ".." in path.parts else path
 
 
@@ -143,17 +155,17 @@ def _milliseconds(row: object) -> int:
 
 
 def file_key(path: str) -> str:
-    """A path by which a file is known whatever way Spark writes its URI: with one slash after the scheme or with three."""
+    """A path in one spelling: Spark writes a URI with one slash after the scheme, or with three."""
     return re.sub(r"^([A-Za-z][A-Za-z0-9+.-]+):/+", r"\1:/", path)
 
 
 def key_of_metadata(path: str) -> str:
-    """The same for the paths of ``_metadata.file_path``, which are percent-encoded."""
+    """The key of a path in ``_metadata.file_path``, which is percent-encoded."""
     return file_key(unquote(path))
 
 
-def assigned(files: Sequence[LogFile], clusters: str | None) -> Iterator[LogFile]:
-    """The files with their clusters; of one cluster without a name if there is no expression."""
+def assign_clusters(files: Sequence[LogFile], clusters: str | None) -> Iterator[LogFile]:
+    """The files with their clusters; without an expression all of them belong to one cluster without a name."""
     if clusters is None:
         yield from files
         return
@@ -165,10 +177,10 @@ def assigned(files: Sequence[LogFile], clusters: str | None) -> Iterator[LogFile
         message = f"`{clusters}` has no group in parentheses to name the cluster"
         raise SpecError([Diagnostic(NO_CLUSTER, NOWHERE, message)])
     found = [expression.search(file.listed.name) for file in files]
-    strangers = [file.listed.name for file, match in zip(files, found, strict=True) if match is None or not match[1]]
-    if strangers:
-        more = f", and {len(strangers) - SHOWN} more" if len(strangers) > SHOWN else ""
-        message = f"`{clusters}` names no cluster for {', '.join(strangers[:SHOWN])}{more}"
+    unmatched = [file.listed.name for file, match in zip(files, found, strict=True) if match is None or not match[1]]
+    if unmatched:
+        more = f", and {len(unmatched) - SHOWN} more" if len(unmatched) > SHOWN else ""
+        message = f"`{clusters}` names no cluster for {', '.join(unmatched[:SHOWN])}{more}"
         raise SpecError([Diagnostic(NO_CLUSTER, NOWHERE, message)])
     for file, match in zip(files, found, strict=True):
         yield file if match is None else replace(file, cluster=match[1])

@@ -1,4 +1,4 @@
-"""Validation for people who live in notebooks: through a session of their own, with tables as the answer."""
+"""The interface for notebooks: validation through a session of the user's own, with DataFrames as the answer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from assay.grammar.load import Loaded, bundled_specs, load_spec
 from assay.spark.logs.dataframe_input import contents_of, inputs_of
 from assay.spark.logs.inputs import list_inputs
-from assay.spark.logs.spec_for_cluster import Wanted, wanted_by_lines
+from assay.spark.logs.spec_for_cluster import SpecSelection, select_by_lines
 from assay.spark.logs.tables import LogTables, tables
 from assay.spark.logs.tasks import EVERYTHING, ClusterQuestion
-from assay.spark.logs.validate import How, validating
+from assay.spark.logs.validate import WorkDivision, validating
 from assay.spark.session.session import require_pyspark
 from assay.traces.log_reader import ReadOptions
 from assay.traces.options import DEFAULT_OPTIONS
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """The answer: a ``Validation`` for each cluster (``""`` where there is but one), and tables of all of them.
+    """A ``Validation`` for each cluster (``""`` where there is only one), and tables about all of them.
 
-    Spark keeps what was read until ``close``, or until the end of a ``with`` block; the tables can be used afterwards too, and are then made again.
+    Spark caches what was read until ``close``, or until the end of a ``with`` block. The tables can be used afterwards
+    too; they are then computed anew.
     """
 
     answers: dict[str, Validation]
@@ -45,21 +46,21 @@ class Validated:
 
     @property
     def verdicts(self) -> DataFrame:
-        """A row for each cluster (its ``slice`` is null) and one for each slice."""
+        """A row for each cluster (its ``slice`` is null) and a row for each slice."""
         return self.tables.verdicts
 
     @property
     def violations(self) -> DataFrame:
-        """A row for each line at which no execution of the model goes on."""
+        """A row for each line that no execution of the model can explain."""
         return self.tables.violations
 
     @property
     def coverage(self) -> DataFrame:
-        """How many events were used, ignored and unmapped, and which steps were assumed."""
+        """How many events were used, ignored and unmapped, and which unobserved steps were assumed."""
         return self.tables.coverage
 
     def close(self) -> None:
-        """Let Spark forget what was read."""
+        """Drop what Spark has cached."""
         self._kept.close()
 
     def __enter__(self) -> Validated:
@@ -71,7 +72,7 @@ class Validated:
         self.close()
 
 
-def validate(  # noqa: PLR0913 - a notebook names what it wants, and each has a default
+def validate(  # noqa: PLR0913 - keyword arguments, each with a default
     spark: SparkSession,
     logs: str | Path | Sequence[str | Path] | DataFrame,
     spec: str | Path | Loaded | None = None,
@@ -81,22 +82,26 @@ def validate(  # noqa: PLR0913 - a notebook names what it wants, and each has a 
     skew: int | None = None,
     scope: AnswerScope = EVERYTHING,
     shapes: Sequence[Path] = (),
-    how: How | None = None,
+    how: WorkDivision | None = None,
 ) -> Validated:
     """Validate logs against a spec, with the tasks of a session.
 
-    ``logs`` are files, directories, archives, patterns of paths or URIs, or a table with the columns ``path`` and ``content`` (as
-    ``spark.read.format("binaryFile")`` makes it) or ``file``, ``line`` and ``text``. ``spec`` is a file, the name of a bundled spec,
-    or one that was loaded; without it each cluster's lines decide, as they do for the local command.
-    ``clusters`` is a regular expression whose first group names the cluster in a file's name; ``skew`` is in milliseconds; ``shapes`` are files of
-    further line shapes. The session's settings are as before when this returns. Plain Spark tables do all the work, so that
-    a session of Spark Connect will do, if its workers have this package.
+    ``logs`` are files, directories, archives, patterns or URIs, or a table with the columns ``path`` and ``content``
+    (as ``spark.read.format("binaryFile")`` makes it) or ``file``, ``line`` and ``text``. ``spec`` is a file, the name
+    of a bundled spec, or a loaded spec; without it, the lines of each cluster select a bundled one, as for the local
+    command.
+
+    ``clusters`` is a regular expression whose first group, matched in a file's name, names the cluster. ``skew`` is in
+    milliseconds. ``shapes`` are files of further line patterns.
+
+    The session's settings are restored when this returns. Only DataFrames are used, no ``SparkContext``, so that a
+    session of Spark Connect is enough, if its workers have this package.
 
     Raises SpecError for logs or a spec that cannot be used, and if Spark fails.
     """
     require_pyspark()
     question = ClusterQuestion(
-        spec=_wanted(spec),
+        spec=_spec_selection(spec),
         clause=clause,
         options=replace(DEFAULT_OPTIONS, skew=skew),
         scope=scope,
@@ -112,21 +117,21 @@ def validate(  # noqa: PLR0913 - a notebook names what it wants, and each has a 
         else:
             contents = contents_of(logs)
             inputs = inputs_of(contents, clusters)
-        work = kept.enter_context(validating(spark, inputs, question, how or How(), contents=contents))
+        work = kept.enter_context(validating(spark, inputs, question, how or WorkDivision(), contents=contents))
         answers = {each.cluster: each.validation for each in work.answers}
         return Validated(answers, tables(spark, answers, work.rows), kept.pop_all())
 
 
-def _wanted(spec: str | Path | Loaded | None) -> Wanted:
+def _spec_selection(spec: str | Path | Loaded | None) -> SpecSelection:
     if spec is None:
-        return wanted_by_lines()
+        return select_by_lines()
     if isinstance(spec, Loaded):
-        return Wanted(spec)
-    return Wanted(load_spec(_located(spec)))
+        return SpecSelection(spec)
+    return SpecSelection(load_spec(_spec_path(spec)))
 
 
-def _located(spec: str | Path) -> Path:
-    """The file of a spec, which may be named as one of those that come with assay."""
+def _spec_path(spec: str | Path) -> Path:
+    """The file of a spec; a name without a file is looked up among the bundled specs."""
     path = Path(spec)
     bundled = [folder / f"{spec}.assay" for folder in bundled_specs()]
     return path if path.exists() else next((each for each in bundled if each.exists()), path)

@@ -1,10 +1,10 @@
-"""Files read by tasks: a large plain text in parts, every other file as a whole, by one task.
+"""Tasks that read log files: a large plain text in parts, every other file as a whole, by one task.
 
-Files of this machine, or of a file system that is mounted on all, tasks read themselves, as bytes; what lies in another store Spark reads for them,
-with its own credentials, and divides texts where it will.
+Tasks open files of this machine, or of a mounted file system, themselves. Files in other stores Spark reads for them,
+with its own credentials, and it decides where texts are divided.
 
-The tables that come of it have a row for each file or part: its cluster, its number among all files, the byte at which the part begins (``WHOLE`` for
-a file read as a whole), and what was read, as bytes.
+The result is a table with a row for each file or part: its cluster, the file's number, the byte at which the part
+begins (``WHOLE`` for a file that was read as a whole), and what was read, pickled.
 """
 
 from __future__ import annotations
@@ -36,23 +36,24 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PART_BYTES = 32 << 20
-"""From this size on a plain text is read in parts of about this size."""
+"""A plain text larger than this is read in parts of about this size."""
 
 TASKS_PER_CORE = 4
+"""Several tasks for each core, so that cores which finish early get another one."""
 
 WHOLE = -1
 NO_FILE = -1
-"""The number in a row that only says that there is such a cluster."""
+"""The number of a row that only says that a cluster exists."""
 CONTENTS = "path string, content binary"
 READ = "cluster string, file int, part long, found binary"
 PACKED_NAMES = (".gz", ".xz", ".bz2", ".zst", ".tgz", ".txz", ".tzst", ".zip", ".tar", ".lz4", ".7z", ".rar")
-"""Endings of names that Spark would unpack by itself, or that cannot be divided."""
+"""Endings of names of files that Spark would unpack by itself, or that cannot be divided."""
 
 Batches = Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 
 
 def settings(part_bytes: int) -> dict[str, str]:
-    """The settings under which files are read and rows go to Python: text by many lines, and at most 64 MB at once."""
+    """Spark's settings while files are read: many lines in a batch for Python, but at most 64 MB."""
     return {
         "spark.sql.files.maxPartitionBytes": str(part_bytes),
         "spark.sql.files.openCostInBytes": str(min(part_bytes, 4 << 20)),
@@ -64,7 +65,7 @@ def settings(part_bytes: int) -> dict[str, str]:
 
 
 class FileRead(NamedTuple):
-    """A file that was read as a whole: the texts in it, and what was noticed after the last."""
+    """A file that was read as a whole: the texts in it, and the notices after the last one."""
 
     texts: tuple[TextReading, ...]
     notices: tuple[Notice, ...]
@@ -72,7 +73,7 @@ class FileRead(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReadJob:
-    """What tasks that read have to know: how to read, and the files by the path that Spark says."""
+    """What tasks that read must know: how to read, and the files by their ``file_key``."""
 
     options: ReadOptions
     files: dict[str, LogFile]
@@ -80,31 +81,31 @@ class ReadJob:
 
 @lru_cache(maxsize=2)
 def catalogue_of(options: ReadOptions) -> Catalogue:
-    """The line shapes, loaded once in each process."""
+    """The line patterns, loaded once in each process."""
     return load_catalogue(options.shape_files)
 
 
 @lru_cache(maxsize=2)
 def reader_of(options: ReadOptions) -> RecordReader:
-    """A reader, made once in each process."""
+    """A reader of records, made once in each process."""
     reader = record_reader(catalogue_of(options), options)
     freeze_loaded("reader")
     return reader
 
 
 def _divisible(file: LogFile, part_bytes: int) -> bool:
-    """Whether a file is read in parts, if it is a plain text."""
+    """Whether a file is read in parts, provided that it is a plain text."""
     return file.listed.size > part_bytes and not file.listed.name.lower().endswith(PACKED_NAMES)
 
 
 def read_files(
     spark: SparkSession, files: Sequence[LogFile], options: ReadOptions, part_bytes: int | None = None
 ) -> DataFrame:
-    """The files, each read by one task; or by several where it is larger than ``part_bytes``, and a text."""
+    """The files, each read by one task; a text larger than ``part_bytes`` by several."""
     far = [file for file in files if URI.match(file.listed.location)]
     parts = [file for file in far if part_bytes is not None and _divisible(file, part_bytes)]
     whole = [file for file in far if file not in parts]
-    read = _read_here(spark, [file for file in files if file not in far], options, part_bytes)
+    read = _read_local(spark, [file for file in files if file not in far], options, part_bytes)
     if whole:
         contents = spark.read.format("binaryFile").load([file.pattern for file in whole]).select("path", "content")
         read = read.union(read_contents(contents, whole, options))
@@ -112,31 +113,31 @@ def read_files(
 
 
 def read_contents(contents: DataFrame, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
-    """The files of which a table has the contents, each read by one task."""
-    reading = ReadJob(options, {file_key(file.path): file for file in files})
-    return contents.mapInArrow(partial(_whole, to_bytes(reading)), READ)
+    """The files whose contents are in a table, each read by one task."""
+    job = ReadJob(options, {file_key(file.path): file for file in files})
+    return contents.mapInArrow(partial(_read_whole_files, to_bytes(job)), READ)
 
 
-def _read_here(
+def _read_local(
     spark: SparkSession, files: Sequence[LogFile], options: ReadOptions, part_bytes: int | None
 ) -> DataFrame:
     """Files that tasks open themselves."""
-    parts = [each for file in files for each in ranges(file, part_bytes)]
-    shares = dealt(parts, TASKS_PER_CORE * slots(spark), PART_BYTES)
+    parts = [each for file in files for each in file_ranges(file, part_bytes)]
+    shares = balance(parts, TASKS_PER_CORE * slots(spark), PART_BYTES)
     count = len(shares)
-    return spark.range(0, count, 1, count or 1).mapInArrow(partial(_own, to_bytes((options, shares))), READ)
+    return spark.range(0, count, 1, count or 1).mapInArrow(partial(_read_share, to_bytes((options, shares))), READ)
 
 
 class Range(NamedTuple):
-    """The lines of a file that begin between two bytes; the whole file where ``part`` says so."""
+    """The lines of a file that begin in ``part`` to ``part + size``; the whole file where ``part`` is ``WHOLE``."""
 
     file: LogFile
     part: int
     size: int
 
 
-def ranges(file: LogFile, part_bytes: int | None) -> list[Range]:
-    """The parts of a file, or the whole."""
+def file_ranges(file: LogFile, part_bytes: int | None) -> list[Range]:
+    """The ranges into which a file is divided."""
     size = file.listed.size
     if part_bytes is None or not _divisible(file, part_bytes):
         return [Range(file, WHOLE, size)]
@@ -144,19 +145,23 @@ def ranges(file: LogFile, part_bytes: int | None) -> list[Range]:
 
 
 class Sized(Protocol):
-    """What is dealt by its size."""
+    """What can be balanced over tasks by its size."""
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """Its size in bytes, or in another unit that adds up."""
         ...
 
 
 S = TypeVar("S", bound=Sized)
 
 
-def dealt(pieces: Sequence[S], tasks: int, most: int) -> list[list[S]]:
-    """The pieces dealt to tasks, the largest first to whom has least; to so many more that none has much more than ``most`` bytes."""
+def balance(pieces: Sequence[S], tasks: int, most: int) -> list[list[S]]:
+    """The pieces distributed over tasks: the largest first, each to the task with the least so far.
+
+    There are at least ``tasks`` tasks if there are as many pieces, and more where a task would have much more than
+    ``most``.
+    """
     count = max(tasks, -(-sum(each.size for each in pieces) // most))
     loads: list[tuple[int, int, list[S]]] = [(0, number, []) for number in range(min(count, len(pieces)))]
     for piece in sorted(pieces, key=lambda each: -each.size):
@@ -167,16 +172,16 @@ def dealt(pieces: Sequence[S], tasks: int, most: int) -> list[list[S]]:
 
 
 def _read_parts(spark: SparkSession, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
-    """The files, each read in parts by several tasks, as Spark divides them."""
+    """The files, each read in parts by several tasks, divided as Spark divides them."""
     lines = spark.read.text([file.pattern for file in files], lineSep="\n").selectExpr(
         "_metadata.file_path AS path", "_metadata.file_block_start AS part", "CAST(value AS BINARY) AS line"
     )
-    reading = ReadJob(options, {file_key(file.path): file for file in files})
-    return lines.mapInArrow(partial(_parts, to_bytes(reading)), READ)
+    job = ReadJob(options, {file_key(file.path): file for file in files})
+    return lines.mapInArrow(partial(_read_parts_of_rows, to_bytes(job)), READ)
 
 
-def _own(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What a task finds in its share of files."""
+def _read_share(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What a task reads of its share of files."""
     options, shares = from_bytes(job)
     for number in (number for batch in batches for number in batch["id"].to_pylist()):
         for file, part, size in shares[number]:
@@ -191,16 +196,18 @@ def _own(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
 
 
 def lines_between(stream: BinaryIO, begin: int, end: int) -> bytes:
-    """The lines that begin between two bytes."""
+    """The lines that begin between two bytes of a file: the last one is read to its end, the first only if it begins
+    there.
+    """
     stream.seek(max(0, begin - 1))
     if begin:
-        stream.readline()  # it began before
+        stream.readline()  # this line begins before the range
     text = stream.read(end - stream.tell()) if stream.tell() < end else b""
     return text if text.endswith(b"\n") or not text else text + stream.readline()
 
 
-def _whole(reading: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    job: ReadJob = from_bytes(reading)
+def _read_whole_files(job_bytes: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    job: ReadJob = from_bytes(job_bytes)
     for batch in batches:
         for path, content in zip(batch["path"], batch["content"], strict=True):
             file = job.files[file_key(path.as_py())]
@@ -210,7 +217,7 @@ def _whole(reading: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Rec
 
 
 def read_file(listed: Listed, content: bytes, options: ReadOptions) -> FileRead:
-    """All texts in a file of which the content is given."""
+    """All texts in a file whose content is given."""
     return _read_stream(listed, io.BytesIO(content), options)
 
 
@@ -222,9 +229,9 @@ def _read_stream(listed: Listed, stream: BinaryIO, options: ReadOptions) -> File
     return FileRead(texts, tuple(notices))
 
 
-def _parts(reading: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    job: ReadJob = from_bytes(reading)
-    for (path, begin), group in groupby(_runs(batches), key=lambda run: run[:2]):
+def _read_parts_of_rows(job_bytes: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    job: ReadJob = from_bytes(job_bytes)
+    for (path, begin), group in groupby(_lines_of_parts(batches), key=lambda run: run[:2]):
         file = job.files[key_of_metadata(path)]
         with no_collection():
             text = b"".join(lines for _, _, lines in group)
@@ -232,8 +239,8 @@ def _parts(reading: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Rec
         yield batch_of(file, begin, piece)
 
 
-def _runs(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, int, bytes]]:
-    """The lines of each part in a batch as one text. Lines of one part follow one another."""
+def _lines_of_parts(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, int, bytes]]:
+    """The lines of each part in a batch, as one text. The lines of one part are consecutive."""
     for batch in batches:
         paths, parts = batch["path"].dictionary_encode(), batch["part"].to_numpy()
         codes = paths.indices.to_numpy()
@@ -245,7 +252,7 @@ def _runs(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, int, bytes]]
 
 
 def batch_of(file: LogFile, part: int, found: bytes) -> pa.RecordBatch:
-    """One row of what was read."""
+    """A batch of one row: what was read of a file."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
     columns = [[file.cluster], [file.number], [part], [found]]

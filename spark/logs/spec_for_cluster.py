@@ -1,4 +1,6 @@
-"""Which spec the logs of a cluster are validated against: the one that was named, or the bundled one that the lines call for."""
+"""Which spec the logs of a cluster are validated against: the one that the user named, or the bundled one that fits
+the lines.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ from assay.traces.spec_selection import Choice, choose, specs
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A spec that a user named; or, without one, every spec that lines may call for, or why it cannot be used.
+class SpecSelection:
+    """A spec that the user named; without one, every bundled spec that lines may select, or why it cannot be loaded.
 
-    Tasks get the specs themselves: where they run there may be no files of this package.
+    It holds the specs themselves and is sent to tasks: an executor may not have this package's files unpacked.
     """
 
     loaded: Loaded | None = None
@@ -25,16 +27,18 @@ class Wanted:
         return choose(kinds, None if self.loaded is None else self.loaded.kernel)
 
     def spec(self, choice: Choice) -> Loaded:
-        """The spec of a choice; raises SpecError if it cannot be used."""
+        """The spec of a choice; raises SpecError if it cannot be loaded."""
         found = self.loaded or self.bundled[choice.spec]
         if isinstance(found, tuple):
             raise SpecError(found)
         return found
 
 
-def wanted_by_lines(model: str | None = None, settings: Mapping[str, str] | None = None) -> Wanted:
-    """What is wanted where nobody names a spec: the bundled ones, with their parameters bound so."""
-    return Wanted(bundled={name: _bundled(name, model, settings or {}) for name in specs()})
+def select_by_lines(model: str | None = None, settings: Mapping[str, str] | None = None) -> SpecSelection:
+    """The selection where the user names no spec: all bundled ones, with parameters bound by ``model`` and
+    ``settings``.
+    """
+    return SpecSelection(bundled={name: _bundled(name, model, settings or {}) for name in specs()})
 
 
 def _bundled(name: str, model: str | None, settings: Mapping[str, str]) -> Loaded | tuple[Diagnostic, ...]:

@@ -1,4 +1,4 @@
-"""The answer as tables, for one's own SQL and notebooks: events, verdicts, violations, and coverage. docs/spark-logs.md describes each column."""
+"""The answer as DataFrames: events, verdicts, violations, and coverage. docs/spark-logs.md describes each column."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ class LogTables:
     coverage: DataFrame
 
     def write(self, target: str) -> list[Diagnostic]:
-        """Write each as Parquet below a directory or URI, over what is there; what went wrong, where that cannot be (E844)."""
+        """Write each table as Parquet below a directory or URI, replacing what is there. Returns diagnostics (E844)
+        if that fails.
+        """
         try:
             with as_diagnostic(NOT_WRITTEN, f"`{target}` cannot be written"):
                 for name in ("events", "verdicts", "violations", "coverage"):
@@ -63,7 +65,7 @@ class LogTables:
 
 
 def tables(spark: SparkSession, answers: Mapping[str, Validation], rows: DataFrame) -> LogTables:
-    """The tables of the answers by cluster; ``rows`` are those of ``tasks.ASKED`` with all events."""
+    """The tables of the answers, by cluster. ``rows`` are ``tasks.CLUSTER_ROWS`` with all events."""
     of_events = rows.filter(rows.kind == tasks.EVENTS).select("cluster", "content")
     return LogTables(
         of_events.mapInArrow(_event_rows, EVENTS),
@@ -112,7 +114,7 @@ def _place(place: LogPosition | None) -> tuple[str | None, int | None, int | Non
 
 
 def _verdicts(cluster: str, validation: Validation) -> Iterator[Row]:
-    """A row for the whole, whose slice is null, and one for each slice."""
+    """A row for the cluster, whose slice is null, and one for each slice."""
     hidden = dict(validation.hidden)
     counts = validation.counts.used, len(validation.violations), len(validation.properties)
     yield (cluster, None, validation.verdict.value, validation.reason, *counts, hidden)
@@ -134,7 +136,7 @@ def _violations(cluster: str, validation: Validation) -> Iterator[Row]:
 
 
 def _parts(violation: LogViolation) -> Sequence[FailedPart]:
-    """What stands in the way of the likeliest culprit."""
+    """The failed conditions of the line that is most likely to blame."""
     return violation.blame[0].parts if violation.blame else ()
 
 
@@ -143,7 +145,7 @@ def _part(part: FailedPart) -> Row:
 
 
 def _coverage(cluster: str, validation: Validation) -> Iterator[Row]:
-    """How many events were used, of what use the others are, and which steps were assumed."""
+    """How many events were used, what became of the others, and which steps were assumed."""
     nowhere = _place(None)
     yield (cluster, "used", None, None, validation.counts.used, *nowhere)
     yield (cluster, "fields", None, None, validation.counts.fields, *nowhere)

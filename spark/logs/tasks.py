@@ -1,6 +1,11 @@
-"""The tasks of validation: one for each cluster, for what its slices share, and then any number for the slices.
+"""The tasks of validation: one for each cluster, which validates what its slices share, and then any number for the
+slices.
 
-The first tasks hand on the answer about what is shared, in rows that hold parts of it (``SHARED``), and the events of all slices in bundles, in columns. A cluster of which some files were read in parts and have to be read as a whole gives a row that names them (``AGAIN``) and nothing else.
+The first tasks return rows of ``CLUSTER_ROWS``: the shared answer, cut into rows (``SHARED``), and the events of all
+slices in bundles (``SLICE``).
+
+A file that was read in parts may turn out to need reading as a whole, such as one whose first lines are a paste. Then
+the cluster returns a single row that names such files (``READ_AGAIN``).
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
 from assay.spark.logs.inputs import NOT_READ, SHOWN, LogFile
 from assay.spark.logs.read_tasks import WHOLE, FileRead, catalogue_of, read_file, reader_of
-from assay.spark.logs.spec_for_cluster import Wanted
+from assay.spark.logs.spec_for_cluster import SpecSelection
 from assay.spark.session.worker_cache import freeze_loaded
 from assay.traces.diagnosis.node_settings import Overview, overview
 from assay.traces.diagnosis.redact import Redaction, redacted
@@ -37,18 +42,21 @@ from assay.traces.validate import SharedAnswer
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ASKED = "cluster string, kind string, name string, number int, content binary"
-ANSWERED = "cluster string, name string, content binary, execution binary"
-"""An answer about a slice, and its execution by itself, packed, where executions are kept."""
-SHARED, SLICE, EVENTS, AGAIN, REFUSED = "shared", "slice", "events", "again", "refused"
+CLUSTER_ROWS = "cluster string, kind string, name string, number int, content binary"
+SLICE_ROWS = "cluster string, name string, content binary, execution binary"
+"""The answer about a slice, and its execution, packed, if executions are kept."""
+SHARED, SLICE, EVENTS, READ_AGAIN, REFUSED = "shared", "slice", "events", "again", "refused"
 EVENTS_IN_ROW = 2_000
 LEAST, MOST = 1 << 12, 1 << 17
-"""How many events a bundle of slices has; more than the most only where a single slice does. A bundle is a row, of which Java has several copies at a time:
-with a million events in one, a gigabyte of memory was too little."""
+"""How many events a bundle of slices has at least and at most; a single larger slice is a bundle of its own.
+
+A bundle is one row, of which Java has several copies at a time. With a million events in a row, a gigabyte of memory
+was too little.
+"""
 BYTES_IN_ROW = 1 << 23
-"""How many bytes of the answer about what slices share a row has: the execution of a log of gigabytes has a hundred million."""
+"""Bytes of the shared answer in one row: the execution of gigabytes of logs has a hundred million bytes."""
 MOST_IN_TASK = 1 << 20
-"""How many events the bundles of a task have together, where tasks can be more."""
+"""How many events the bundles of one task have at most, where there can be more tasks."""
 _NO_ROWS: tuple[int, Iterator[dict[str, Any]]] = (1 << 31, iter(()))
 EVERYTHING = AnswerScope()
 STANDARD = ReadOptions()
@@ -56,9 +64,9 @@ STANDARD = ReadOptions()
 
 @dataclass(frozen=True, slots=True)
 class ClusterQuestion:
-    """What is asked of each cluster's logs; ``all_events`` asks for rows with all events too."""
+    """What is asked about each cluster's logs. With ``all_events`` the rows include every event."""
 
-    spec: Wanted
+    spec: SpecSelection
     clause: str | None = None
     options: Options = DEFAULT_OPTIONS
     scope: AnswerScope = EVERYTHING
@@ -66,15 +74,19 @@ class ClusterQuestion:
     redact: bool = False
     all_events: bool = False
     delay: int | None = None
-    """How much later than an event others must be for it to count, in milliseconds; None if all count."""
+    """How many milliseconds of later events must have been read for an event to count; None if all count."""
     measure: bool = True
-    """Whether the measures and notes of the clause are evaluated, which every line may change."""
+    """Whether measures and notes of the trace clause are evaluated. Any line may change these, so that it cannot be
+    done incrementally.
+    """
 
 
 class ClusterAnswers(NamedTuple):
-    """The answer about what the slices of a cluster share, the slices in their order with how many events each has, and what the logs are.
+    """The answer about what the slices of a cluster share, the number of events of each slice, in order, and facts
+    about the logs.
 
-    ``bundles`` are the names of the slices that are answered by one task together. ``choice`` is of the spec, for logs of so many ``events``; ``basis`` is what measuring takes, if anything is to be measured.
+    ``bundles`` are the names of slices that one task validates. ``choice`` is the spec chosen for logs with so many
+    ``events``. ``basis`` is the input of the measures, None if nothing is measured.
     """
 
     choice: Choice
@@ -89,7 +101,7 @@ class ClusterAnswers(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """What the tasks for clusters have to know: the question, the files by number, and what was noticed when they were listed."""
+    """What the tasks of clusters must know: the question, the files by number, and the notices of listing them."""
 
     question: ClusterQuestion
     files: dict[int, LogFile]
@@ -109,26 +121,26 @@ class Clusters:
 
 @lru_cache(maxsize=2)
 def clusters_of(data: bytes) -> Clusters:
-    """What the tasks for clusters have to know, of its bytes; made once in each process, for it has the specs."""
+    """The unpickled ``Clusters``, once in each process: it holds the specs, whose reading takes 0.18 s."""
     found: Clusters = from_bytes(data)
     freeze_loaded("clusters")
     return found
 
 
-def ask_clusters(clusters: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows of each cluster, of what was read of its files, sorted by cluster, file and part."""
+def validate_clusters(clusters: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows of each cluster. The input has what was read of its files, sorted by cluster, file and part."""
     job = clusters_of(clusters)
     rows = (row for batch in batches for row in batch.to_pylist())
     for name, own in groupby(rows, key=lambda row: row["cluster"]):
-        yield from batches_of(ASKED, (dict(row, cluster=name) for row in _ask(job, name, own)))
+        yield from batches_of(CLUSTER_ROWS, (dict(row, cluster=name) for row in _rows_of_cluster(job, name, own)))
 
 
-def _ask(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _rows_of_cluster(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     question = job.question
     with no_collection():
         found = texts_of(job, cluster, rows)
     if found.again:
-        yield _row(AGAIN, found.again)
+        yield _row(READ_AGAIN, found.again)
         return
     if found.lost:
         message = f"Spark did not hand out {len(found.lost)} of the files: {', '.join(found.lost[:SHOWN])}"
@@ -140,14 +152,16 @@ def _ask(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Iterato
         if question.redact:
             names = Redaction(reading)
             reading, question = redacted(reading, names), replace(question, scope=question.scope.renamed(names.text))
-        yield from _answers(question, reading, job.tasks)
+        yield from _rows_of_answers(question, reading, job.tasks)
     except SpecError as error:
         yield _row(REFUSED, list(error.diagnostics))
 
 
 @dataclass(slots=True)
 class Texts:
-    """The texts of a cluster, each with what was noticed on the way to it; what was noticed after the last; and the files that are not among them."""
+    """The texts of a cluster, each with the notices before it, the notices after the last, and which files are
+    missing.
+    """
 
     texts: list[TextReading] = field(default_factory=list)
     on_the_way: list[Notice] = field(default_factory=list)
@@ -155,20 +169,22 @@ class Texts:
     lost: list[str] = field(default_factory=list)
 
     def take(self, read: FileRead) -> None:
-        """Take in what the next file holds."""
+        """Append what the next file holds."""
         for text in read.texts:
             self.texts.append(replace(text, notices=(*self.on_the_way, *text.notices)))
             self.on_the_way = []
         self.on_the_way += read.notices
 
     def reading(self, options: ReadOptions, later: Sequence[Notice] = (), memory: Memory | None = None) -> LogReading:
-        """What they hold together; ``later`` was noticed after all of them. The texts are changed."""
+        """All texts as one reading. ``later`` are notices after all of them. The texts are changed: their memory is
+        taken over.
+        """
         readings, notices = without_copies(self.texts)
         return log_reading(readings, [*notices, *self.on_the_way, *later], catalogue_of(options), memory)
 
 
 def texts_of(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Texts:
-    """What was read of a cluster's files, in the order in which they were listed; the first row is of no file."""
+    """What was read of a cluster's files, in the order in which they were listed. The first row is that of no file."""
     found = Texts()
     groups = groupby(rows, key=lambda row: row["file"])
     number, parts = next(groups)
@@ -181,7 +197,7 @@ def texts_of(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Tex
         elif file.listed.size:
             found.lost.append(file.listed.name)
             continue
-        else:  # Spark hands out no file that is empty
+        else:  # Spark returns no row for an empty file
             read = read_file(file.listed, b"", job.question.read)
         if read is None:
             found.again.append(file.number)
@@ -200,20 +216,20 @@ def _file(question: ClusterQuestion, file: LogFile, parts: Sequence[tuple[int, b
     if parts[0][0] == WHOLE:
         found: FileRead = from_bytes(parts[0][1], catalogue)
         return found
-    return joined(question.read, file.listed, [from_bytes(content, catalogue) for _, content in parts])
+    return join_file_parts(question.read, file.listed, [from_bytes(content, catalogue) for _, content in parts])
 
 
-def joined(options: ReadOptions, listed: Listed, pieces: Sequence[Piece]) -> FileRead | None:
-    """What a file holds that was read in pieces; None if it has to be read as a whole."""
+def join_file_parts(options: ReadOptions, listed: Listed, pieces: Sequence[Piece]) -> FileRead | None:
+    """What a file holds that was read in parts; None if it has to be read as a whole."""
     origin = listed.origin()
     pasted = may_be_pasted(origin.base, named=listed.named)
     reading = join_pieces(reader_of(options), origin, pieces, listed.size, options.scan, may_be_pasted=pasted)
     return None if reading is None else FileRead((TextReading(origin.file, (reading,)),), ())
 
 
-def _answers(question: ClusterQuestion, reading: LogReading, tasks: int) -> Iterator[dict[str, Any]]:
+def _rows_of_answers(question: ClusterQuestion, reading: LogReading, tasks: int) -> Iterator[dict[str, Any]]:
     with no_collection():
-        asked, slices = ask(question, reading)
+        asked, slices = validate_shared_part(question, reading)
         asked = asked._replace(bundles=bundles_of(asked.slices, tasks))
     yield from rows_of_shared(asked)
     if asked.shared.joint is not None:
@@ -224,20 +240,22 @@ def _answers(question: ClusterQuestion, reading: LogReading, tasks: int) -> Iter
 
 
 def rows_of_shared(asked: ClusterAnswers) -> Iterator[dict[str, Any]]:
-    """The rows with the answer about what slices share, each with a part of it."""
+    """The rows with the shared answer, each with a part of its bytes."""
     content = to_bytes(asked)
     for number, at in enumerate(range(0, len(content), BYTES_IN_ROW)):
         yield {"kind": SHARED, "name": "", "number": number, "content": content[at : at + BYTES_IN_ROW]}
 
 
 def shared_of(parts: Mapping[int, bytes]) -> ClusterAnswers:
-    """The answer of which these are the parts, by their numbers."""
+    """The shared answer whose bytes are in these parts, by their numbers."""
     found: ClusterAnswers = from_bytes(b"".join(parts[number] for number in sorted(parts)))
     return found
 
 
-def ask(question: ClusterQuestion, reading: LogReading) -> tuple[ClusterAnswers, Mapping[str, Selection]]:
-    """What is answered of a cluster before its slices are, and the events of each slice; raises SpecError."""
+def validate_shared_part(
+    question: ClusterQuestion, reading: LogReading
+) -> tuple[ClusterAnswers, Mapping[str, Selection]]:
+    """The answer about what slices share, and the events of each slice. Raises SpecError."""
     scope = question.scope if question.delay is None else _up_to_watermark(question.scope, reading, question.delay)
     choice, clause = question.spec.choice(reading.kinds), question.clause
     whole, reading = reading, with_clocks(reading, question.options)
@@ -255,7 +273,7 @@ def ask(question: ClusterQuestion, reading: LogReading) -> tuple[ClusterAnswers,
 
 
 def bundles_of(sizes: Mapping[str, int], tasks: int) -> list[list[str]]:
-    """Slices in bundles of like size, as many as there are tasks where that is worth while."""
+    """Slices in bundles of similar size, as many as there are tasks if there are enough events."""
     most = min(max(sum(sizes.values()) // max(1, tasks), LEAST), MOST)
     found: list[list[str]] = []
     room = 0
@@ -277,7 +295,7 @@ def rows_of_slices(bundles: Sequence[Sequence[str]], slices: Mapping[str, Select
 
 
 def _up_to_watermark(scope: AnswerScope, reading: LogReading, delay: int) -> AnswerScope:
-    """The scope without what is so late that lines from before it may yet come."""
+    """The scope that ends ``delay`` milliseconds before the latest event: lines from before that may still arrive."""
     latest = int(reading.events.times.max(initial=0))
     return replace(scope, until=min(latest - delay, latest if scope.until is None else scope.until))
 
@@ -289,14 +307,18 @@ def _event_rows(kind: str, name: str, events: Sequence[Event]) -> Iterator[dict[
 
 
 @lru_cache(maxsize=4)
-def _checks(task: bytes) -> tuple[Joiner, Meter | None, Shelf]:
-    """What slices of one cluster are checked and measured with, and their executions packed, made once in each process."""
+def _slice_checkers(task: bytes) -> tuple[Joiner, Meter | None, Shelf]:
+    """What checks, measures and packs the slices of one cluster, made once in each process."""
     joint, asked = from_bytes(task)
     return Joiner(joint), None if asked is None else Meter(asked), Shelf.of(joint.chain.states)
 
 
 def shelf_of(task: bytes) -> Shelf:
-    """What the executions of a cluster's slices were packed with. Values are told apart as the bytes tell them apart, so that all who read these have one order."""
+    """What executions of a cluster's slices are packed with.
+
+    It is made from pickled bytes here too, not from the objects in memory: values that are equal but of other identity
+    after unpickling would be numbered in another order.
+    """
     joint, _ = from_bytes(task)
     return Shelf.of(joint.chain.states)
 
@@ -304,24 +326,26 @@ def shelf_of(task: bytes) -> Shelf:
 def answer_slices(
     tasks: Mapping[str, bytes], keep_executions: bool, options: ReadOptions, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """A row for each slice, of rows with bundles of them. One bundle is in memory at a time.
+    """A row for each slice, from rows with bundles of them. One bundle is in memory at a time.
 
-    ``tasks`` has for each cluster what its slices are joined on, and the basis of their measures or None.
+    ``tasks`` has for each cluster what its slices are checked against, and the basis of their measures or None.
     """
     for row in (row for batch in batches for row in batch.to_pylist()):
         with no_collection():
             slices: dict[str, Selection] = from_bytes(row["content"], catalogue_of(options))
         for name in list(slices):
             with no_collection():
-                content, run = _answered(tasks[row["cluster"]], name, slices.pop(name), keep_executions=keep_executions)
+                content, run = _answer_slice(
+                    tasks[row["cluster"]], name, slices.pop(name), keep_executions=keep_executions
+                )
             yield from batches_of(
-                ANSWERED, [{"cluster": row["cluster"], "name": name, "content": content, "execution": run}]
+                SLICE_ROWS, [{"cluster": row["cluster"], "name": name, "content": content, "execution": run}]
             )
 
 
-def _answered(task: bytes, name: str, events: Selection, *, keep_executions: bool) -> tuple[bytes, bytes | None]:
-    """The answer about a slice, and its execution, packed, if there is one and it is kept."""
-    joiner, meter, shelf = _checks(task)
+def _answer_slice(task: bytes, name: str, events: Selection, *, keep_executions: bool) -> tuple[bytes, bytes | None]:
+    """The answer about a slice, and its packed execution, if there is one and executions are kept."""
+    joiner, meter, shelf = _slice_checkers(task)
     answer = joiner.of_slice(name, events)
     if meter is not None:
         answer = meter.measured(answer, events)
@@ -330,12 +354,12 @@ def _answered(task: bytes, name: str, events: Selection, *, keep_executions: boo
 
 
 def without_execution(answer: SliceAnswer) -> SliceAnswer:
-    """The answer about a slice, without the execution that explains it."""
+    """The answer about a slice without its execution, which may be large."""
     return replace(answer, result=replace(answer.result, execution=None))
 
 
 def slice_answer(content: bytes, execution: bytes | None = None, shelf: Shelf | None = None) -> SliceAnswer:
-    """The answer in a row of ``ANSWERED``; its execution stays packed until it is asked for."""
+    """The answer in a row of ``SLICE_ROWS``; its execution stays packed until it is accessed."""
     found: SliceAnswer = from_bytes(content)
     if execution is None or shelf is None:
         return found

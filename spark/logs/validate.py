@@ -1,7 +1,8 @@
-"""Logs validated on Spark: read in parts, what slices share answered cluster by cluster, the slices by any number of tasks.
+"""Logs validated on Spark: read in parts, then what slices share cluster by cluster, then the slices by any number of
+tasks.
 
-The answer about each cluster is the value that ``traces.scoped_validate.validated`` gives of its logs in one process, if that does not search all slices together: the same functions make it, and only
-who calls them is another.
+The answer about each cluster is the value that ``traces.scoped_validate.validated`` returns in one process, where that
+does not fall back to the product search of all slices. The same functions make it; only other processes call them.
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
 from assay.grammar.load import Loaded
-from assay.spark.logs import tasks as asking
+from assay.spark.logs import tasks as cluster_tasks
 from assay.spark.logs.errors import as_diagnostic
 from assay.spark.logs.inputs import NOT_READ, Inputs, LogFile
 from assay.spark.logs.read_tasks import (
     NO_FILE,
     PART_BYTES,
     TASKS_PER_CORE,
+    balance,
     catalogue_of,
-    dealt,
     read_contents,
     read_files,
     settings,
 )
-from assay.spark.logs.tasks import ANSWERED, ASKED, ClusterAnswers, ClusterQuestion, Clusters
+from assay.spark.logs.tasks import CLUSTER_ROWS, SLICE_ROWS, ClusterAnswers, ClusterQuestion, Clusters
 from assay.spark.session.session import configured
 from assay.spark.tasks.preflight import require_suitable_cluster, slots
 from assay.traces.diagnosis.node_settings import Overview
@@ -47,7 +48,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ClusterAnswer:
-    """The answer about one cluster by a spec, what its logs are, and where they were asked for, all its events."""
+    """The answer about one cluster: its spec, its validation, an overview of its logs, and all events where these
+    are needed.
+    """
 
     cluster: str
     spec: Loaded
@@ -57,19 +60,21 @@ class ClusterAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class How:
-    """How the work is divided: from which size on files are read in parts, and by how many tasks slices are checked (0: as Spark has cores)."""
+class WorkDivision:
+    """How the work is divided: the size from which files are read in parts, and the number of tasks for slices (0:
+    ``TASKS_PER_CORE`` a core).
+    """
 
     part_bytes: int = PART_BYTES
     tasks: int = 0
 
 
-AS_USUAL = How()
+DEFAULT_DIVISION = WorkDivision()
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterWork:
-    """The answers, a cluster each, by name; and the rows of ``tasks.ASKED`` that they were made of."""
+    """The answers, sorted by cluster, and the rows of ``tasks.CLUSTER_ROWS`` that they were made of."""
 
     answers: tuple[ClusterAnswer, ...]
     rows: DataFrame
@@ -80,35 +85,36 @@ def validating(
     spark: SparkSession,
     inputs: Inputs,
     question: ClusterQuestion,
-    how: How = AS_USUAL,
+    how: WorkDivision = DEFAULT_DIVISION,
     *,
     contents: DataFrame | None = None,
     keep_executions: bool = False,
 ) -> Iterator[ClusterWork]:
-    """Validate logs; inside, Spark keeps what was read. ``contents`` has the files' contents, where Spark is not to read them by itself.
+    """Validate logs. Inside, Spark caches what was read. ``contents`` has the files' contents, where Spark is not to
+    read them itself.
 
-    Raises SpecError if the question cannot be asked of these logs (E7xx), or if Spark fails (E843).
+    Raises SpecError if the question does not fit the logs (E7xx), or if Spark fails (E843).
     """
     begun = perf_counter()
     catalogue_of(question.read)
     with ExitStack() as kept:
         with configured(spark, settings(how.part_bytes)), as_diagnostic(NOT_READ, "Spark failed"):
             require_suitable_cluster(spark, slots(spark))
-            rows = kept.enter_context(asked(spark, inputs, question, how, contents))
+            rows = kept.enter_context(cluster_rows(spark, inputs, question, how, contents))
             shared = shared_answers(rows)
             slices = slice_answers(spark, rows, shared, question, how, keep_executions=keep_executions)
             events = _events(rows) if keep_executions else {}
         seconds = perf_counter() - begun
         yield ClusterWork(
             tuple(
-                of_cluster(name, each, slices, question, events.get(name, ()), seconds)
+                cluster_answer(name, each, slices, question, events.get(name, ()), seconds)
                 for name, each in sorted(shared.items())
             ),
             rows,
         )
 
 
-def of_cluster(
+def cluster_answer(
     name: str,
     each: ClusterAnswers,
     slices: Mapping[tuple[str, str], SliceAnswer],
@@ -116,24 +122,24 @@ def of_cluster(
     events: tuple[Event, ...],
     seconds: float,
 ) -> ClusterAnswer:
-    """The answer about a cluster, of those about its parts."""
-    own = [slices[name, one] for one in _answered(each)]
+    """The answer about a cluster, assembled from the shared answer and those about its slices."""
+    own = [slices[name, one] for one in _slices_to_answer(each)]
     meter = None if each.basis is None else Meter(each.basis)
     found = chosen(answer(each.shared, own, each.beside, question.scope, seconds, meter), each.choice, each.events)
     return ClusterAnswer(name, question.spec.spec(each.choice), found, each.overview, events)
 
 
-def _answered(asked: ClusterAnswers) -> Mapping[str, int]:
+def _slices_to_answer(asked: ClusterAnswers) -> Mapping[str, int]:
     return asked.slices if asked.shared.joint is not None else {}
 
 
 @contextmanager
-def asked(
-    spark: SparkSession, inputs: Inputs, question: ClusterQuestion, how: How, contents: DataFrame | None = None
+def cluster_rows(
+    spark: SparkSession, inputs: Inputs, question: ClusterQuestion, how: WorkDivision, contents: DataFrame | None = None
 ) -> Iterator[DataFrame]:
-    """The rows of ``ASKED`` of all clusters, kept until the end of the context.
+    """The rows of ``CLUSTER_ROWS`` of all clusters, cached until the end of the context.
 
-    A file that turns out not to be divisible is read again as a whole, and then only the clusters' part is done again.
+    A file that turns out not to be divisible is read again as a whole; only the clusters' part is computed anew then.
     """
     if contents is None:
         read = read_files(spark, inputs.files, question.read, how.part_bytes)
@@ -143,13 +149,13 @@ def asked(
     job = to_bytes(Clusters(question, files, inputs.notices, how.tasks or TASKS_PER_CORE * slots(spark)))
     begun = spark.createDataFrame(_no_files(inputs.clusters))
     rows = begun.union(read).persist()
-    found = _ask(rows, job, len(inputs.clusters))
+    found = _validate_clusters(rows, job, len(inputs.clusters))
     try:
         again = _files_to_read_again(found, inputs.files)
         if again:
             found.unpersist()
             kept = rows.filter(~rows.file.isin([file.number for file in again]))
-            found = _ask(kept.union(read_files(spark, again, question.read)), job, len(inputs.clusters))
+            found = _validate_clusters(kept.union(read_files(spark, again, question.read)), job, len(inputs.clusters))
         yield found
     finally:
         found.unpersist()
@@ -157,7 +163,10 @@ def asked(
 
 
 def _no_files(clusters: Sequence[str]) -> pa.Table:
-    """A row of no file for each cluster, so that a cluster without files is asked about too; a table of Arrow, for which no task has to run Python."""
+    """A row of no file for each cluster, so that a cluster without files has an answer too.
+
+    An Arrow table: no Python task has to run to make it.
+    """
     import pyarrow as pa  # noqa: PLC0415 - optional
 
     count = len(clusters)
@@ -170,13 +179,13 @@ def _no_files(clusters: Sequence[str]) -> pa.Table:
     return pa.table(columns)
 
 
-def _ask(read: DataFrame, job: bytes, clusters: int) -> DataFrame:
+def _validate_clusters(read: DataFrame, job: bytes, clusters: int) -> DataFrame:
     ordered = read.repartition(max(1, clusters), "cluster").sortWithinPartitions("cluster", "file", "part")
-    return ordered.mapInArrow(partial(asking.ask_clusters, job), ASKED).persist()
+    return ordered.mapInArrow(partial(cluster_tasks.validate_clusters, job), CLUSTER_ROWS).persist()
 
 
 def _files_to_read_again(found: DataFrame, files: Sequence[LogFile]) -> list[LogFile]:
-    rows = found.filter(found.kind == asking.AGAIN).select("content").collect()
+    rows = found.filter(found.kind == cluster_tasks.READ_AGAIN).select("content").collect()
     numbers = {number for row in rows for number in from_bytes(bytes(row.content))}
     return [file for file in files if file.number in numbers]
 
@@ -185,14 +194,14 @@ def shared_answers(rows: DataFrame) -> dict[str, ClusterAnswers]:
     """The answers about what the slices of each cluster share."""
     parts: dict[str, dict[int, bytes]] = {}
     refused: list[Diagnostic] = []
-    for row in rows.filter(rows.kind.isin(asking.SHARED, asking.REFUSED)).collect():
-        if row.kind == asking.REFUSED:
+    for row in rows.filter(rows.kind.isin(cluster_tasks.SHARED, cluster_tasks.REFUSED)).collect():
+        if row.kind == cluster_tasks.REFUSED:
             refused += from_bytes(bytes(row.content))
         else:
             parts.setdefault(row.cluster, {})[row.number] = bytes(row.content)
     if refused:
         raise SpecError(dict.fromkeys(refused))
-    return {name: asking.shared_of(own) for name, own in parts.items()}
+    return {name: cluster_tasks.shared_of(own) for name, own in parts.items()}
 
 
 def slice_answers(
@@ -200,11 +209,11 @@ def slice_answers(
     rows: DataFrame,
     shared: Mapping[str, ClusterAnswers],
     question: ClusterQuestion,
-    how: How,
+    how: WorkDivision,
     *,
     keep_executions: bool,
 ) -> dict[tuple[str, str], SliceAnswer]:
-    """The answers about the slices of which there are events in the rows, by cluster and slice."""
+    """The answers about the slices in the rows, by cluster and slice."""
     joined = {name: each for name, each in shared.items() if each.shared.joint is not None}
     known = {name: to_bytes((each.shared.joint, each.basis)) for name, each in joined.items()}
     bundles = [
@@ -215,27 +224,33 @@ def slice_answers(
     if not bundles:
         return {}
     tasks = how.tasks or TASKS_PER_CORE * slots(spark)
-    task = partial(asking.answer_slices, known, keep_executions, question.read)
-    found = by_task(spark, rows.filter(rows.kind == asking.SLICE), dealt(bundles, tasks, asking.MOST_IN_TASK))
-    shelves = {name: asking.shelf_of(each) for name, each in known.items()} if keep_executions else {}
+    task = partial(cluster_tasks.answer_slices, known, keep_executions, question.read)
+    found = partition_by_task(
+        spark, rows.filter(rows.kind == cluster_tasks.SLICE), balance(bundles, tasks, cluster_tasks.MOST_IN_TASK)
+    )
+    shelves = {name: cluster_tasks.shelf_of(each) for name, each in known.items()} if keep_executions else {}
     return {
-        (row.cluster, row.name): asking.slice_answer(
+        (row.cluster, row.name): cluster_tasks.slice_answer(
             bytes(row.content), None if row.execution is None else bytes(row.execution), shelves.get(row.cluster)
         )
-        for row in found.mapInArrow(task, ANSWERED).collect()
+        for row in found.mapInArrow(task, SLICE_ROWS).collect()
     }
 
 
 class Bundle(NamedTuple):
-    """Slices of a cluster that are answered by one task together, and how many events they have."""
+    """Slices of a cluster that one task validates, and how many events they have."""
 
     cluster: str
     number: int
     size: int
 
 
-def by_task(spark: SparkSession, rows: DataFrame, tasks: Sequence[Sequence[Bundle]]) -> DataFrame:
-    """The rows of bundles, those of a task in one partition. Spark begins tasks in their order: the largest come first, and nothing waits behind them."""
+def partition_by_task(spark: SparkSession, rows: DataFrame, tasks: Sequence[Sequence[Bundle]]) -> DataFrame:
+    """The rows of bundles, those of one task in one partition.
+
+    Spark starts tasks in the order of partitions. The largest come first, so that no large one starts last and is
+    waited for.
+    """
     import pyarrow as pa  # noqa: PLC0415 - optional
     from pyspark.sql import functions as f  # noqa: PLC0415 - optional
 
@@ -249,7 +264,7 @@ def by_task(spark: SparkSession, rows: DataFrame, tasks: Sequence[Sequence[Bundl
 
 def _events(rows: DataFrame) -> dict[str, tuple[Event, ...]]:
     found: dict[str, list[tuple[int, int, list[Event]]]] = {}
-    for row in rows.filter(rows.kind == asking.EVENTS).collect():
+    for row in rows.filter(rows.kind == cluster_tasks.EVENTS).collect():
         pieces = found.setdefault(row.cluster, [])
         pieces.append((int(row.name), row.number, from_bytes(bytes(row.content))))
     return {

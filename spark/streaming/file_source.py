@@ -17,7 +17,7 @@ from zlib import crc32
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
-from assay.spark.logs.read_tasks import PACKED_NAMES, PART_BYTES, dealt
+from assay.spark.logs.read_tasks import PACKED_NAMES, PART_BYTES, balance
 from assay.traces.event import Notice
 from assay.traces.input.archives import Budget, Wrapping, expand
 from assay.traces.input.sources import list_files, unreadable
@@ -105,7 +105,7 @@ class GrowingReader(DataSourceStreamReader):
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
         """What files grew by, in shares for tasks."""
-        return [Share(own) for own in dealt(self._growths(start, end), self._tasks, PART_BYTES)]
+        return [Share(own) for own in balance(self._growths(start, end), self._tasks, PART_BYTES)]
 
     def _growths(self, start: Offset, end: Offset) -> list[FileGrowth]:
         """What each file grew by, in parts."""

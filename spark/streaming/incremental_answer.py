@@ -19,8 +19,8 @@ import numpy.typing as npt
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.spark.logs.read_tasks import catalogue_of
-from assay.spark.logs.tasks import ClusterAnswers, ClusterQuestion, Texts, ask, without_execution
-from assay.spark.logs.validate import ClusterAnswer, of_cluster
+from assay.spark.logs.tasks import ClusterAnswers, ClusterQuestion, Texts, validate_shared_part, without_execution
+from assay.spark.logs.validate import ClusterAnswer, cluster_answer
 from assay.spark.streaming.forked_workers import beside, most_processes
 from assay.traces.event import Notice
 from assay.traces.incremental.kernel_extension import alike_before
@@ -162,11 +162,13 @@ class Following:
     def answer(self, texts: Texts) -> ClusterAnswer:
         """The answer about the texts, which are changed. Raises SpecError."""
         with no_collection():
-            asked, slices = ask(self._question, texts.reading(self._question.read, memory=self._memory))
+            asked, slices = validate_shared_part(
+                self._question, texts.reading(self._question.read, memory=self._memory)
+            )
             if asked.shared.joint is not None:
                 self._answer_slices(asked, slices)
         answers = {("", name): known.answer for name, known in self._known.items()}
-        found = of_cluster("", asked, answers, self._question, (), 0.0)
+        found = cluster_answer("", asked, answers, self._question, (), 0.0)
         return replace(found, validation=replace(found.validation, notices=(*found.validation.notices, UNMEASURED)))
 
     def _answer_slices(self, asked: ClusterAnswers, slices: Events) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
 from assay.spark.logs.inputs import NOT_ON_SPARK
 from assay.spark.logs.read_tasks import PART_BYTES, read_file, reader_of
-from assay.spark.logs.tasks import Texts, batches_of, joined
+from assay.spark.logs.tasks import Texts, batches_of, join_file_parts
 from assay.spark.streaming.state_store import PIECES, Kept, Stored, before_gap, end_of, left_out
 from assay.spark.tasks.preflight import slots
 from assay.traces.input.sources import Listed
@@ -121,7 +121,7 @@ class Topic:
             path, row = own[-1].path, before_gap(own)
             found.on_the_way += filter(None, [left_out(path, own)])
             listed = Listed(path, path, named=False, size=end_of(row))
-            read = joined(options, listed, [each.piece for each in row])
+            read = join_file_parts(options, listed, [each.piece for each in row])
             if read is None:
                 read = read_file(listed, kept.content(identity, row) or b"", options)
             found.take(read)

@@ -24,9 +24,9 @@ from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, Spec
 from assay.grammar.load import Loaded
 from assay.spark.logs.inputs import NOT_ON_SPARK, NOT_READ, URI
 from assay.spark.logs.read_tasks import TASKS_PER_CORE, FileRead, catalogue_of, read_file, reader_of, settings
-from assay.spark.logs.spec_for_cluster import Wanted
+from assay.spark.logs.spec_for_cluster import SpecSelection
 from assay.spark.logs.tasks import (
-    ASKED,
+    CLUSTER_ROWS,
     EVERYTHING,
     STANDARD,
     ClusterAnswers,
@@ -34,10 +34,10 @@ from assay.spark.logs.tasks import (
     Texts,
     batches_of,
     bundles_of,
-    joined,
+    join_file_parts,
     rows_of_slices,
 )
-from assay.spark.logs.validate import AS_USUAL, ClusterAnswer, slice_answers
+from assay.spark.logs.validate import DEFAULT_DIVISION, ClusterAnswer, slice_answers
 from assay.spark.session.session import configured, require_pyspark
 from assay.spark.streaming.file_source import GrowingLogs, has_grown, is_compressed_now, packed_paths, paths_by_identity
 from assay.spark.streaming.forked_workers import most_processes
@@ -125,7 +125,7 @@ class Directory:
             again = len(row) < len(own) and key in now  # what was kept has a gap, and the file does not
             listed = _listed(now.get(key, own[-1].path), end_of(own if again else row))
             texts.on_the_way += filter(None, [None if again else left_out(listed.name, own)])
-            found = None if again else joined(options, listed, [each.piece for each in row])
+            found = None if again else join_file_parts(options, listed, [each.piece for each in row])
             if found is None and key not in now and is_compressed_now(key, Path(listed.location)):
                 continue  # what has to be read as a whole is, there
             if row or again:
@@ -210,7 +210,7 @@ class Live:
 
     @contextmanager
     def _configured(self, spark: SparkSession) -> Iterator[None]:
-        with self._job, configured(spark, settings(AS_USUAL.part_bytes)):
+        with self._job, configured(spark, settings(DEFAULT_DIVISION.part_bytes)):
             yield
 
     def _by_tasks(self, spark: SparkSession, asked: ClusterAnswers, slices: Events) -> Answers:
@@ -233,8 +233,8 @@ def _by_tasks(spark: SparkSession, question: ClusterQuestion, asked: ClusterAnsw
     sizes = {name: len(events) for name, events in slices.items()}
     asked = asked._replace(slices=sizes, bundles=bundles_of(sizes, TASKS_PER_CORE * slots(spark)))
     rows = ({"cluster": "", **row} for row in rows_of_slices(asked.bundles, slices))
-    table = spark.createDataFrame(pa.Table.from_batches(batches_of(ASKED, rows)))
-    found = slice_answers(spark, table, {"": asked}, question, AS_USUAL, keep_executions=False)
+    table = spark.createDataFrame(pa.Table.from_batches(batches_of(CLUSTER_ROWS, rows)))
+    found = slice_answers(spark, table, {"": asked}, question, DEFAULT_DIVISION, keep_executions=False)
     return {name: answer for (_, name), answer in found.items()}
 
 
@@ -259,7 +259,9 @@ def follow(  # noqa: PLR0913 - a notebook names what it wants, and most have a d
     require_pyspark()
     place = Path(state).absolute()
     chosen = _source(spark, str(logs), source or {})
-    question = ClusterQuestion(Wanted(loaded), options=options, scope=EVERYTHING, read=read, delay=delay, measure=False)
+    question = ClusterQuestion(
+        SpecSelection(loaded), options=options, scope=EVERYTHING, read=read, delay=delay, measure=False
+    )
     live = Live(chosen, question, Kept(place / "pieces", read), told)
     writer = chosen.stream(spark).writeStream.foreachBatch(live.batch)
     return writer.option("checkpointLocation", f"file:{place / 'checkpoint'}").start()

@@ -29,7 +29,7 @@ from assay.report.logs.html import html_report
 from assay.report.logs.story import story_lines, story_object
 from assay.report.logs.validation_object import exit_code, junit_of_validation, validation_object
 from assay.report.logs.validation_text import validation_lines
-from assay.spark.logs.spec_for_cluster import Wanted, wanted_by_lines
+from assay.spark.logs.spec_for_cluster import SpecSelection, select_by_lines
 from assay.traces import scope as window
 from assay.traces.diagnosis.node_settings import Overview, overview
 from assay.traces.diagnosis.redact import Redaction, redacted
@@ -163,7 +163,7 @@ def validate(
         output = SparkOutput(clusters, tables, as_json, junit, html)
         refused = {"--story": bool(stories), "--jobs": bool(jobs), "--mutants": bool(mutants), "--no-slice": whole}
         refuse_on_spark(refused, output)
-        wanted = wanted_by_lines(model, bound) if spec is None else Wanted(load(spec, model, bound))
+        wanted = select_by_lines(model, bound) if spec is None else SpecSelection(load(spec, model, bound))
         return validate_on_spark(spark, paths, SparkQuestion(wanted, clause, limits, scope, shapes, redact), output)
     refuse_without_spark(clusters, tables)
     named = None if spec is None else _with_clause(load(spec, model, bound), clause)

@@ -26,7 +26,7 @@ from assay.report.logs.clusters import (
 from assay.report.logs.html import html_report
 from assay.report.logs.validation_object import junit_of_validation, validation_object
 from assay.report.logs.validation_text import validation_lines
-from assay.spark.logs.spec_for_cluster import Wanted
+from assay.spark.logs.spec_for_cluster import SpecSelection
 from assay.traces.log_reader import ReadOptions
 from assay.traces.options import Options
 from assay.traces.patterns.catalogue import ShapeText
@@ -54,7 +54,7 @@ def validation_on_spark(command: F) -> F:
 class SparkQuestion:
     """What is asked."""
 
-    spec: Wanted
+    spec: SpecSelection
     clause: str | None
     options: Options
     scope: AnswerScope

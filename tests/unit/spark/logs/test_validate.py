@@ -19,27 +19,27 @@ from pyspark.errors import PySparkException
 from assay.cli.settings import load
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.report.logs.validation_object import validation_object
-from assay.spark.logs import tasks as asking
+from assay.spark.logs import tasks as cluster_tasks
 from assay.spark.logs.errors import as_diagnostic
 from assay.spark.logs.inputs import Inputs, LogFile, list_inputs
-from assay.spark.logs.read_tasks import WHOLE, catalogue_of, dealt, lines_between, ranges
-from assay.spark.logs.spec_for_cluster import wanted_by_lines
+from assay.spark.logs.read_tasks import WHOLE, balance, catalogue_of, file_ranges, lines_between
+from assay.spark.logs.spec_for_cluster import select_by_lines
 from assay.spark.logs.tasks import (
-    ASKED,
+    CLUSTER_ROWS,
     LEAST,
     MOST,
     STANDARD,
     ClusterQuestion,
     answer_slices,
-    ask,
     bundles_of,
     rows_of_shared,
     rows_of_slices,
     shared_of,
     shelf_of,
     slice_answer,
+    validate_shared_part,
 )
-from assay.spark.logs.validate import Bundle, ClusterAnswer, How, by_task, validating
+from assay.spark.logs.validate import Bundle, ClusterAnswer, WorkDivision, partition_by_task, validating
 from assay.traces.diagnosis.node_settings import overview
 from assay.traces.input.sources import Listed
 from assay.traces.log_reader import read_logs
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 RECORDINGS = Path(__file__).resolve().parents[3] / "corpus" / "recordings"
-SMALL_PARTS = How(part_bytes=30_000, tasks=3)
+SMALL_PARTS = WorkDivision(part_bytes=30_000, tasks=3)
 """So that every large file of a recording is read in several parts."""
 
 
@@ -66,8 +66,8 @@ def said_locally(path: Path) -> Any:
     return _without_time(validation_object(answer, overview(reading)))
 
 
-def said_on_spark(spark: SparkSession, inputs: Inputs, how: How) -> dict[str, Any]:
-    with validating(spark, inputs, ClusterQuestion(wanted_by_lines()), how) as work:
+def said_on_spark(spark: SparkSession, inputs: Inputs, how: WorkDivision) -> dict[str, Any]:
+    with validating(spark, inputs, ClusterQuestion(select_by_lines()), how) as work:
         return {answer.cluster: said(answer) for answer in work.answers}
 
 
@@ -161,19 +161,19 @@ def test_every_recording_gets_the_answer_of_the_local_command(spark: SparkSessio
     inputs = list_inputs(spark, [str(tmp_path)], f"{tmp_path}/([^/]*)/")
     locally = {folder.name: said_locally(folder) for folder in tmp_path.iterdir()}
     assert len(locally) >= 7
-    for part_bytes in (50_000, How().part_bytes):
-        found = said_on_spark(spark, inputs, How(part_bytes))
+    for part_bytes in (50_000, WorkDivision().part_bytes):
+        found = said_on_spark(spark, inputs, WorkDivision(part_bytes))
         assert found.keys() == locally.keys()
         for cluster, answer in found.items():
             assert answer == locally[cluster], (cluster, part_bytes)
 
 
 def test_the_lines_of_each_cluster_call_for_its_spec() -> None:
-    wanted = wanted_by_lines(settings={"NoSuchParameter": "1"})
+    wanted = select_by_lines(settings={"NoSuchParameter": "1"})
     assert set(wanted.bundled) == {"kafka/cluster", "kafka/kraft/cluster"}
     with pytest.raises(SpecError):
         wanted.spec(wanted.choice({}))
-    wanted = wanted_by_lines()
+    wanted = select_by_lines()
     assert wanted.spec(wanted.choice({"ControllerElected": 3})).kernel.name == "kafka.cluster"
     choice = wanted.choice({"QuorumLeader": 1})
     assert (choice.clause, wanted.spec(choice).kernel.name) == ("kraft_logs", "kafka.kraft.cluster")
@@ -281,11 +281,13 @@ def test_ranges_of_any_size_have_each_line_once(tmp_path: Path, text: str) -> No
     for size in range(1, len(text) + 1):
         with path.open("rb") as stream:
             found = [
-                lines_between(stream, each.part, each.part + each.size) for each in ranges(file, size) if each.part >= 0
+                lines_between(stream, each.part, each.part + each.size)
+                for each in file_ranges(file, size)
+                if each.part >= 0
             ]
         assert b"".join(found) == text.encode() or size == len(text)
         assert all(part.endswith(b"\n") or not part for part in found[:-1] if b"".join(found).endswith(b"\n"))
-    assert [each.part for each in ranges(file, None)] == [WHOLE]
+    assert [each.part for each in file_ranges(file, None)] == [WHOLE]
 
 
 def test_slices_are_bundled_by_size_and_a_giant_is_alone() -> None:
@@ -297,8 +299,10 @@ def test_slices_are_bundled_by_size_and_a_giant_is_alone() -> None:
 
 
 def test_what_slices_share_is_sent_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "BYTES_IN_ROW", 10_000)
-    asked, _ = ask(ClusterQuestion(wanted_by_lines()), read_logs([unpack_sample("elections", tmp_path)]))
+    monkeypatch.setattr(cluster_tasks, "BYTES_IN_ROW", 10_000)
+    asked, _ = validate_shared_part(
+        ClusterQuestion(select_by_lines()), read_logs([unpack_sample("elections", tmp_path)])
+    )
     parts = {row["number"]: row["content"] for row in rows_of_shared(asked)}
     assert len(parts) > 2
     assert max(map(len, parts.values())) == 10_000
@@ -308,7 +312,9 @@ def test_what_slices_share_is_sent_in_parts(tmp_path: Path, monkeypatch: pytest.
 
 def test_executions_travel_packed(tmp_path: Path) -> None:
     """They are unpacked with what the bytes have in common that all who read them have."""
-    asked, slices = ask(ClusterQuestion(wanted_by_lines()), read_logs([unpack_sample("elections", tmp_path)]))
+    asked, slices = validate_shared_part(
+        ClusterQuestion(select_by_lines()), read_logs([unpack_sample("elections", tmp_path)])
+    )
     task = to_bytes((asked.shared.joint, asked.basis))
     assert asked.shared.joint is not None
     for row in rows_of_slices([list(slices)], slices):
@@ -323,8 +329,8 @@ def test_executions_travel_packed(tmp_path: Path) -> None:
 
 
 def test_slices_sent_in_bundles_are_what_they_were(tmp_path: Path) -> None:
-    question = ClusterQuestion(wanted_by_lines())
-    _, slices = ask(question, read_logs([unpack_sample("elections", tmp_path / "logs")]))
+    question = ClusterQuestion(select_by_lines())
+    _, slices = validate_shared_part(question, read_logs([unpack_sample("elections", tmp_path / "logs")]))
     names = list(slices)
     rows = list(rows_of_slices([names[:3], names[3:]], slices))
     sent = [from_bytes(row["content"], catalogue_of(question.read)) for row in rows]
@@ -339,9 +345,13 @@ def test_slices_sent_in_bundles_are_what_they_were(tmp_path: Path) -> None:
 def test_a_bundle_is_answered_by_one_task_and_the_largest_tasks_come_first(spark: SparkSession) -> None:
     bundles = [Bundle("east", 0, 500), *(Bundle("east", number, 1) for number in range(1, 9)), Bundle("west", 0, 900)]
     rows = spark.createDataFrame(
-        [(each.cluster, "slice", str(each.number), each.number, b"") for each in bundles], ASKED
+        [(each.cluster, "slice", str(each.number), each.number, b"") for each in bundles], CLUSTER_ROWS
     )
-    found = by_task(spark, rows, dealt(bundles, 3, 1 << 20)).selectExpr("*", "spark_partition_id() AS at").collect()
+    found = (
+        partition_by_task(spark, rows, balance(bundles, 3, 1 << 20))
+        .selectExpr("*", "spark_partition_id() AS at")
+        .collect()
+    )
     at = {(row.cluster, row.number): row.at for row in found}
     assert len(found) == len(at) == len(bundles)
     assert (at.pop(("west", 0)), at.pop(("east", 0))) == (0, 1)

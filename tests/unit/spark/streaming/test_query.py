@@ -15,7 +15,7 @@ from tests.unit.spark.local_answer import LOADED, said, said_locally
 
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.spark.logs.read_tasks import reader_of
-from assay.spark.logs.spec_for_cluster import Wanted
+from assay.spark.logs.spec_for_cluster import SpecSelection
 from assay.spark.logs.tasks import STANDARD, ClusterQuestion
 from assay.spark.logs.validate import ClusterAnswer
 from assay.spark.streaming import query as live
@@ -141,7 +141,7 @@ def slowly(source: Source, answering: Answering, told: list[int], monkeypatch: p
     """A query that answers so, and tells the number of each answer."""
     kept: Any = SimpleNamespace(pieces=lambda number: number, keep=lambda rows, number: None)
     monkeypatch.setattr(live, "configured", lambda spark, settings: nullcontext())
-    question = ClusterQuestion(Wanted(LOADED))
+    question = ClusterQuestion(SpecSelection(LOADED))
     found = Live(source, question, kept, lambda answer, changes: told.append(cast(int, answer)))
     monkeypatch.setattr(Live, "_changes", lambda self, found: [])
     monkeypatch.setattr(Live, "_begin", lambda self, spark: answering)
@@ -191,7 +191,7 @@ def test_slices_are_sent_to_tasks_where_a_cluster_has_more_processors(
     given: list[int] = []
     monkeypatch.setattr(live, "Following", lambda question, by_tasks, most: given.append(most))
     unused: Any = None
-    Live(unused, ClusterQuestion(Wanted(LOADED)), unused, unused)._begin(unused)
+    Live(unused, ClusterQuestion(SpecSelection(LOADED)), unused, unused)._begin(unused)
     assert (given[0] < 10**6) == here
 
 
