@@ -95,14 +95,14 @@ def live(
     half = max(2, len(pieces) // 2)
     answers, found = list[ClusterAnswer](), list[Answered]()
 
-    def told(answer: ClusterAnswer, _: list[VerdictChange]) -> None:
+    def on_answer(answer: ClusterAnswer, _: list[VerdictChange]) -> None:
         answers[:] = [answer]
         found.append(Answered(time.perf_counter(), sum(node.events for node in answer.overview.nodes)))
 
     with TemporaryDirectory() as temporary, session(f"local[{CORES}]", MEMORY) as spark:
         logs, state = Path(temporary) / "logs", Path(temporary) / "state"
         logs.mkdir()
-        query = follow(spark, logs, spec, state, told, delay=0)
+        query = follow(spark, logs, spec, state, on_answer, delay=0)
         write(pieces[:1], logs, seconds)
         query.processAllAvailable()  # what processes load once is not measured
         cpu, begin, first = processor_seconds(), len(found), found[-1].events
@@ -111,7 +111,7 @@ def live(
         middle, steady = len(found), round(processor_seconds() - cpu, 1)
         written += write(pieces[half : half + UNREAD], logs, seconds)
         query.stop()
-        query = follow(spark, logs, spec, state, told, delay=0)
+        query = follow(spark, logs, spec, state, on_answer, delay=0)
         written += write(pieces[half + UNREAD :], logs, seconds)
         query.processAllAvailable()
         query.stop()

@@ -4,7 +4,7 @@ slices.
 The first tasks return rows of ``CLUSTER_ROWS``: the shared answer, cut into rows (``SHARED``), and the events of all
 slices in bundles (``SLICE``).
 
-A file that was read in parts may turn out to need reading as a whole, such as one whose first lines are a paste. Then
+A file that was read in parts may turn out to need reading as a whole, because of its layout. Then
 the cluster returns a single row that names such files (``READ_AGAIN``).
 """
 

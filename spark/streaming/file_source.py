@@ -1,7 +1,9 @@
-"""A streaming source of log files that grow: whole lines as they are written, wherever a file is moved to by rotation.
+"""A streaming source of growing log files. It delivers whole lines as they are written, and follows files through
+rotation.
 
-A file is known by its device and inode, so that its lines are handed out once when it gets another name; one that was made shorter is taken for a
-new one. Spark keeps the offsets in the query's checkpoint, so that a query that is started again goes on where the last one was.
+A file is identified by its device, its inode and its first line. So its lines are delivered once, also when rotation
+renames it, and a file that was truncated counts as a new one. Spark keeps the offsets in the query's checkpoint, so
+that a query that is started again continues where it stopped.
 """
 
 from __future__ import annotations
@@ -25,16 +27,16 @@ from assay.traces.input.sources import list_files, unreadable
 GROWING = "identity string, path string, part long, content binary"
 _BACK = 1 << 16
 _FIRST = 1 << 12
-"""How much of a long first line tells a file from another."""
+"""How many bytes of a long first line identify a file."""
 
 MISSED = "missed"
-"""Says of a file that it was not found the last time."""
+"""Marks a file, in an offset, that was not found the last time."""
 
 Offset = dict[str, dict[str, Any]]
 
 
 class FileGrowth(NamedTuple):
-    """Some bytes of a file, which are whole lines."""
+    """Bytes of a file, from ``begin`` to ``end``, that are whole lines."""
 
     identity: str
     path: str
@@ -48,7 +50,9 @@ class FileGrowth(NamedTuple):
 
 
 class Share(InputPartition):
-    """What one task reads: a cluster has a hundred files, each of which grows by a little."""
+    """What one task reads. A cluster has hundreds of files, each of which grows by a little: a task for each would
+    be too many.
+    """
 
     def __init__(self, growths: Sequence[FileGrowth]) -> None:
         super().__init__(len(growths))
@@ -56,7 +60,9 @@ class Share(InputPartition):
 
 
 class GrowingLogs(DataSource):
-    """The source ``assay_logs``; the option ``path`` is a directory or a file that all executors see under that name, ``tasks`` how many read at once."""
+    """The source ``assay_logs``. Its option ``path`` is a directory or file that all executors see under that name;
+    ``tasks`` is how many tasks read at once.
+    """
 
     @classmethod
     def name(cls) -> str:
@@ -64,7 +70,7 @@ class GrowingLogs(DataSource):
         return "assay_logs"
 
     def schema(self) -> str:
-        """A row for the lines that a file grew by."""
+        """A row for the lines by which a file grew."""
         return GROWING
 
     def streamReader(self, schema: StructType) -> GrowingReader:  # noqa: N802, ARG002 - as Spark names it, and hands it
@@ -73,9 +79,10 @@ class GrowingLogs(DataSource):
 
 
 class GrowingReader(DataSourceStreamReader):
-    """Hands out what was written since the last time. An offset has, for each file, its path and the byte up to which it has whole lines.
+    """Delivers what was written since the last offset. An offset has, for each file, its path and the end of its last
+    whole line.
 
-    It is made of the files, and of the offset before it where Spark hands that on.
+    It is computed from the files, and from the previous offset where Spark passes that.
     """
 
     def __init__(self, path: str, tasks: int = 1) -> None:
@@ -83,23 +90,26 @@ class GrowingReader(DataSourceStreamReader):
         self._tasks = tasks
 
     def initialOffset(self) -> Offset:  # noqa: N802 - as Spark names it
-        """Nothing was read."""
+        """The offset before anything was read."""
         return {}
 
-    def latestOffset(self, start: Offset | None = None, limit: object = None) -> Offset:  # noqa: N802, ARG002 - as Spark names it
-        """Up to the last whole line of every file. Compressed files are parts of others that were read before they were compressed.
+    def latestOffset(self, start: Offset | None = None, limit: object = None) -> Offset:  # noqa: N802, ARG002 - by Spark
+        """The last whole line of every file. Compressed files are left out: they were read before rotation compressed
+        them.
 
-        Rotation may move a file, or empty it, while it is looked at: then it is another one the next time. What was not found twice, while others
-        grew, is gone, and forgotten.
+        Rotation may move or empty a file while it is looked at; then it is found the next time. A file that was not
+        found twice, while others grew, is forgotten.
         """
         before, found = dict(start or {}), Offset()
-        for path, stream in _plain_files(self._path, []):  # what cannot be read is noticed where the answer is made
+        for path, stream in _plain_files(
+            self._path, []
+        ):  # files that cannot be read become notices when the answer is made
             identity = _identity(stream)
             end = _last_line_feed(stream, 0, os.fstat(stream.fileno()).st_size)
             if end and _identity(stream) == identity:
                 found[identity] = {"path": path, "end": end}
         if all(before.get(identity) == each for identity, each in found.items()):
-            return before  # another offset would be another micro-batch
+            return before  # any other value would start a micro-batch without lines
         missed = {identity: each for identity, each in before.items() if identity not in found}
         return found | {identity: {**each, MISSED: True} for identity, each in missed.items() if MISSED not in each}
 
@@ -108,7 +118,7 @@ class GrowingReader(DataSourceStreamReader):
         return [Share(own) for own in balance(self._growths(start, end), self._tasks, PART_BYTES)]
 
     def _growths(self, start: Offset, end: Offset) -> list[FileGrowth]:
-        """What each file grew by, in parts."""
+        """What each file grew by, in parts of at most about ``PART_BYTES``."""
         found: list[FileGrowth] = []
         for identity, at in end.items():
             begin = start.get(identity, {}).get("end", 0)
@@ -125,7 +135,9 @@ class GrowingReader(DataSourceStreamReader):
         return found
 
     def read(self, partition: InputPartition) -> Iterator[tuple[str, str, int, bytes]]:
-        """The bytes of a share, by a task; nothing of a file that rotation has compressed, which is read from there."""
+        """The bytes of a share, read by a task. Nothing for a file that rotation has compressed: its lines are read
+        from the compressed file.
+        """
         assert isinstance(partition, Share)
         for growth in partition.growths:
             stream = _opened(growth.identity, Path(growth.path))
@@ -140,12 +152,12 @@ class GrowingReader(DataSourceStreamReader):
 
 
 def paths_by_identity(place: str, notices: list[Notice]) -> dict[str, str]:
-    """The files below a directory that are not compressed, by what they are known by; what cannot be read is noticed."""
+    """The uncompressed files below a directory, by identity. Files that cannot be read become notices."""
     return {_identity(stream): path for path, stream in _plain_files(place, notices)}
 
 
 def has_grown(place: str, ends: Mapping[str, int]) -> bool:
-    """Whether a file below a directory has whole lines behind these ends."""
+    """Whether a file below a directory has whole lines after these ends."""
     now = GrowingReader(place).latestOffset()
     return any(each["end"] > ends.get(identity, 0) for identity, each in now.items())
 
@@ -156,7 +168,9 @@ def packed_paths(place: str) -> list[str]:
 
 
 def _plain_files(place: str, notices: list[Notice]) -> Iterator[tuple[str, BinaryIO]]:
-    """The files below a directory that are not compressed, each open until the next; one that rotation has just moved has another name the next time."""
+    """The uncompressed files below a directory, each open until the next one. A file that rotation has just moved is
+    found the next time.
+    """
     for path in _paths(place, notices):
         if not path.lower().endswith(PACKED_NAMES):
             try:
@@ -171,20 +185,22 @@ def _paths(place: str, notices: list[Notice]) -> list[str]:
 
 
 def _identity(stream: BinaryIO) -> str:
-    """What an open file is known by: its device, its inode, and its first line, which is another one where the file was emptied and written again."""
+    """The identity of an open file: its device, its inode, and its first line. The last differs if the file was
+    emptied and written again.
+    """
     status = os.fstat(stream.fileno())
-    head = os.pread(stream.fileno(), _FIRST, 0)  # as it is now, whatever the stream has in its buffer
+    head = os.pread(stream.fileno(), _FIRST, 0)  # not by the stream, whose buffer may be older than the file
     return f"{status.st_dev}:{status.st_ino}:{_mark(head)}"
 
 
 def _mark(head: bytes) -> int:
-    """What tells the first line of a text that begins so from others."""
+    """A checksum of the first line of a text."""
     first = head[:_FIRST]
     return crc32(first[: first.find(b"\n") + 1] or first)
 
 
 def is_compressed_now(identity: str, path: Path) -> bool:
-    """Whether a compressed file beside a path begins as what is known by this did."""
+    """Whether a compressed file beside a path begins with the first line of this identity."""
     mark = int(identity.rpartition(":")[2])
     packed = (other for other in sorted(path.parent.iterdir()) if other.name.lower().endswith(PACKED_NAMES))
     return any(mark == _mark(head) for other in packed for head in _unpacked_head(other))
@@ -198,7 +214,7 @@ def _unpacked_head(path: Path) -> Iterator[bytes]:
 
 
 def _last_line_feed(stream: BinaryIO, begin: int, end: int) -> int:
-    """The end of the last whole line that ends between two bytes; 0 if none does."""
+    """The end of the last line that ends between two bytes; 0 if none does."""
     while end > begin:
         start = max(begin, end - _BACK)
         stream.seek(start)
@@ -210,9 +226,10 @@ def _last_line_feed(stream: BinaryIO, begin: int, end: int) -> int:
 
 
 def _opened(identity: str, path: Path) -> BinaryIO | None:
-    """A file, wherever it lies now: rotation may have moved it since the offset was made, and may move it while it is read.
+    """A file, wherever it is now: rotation may have moved it since the offset was made, and may move it while it is
+    read.
 
-    None if rotation has compressed it. Raises ``FileNotFoundError`` where it is gone.
+    None if rotation has compressed it. Raises ``FileNotFoundError`` if it is gone.
     """
     beside = (other for other in sorted(path.parent.iterdir()) if other.is_file() and other != path)
     for place in chain((path,), beside):

@@ -1,7 +1,8 @@
-"""Work done by copies of this process, beside its own.
+"""Work done by forked children of this process, at the same time as its own.
 
-A copy has all that this process has, and nothing has to be sent to it; what it found comes back as bytes. A process of a notebook has threads, of which a
-copy has none but its own: should one of them have held what the copy waits for, the copy is ended after a while, and its work is left to this process.
+A child has all that this process has in memory, so that nothing is sent to it; its result comes back as bytes. The
+process of a notebook has threads, which a fork does not copy. If one of them held a lock that the child needs, the
+child never ends. Then it is killed after some time, and its work is left to this process.
 """
 
 from __future__ import annotations
@@ -20,37 +21,41 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-PATIENCE = 30.0
-"""So many seconds a copy may take longer than twice what this process took for its own work."""
+EXTRA_SECONDS = 30.0
+"""How many seconds a child may take longer than twice the time that this process took for its own work."""
 
 
 def most_processes() -> int:
-    """As many processes as can work at once; one where processes are not copied."""
+    """How many processes can work at once; one where the system does not fork."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
 
 
-def beside(others: Sequence[Callable[[], bytes]], own: Callable[[], T]) -> tuple[T, list[bytes | None]]:
-    """What this process finds, and what a copy finds for each of the others; None where it did not come to an end."""
+def run_in_fork(others: Sequence[Callable[[], bytes]], own: Callable[[], T]) -> tuple[T, list[bytes | None]]:
+    """The result of ``own``, run in this process, and the result of a child for each of ``others``; None for a child
+    that did not end in time.
+    """
     begun = monotonic()
-    copies = [_begun(other) for other in others]
+    children = [_start(other) for other in others]
     try:
         mine = own()
-        until = monotonic() + (monotonic() - begun) + PATIENCE
-        return mine, [None if copy is None else _found(copy[1], until) for copy in copies]
+        until = monotonic() + (monotonic() - begun) + EXTRA_SECONDS
+        return mine, [None if child is None else _result(child[1], until) for child in children]
     finally:
-        for copy in copies:
-            if copy is not None:
-                _end(*copy)
+        for child in children:
+            if child is not None:
+                _end(*child)
 
 
-def _begun(work: Callable[[], bytes]) -> tuple[BaseProcess, Connection] | None:
+def _start(work: Callable[[], bytes]) -> tuple[BaseProcess, Connection] | None:
     receiver, sender = get_context("fork").Pipe(duplex=False)
-    process = get_context("fork").Process(target=_do, args=(work, sender))
+    process = get_context("fork").Process(target=_child_main, args=(work, sender))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # that it has threads is reckoned with
+            warnings.simplefilter(
+                "ignore", DeprecationWarning
+            )  # Python warns of forks in a process with threads: see above
             process.start()
-    except (OSError, AssertionError):  # too many processes, or one that may have none
+    except (OSError, AssertionError):  # too many processes, or a daemon, which may have no children
         receiver.close()
         return None
     finally:
@@ -58,16 +63,17 @@ def _begun(work: Callable[[], bytes]) -> tuple[BaseProcess, Connection] | None:
     return process, receiver
 
 
-def _do(work: Callable[[], bytes], sender: Connection) -> None:
+def _child_main(work: Callable[[], bytes], sender: Connection) -> None:
+    # Ctrl-C goes to every process of the terminal: the parent handles it, and ends its children.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(Exception):  # what goes wrong here goes wrong again where the work is done instead, and is told there
+    with suppress(Exception):  # an error here occurs again, and is reported, where the parent does this work instead
         sender.send_bytes(work())
 
 
-def _found(receiver: Connection, until: float) -> bytes | None:
+def _result(receiver: Connection, until: float) -> bytes | None:
     try:
         return receiver.recv_bytes() if receiver.poll(max(0.0, until - monotonic())) else None
-    except (EOFError, OSError):  # it ended, perhaps within what it sent
+    except (EOFError, OSError):  # it has died, perhaps while it was sending
         return None
 
 

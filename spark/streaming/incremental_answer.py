@@ -1,8 +1,7 @@
-"""The answer about logs that grow: that of all lines there are, in which a slice is answered anew only where something is new for it.
+"""The answer about growing logs, computed incrementally: a slice is validated again only where something is new for it.
 
-NOTE(following): The answer about a slice depends on its events and on what it is joined on, and on nothing else (``Joiner.of_slice``). Where both are
-what they were the last time, so is the answer; where there are more events, or more of the shared execution, the check of the slice goes on where it
-was (docs/design/slice-checkpoints.md). What the slices share is answered each time, as any line may change it.
+docs/design/incremental-answer.md says why that is the answer of all lines. The part that slices share is validated anew
+each time.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.spark.logs.read_tasks import catalogue_of
 from assay.spark.logs.tasks import ClusterAnswers, ClusterQuestion, Texts, validate_shared_part, without_execution
 from assay.spark.logs.validate import ClusterAnswer, cluster_answer
-from assay.spark.streaming.forked_workers import beside, most_processes
+from assay.spark.streaming.forked_workers import most_processes, run_in_fork
 from assay.traces.event import Notice
 from assay.traces.incremental.kernel_extension import alike_before
 from assay.traces.incremental.log_diff import Grown, LogDiff
@@ -39,67 +38,78 @@ from assay.traces.validate import SharedAnswer
 UNMEASURED = Notice(
     "impact", None, "while logs grow, nothing is measured or noted; `assay validate` does that at any time"
 )
-HERE = 50_000
-"""So many events of slices this process checks from their beginning, in one answer, where a cluster has more processors; those of others are sent to tasks."""
+MAX_LOCAL_EVENTS = 50_000
+"""How many events of slices this process checks from their beginning, in one answer, if the cluster has more cores.
+Other slices go to tasks.
+"""
 
-WORTH_IT = 2_000
-"""From so many new events on it takes less time to begin processes than they save."""
+MIN_EVENTS_TO_FORK = 2_000
+"""How many new events there must be for forked processes to save more time than they cost."""
 FEW_ALIKE = 3
-"""Events of a slice that state the same are made before they are asked for where they are no more than that."""
-COPY = 1.3
-"""So many times as long as this process a copy takes: each page that it touches is copied, and what it finds is sent back."""
-EXPLAINED = 20
-"""To explain a mismatch takes about as long as so many new events for each of the slice."""
+"""Events of a slice with the same statement are all made in advance if there are at most so many."""
+FORK_SLOWDOWN = 1.3
+"""How much longer a child takes than this process: each page that it touches is copied, and its results are sent
+back.
+"""
+EXPLANATION_COST = 20
+"""Explaining a mismatch takes about as long as so many new events, for each event of the slice."""
 
 Events = Mapping[str, Selection]
 Answers = dict[str, SliceAnswer]
 
 
 @dataclass(slots=True)
-class Known:
-    """The answer about a slice whose events have these names, and the progress of its check; none where that could not give the answer.
+class KnownSlice:
+    """The last answer about a slice: the names of its events, the answer, and a progress from which its check can go
+    on, if there is one.
 
-    ``hopeless`` says that it could not although it began with the first line, ``kernel`` with which kernel the progress was made, and ``went_on`` that the
-    check went on where it was.
+    ``not_resumable`` says that the check gave no answer in resumable form, even from the first line. ``kernel`` is the
+    number of the kernel of the progress. ``went_on`` says that the last check was resumed.
     """
 
     names: Numbers
     answer: SliceAnswer
     progress: SliceProgress | None = None
-    hopeless: bool = False
+    not_resumable: bool = False
     kernel: int = 0
     went_on: bool = False
 
-    def stands(self, names: Numbers, before: float) -> bool:
-        """Whether the answer is that of events with these names too, with what is shared the same for lines before a time."""
+    def is_current(self, names: Numbers, before: float) -> bool:
+        """Whether the answer also holds for events with these names, if the shared execution is unchanged for lines
+        before a time.
+        """
         if self.progress is not None:
             return self.progress.stands(names, before)
         return before == inf and np.array_equal(names, self.names)
 
     @property
     def outcome(self) -> tuple[TraceVerdict, bool]:
-        """What was found, in short."""
+        """The verdict, and whether properties are violated."""
         return self.answer.result.verdict, bool(self.answer.result.properties)
 
 
 @dataclass(frozen=True, slots=True)
-class _Now:
-    """The events of slices, what is new among them, and the time before which what is shared is what it was."""
+class _MicroBatch:
+    """The events of slices, which of them are new, and the time before which the shared execution is unchanged."""
 
     slices: Events
     grown: Grown
     before: float
 
     def names(self, name: str) -> Numbers:
-        """The names of the events of a slice."""
+        """The names of a slice's events. A name identifies an event over all micro-batches."""
         return self.grown.names[self.slices[name].positions]
 
     def fresh(self, name: str) -> int:
-        """How many of its events are new."""
+        """How many of a slice's events are new."""
         return int(np.count_nonzero(self.grown.fresh[self.slices[name].positions]))
 
-    def hold(self, names: Sequence[str]) -> None:
-        """Make the new events of some slices that their checks look at: those that few of a slice state, and of others the first and the earliest."""
+    def prefetch(self, names: Sequence[str]) -> None:
+        """Make the events that the checks of some slices will access, all in one pass over the table.
+
+        These are the new events whose statement few lines of the slice have, and of other statements the first and the
+        earliest event.
+        """
         table = next((events.table for events in self.slices.values()), None)
         if table is None:
             return
@@ -108,12 +118,13 @@ class _Now:
         positions = np.concatenate([np.empty(0, np.int64), *new])
         slices = np.repeat(np.arange(len(new)), [len(each) for each in new])
         events = Selection(table, positions, self.slices[names[0]].table_numbers) if names else None
-        table.hold(positions if events is None else np.sort(positions[_looked_at(slices, events)]))
+        table.hold(positions if events is None else np.sort(positions[_representatives(slices, events)]))
 
 
 @dataclass(frozen=True, slots=True)
 class KernelRules:
-    """One of the kernels that slices were checked with, one after another: the rules about slices, and the sets that have more elements than in the one before.
+    """One of the kernels of the checks, in order: the rules about slices, and the sets that have more elements than in
+    the kernel before.
 
     The kernels of one ``line`` have the same rules, one for one.
     """
@@ -126,7 +137,7 @@ class KernelRules:
 
     @staticmethod
     def of(joiner: Joiner, before: KernelRules | None) -> KernelRules:
-        """That of a joiner."""
+        """The rules of a validator's kernel."""
         rules = joiner.model.plan.rules
         sorts = {sort.name: sort.elements for sort in joiner.joint.split.kernel.sorts}
         if before is None:
@@ -136,14 +147,18 @@ class KernelRules:
         return KernelRules(number, before.line if len(rules) == len(before.rules) else number, rules, sorts, grown)
 
 
-class Following:
-    """The answers about one cluster's logs, one after another. ``by_tasks`` answers slices where there are many events; so many ``processes`` check the others."""
+class IncrementalValidator:
+    """The answers about the logs of one cluster, one after another.
+
+    ``by_tasks`` validates slices by Spark's tasks where there are many events. ``processes`` processes check the
+    others.
+    """
 
     def __init__(
         self,
         question: ClusterQuestion,
         by_tasks: Callable[[ClusterAnswers, Events], Answers],
-        here: int = HERE,
+        here: int = MAX_LOCAL_EVENTS,
         processes: int | None = None,
     ) -> None:
         self._question = question
@@ -155,12 +170,12 @@ class Following:
         self._joiner: Joiner | None = None
         self._growth = LogDiff()
         self._memory = Memory()
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, KnownSlice] = {}
         self.answered = 0
         self.went_on = 0
 
     def answer(self, texts: Texts) -> ClusterAnswer:
-        """The answer about the texts, which are changed. Raises SpecError."""
+        """The answer about the texts, whose memory is taken over. Raises SpecError."""
         with no_collection():
             asked, slices = validate_shared_part(
                 self._question, texts.reading(self._question.read, memory=self._memory)
@@ -172,28 +187,31 @@ class Following:
         return replace(found, validation=replace(found.validation, notices=(*found.validation.notices, UNMEASURED)))
 
     def _answer_slices(self, asked: ClusterAnswers, slices: Events) -> None:
-        before = self._take_joint(asked.shared)
-        now = _Now(slices, self._take_events(slices), before)
+        before = self._take_context(asked.shared)
+        now = _MicroBatch(slices, self._take_events(slices), before)
         known = {name: self._known[name] for name in slices if name in self._known}
-        todo = [name for name in slices if name not in known or not known[name].stands(now.names(name), before)]
-        going = [name for name in todo if name in known and known[name].progress is not None]
-        begun = {name: slices[name] for name in todo if name not in known or known[name].progress is None}
-        here = list(_few(begun, self._here))
-        others = {name: events for name, events in begun.items() if name not in set(here)}
-        now.hold([*going, *here])
-        found = self._checked([*going, *here], now)
-        now.hold(())
+        todo = [name for name in slices if name not in known or not known[name].is_current(now.names(name), before)]
+        resumable = [name for name in todo if name in known and known[name].progress is not None]
+        from_start = {name: slices[name] for name in todo if name not in known or known[name].progress is None}
+        here = list(_first_slices(from_start, self._here))
+        others = {name: events for name, events in from_start.items() if name not in set(here)}
+        now.prefetch([*resumable, *here])
+        found = self._checked([*resumable, *here], now)
+        now.prefetch(())
         answers = self._by_tasks(asked, others) if others else {}
-        known |= {name: Known(now.names(name), answer) for name, answer in answers.items()} | found
+        known |= {name: KnownSlice(now.names(name), answer) for name, answer in answers.items()} | found
         self._known = {name: known[name] for name in slices}
+        # Kernels are needed as long as the progress of some slice was made with them, or it could not be moved any more.
         used = {each.kernel for each in self._known.values() if each.progress is not None}
         self._kernels = [each for each in self._kernels[:-1] if each.number >= min(used, default=inf)] + self._kernels[
             -1:
         ]
         self.answered, self.went_on = len(todo), sum(each.went_on for each in found.values())
 
-    def _take_joint(self, shared: SharedAnswer) -> float:
-        """Join slices on what was found; before which time that is what it was the last time."""
+    def _take_context(self, shared: SharedAnswer) -> float:
+        """Take over what slices are checked against. Returns the time before which it is unchanged since the last
+        answer.
+        """
         joint, last, joiner = shared.joint, self._shared, self._joiner
         assert joint is not None, "slices are answered where they can be joined"
         self._shared = shared
@@ -216,41 +234,43 @@ class Following:
             found = self._growth.take(table)
         return found or Grown(np.empty(0, np.int64), np.empty(0, np.bool_), (), np.empty(0, np.int64))
 
-    def _checked(self, names: Sequence[str], now: _Now) -> dict[str, Known]:
-        """Slices that are checked here: where there is much to do, by copies of this process beside it."""
+    def _checked(self, names: Sequence[str], now: _MicroBatch) -> dict[str, KnownSlice]:
+        """Check slices in this process, and in forked children if there is much to do."""
         sizes = {name: self._size(name, now) for name in names}
-        count = self._processes if sum(sizes.values()) >= WORTH_IT else 1
+        count = self._processes if sum(sizes.values()) >= MIN_EVENTS_TO_FORK else 1
         first, *others = shares(sizes, count)
-        works = [partial(self._carried, share, now) for share in others]
-        found, carried = beside(works, partial(self._check_all, first, now))
+        works = [partial(self._check_as_bytes, share, now) for share in others]
+        found, results = run_in_fork(works, partial(self._check_all, first, now))
         catalogue, rules = catalogue_of(self._question.read), self._checker.model.plan.rules
-        for share, data in zip(others, carried, strict=True):
+        for share, data in zip(others, results, strict=True):
             found |= self._check_all(share, now) if data is None else from_bytes(data, catalogue, rules)
         return found
 
-    def _size(self, name: str, now: _Now) -> int:
-        """About how long the check of a slice takes, in new events."""
+    def _size(self, name: str, now: _MicroBatch) -> int:
+        """How long the check of a slice takes, measured in new events."""
         last = self._known.get(name)
-        return EXPLAINED * len(now.slices[name]) if last is not None and last.hopeless else 1 + now.fresh(name)
+        return (
+            EXPLANATION_COST * len(now.slices[name]) if last is not None and last.not_resumable else 1 + now.fresh(name)
+        )
 
-    def _carried(self, names: Iterable[str], now: _Now) -> bytes:
+    def _check_as_bytes(self, names: Iterable[str], now: _MicroBatch) -> bytes:
         return to_bytes(self._check_all(names, now), self._checker.model.plan.rules)
 
-    def _check_all(self, names: Iterable[str], now: _Now) -> dict[str, Known]:
+    def _check_all(self, names: Iterable[str], now: _MicroBatch) -> dict[str, KnownSlice]:
         return {name: self._check(name, now) for name in names}
 
-    def _check(self, name: str, now: _Now) -> Known:
-        """A slice, whose check goes on where it was if that can give the answer."""
+    def _check(self, name: str, now: _MicroBatch) -> KnownSlice:
+        """Check a slice; the check is resumed if that can give the answer."""
         last, number = self._known.get(name), self._kernels[-1].number
         progress = None if last is None else last.progress
-        if last is not None and progress is not None and self._moved(progress, last.kernel):
+        if last is not None and progress is not None and self._moved_to_kernel(progress, last.kernel):
             answer = progress.answer(self._checker, name, now.slices[name], now.grown, now.before)
             if answer is not None:
-                return Known(progress.names, answer, progress, kernel=number, went_on=True)
-        return self._begun(name, now)
+                return KnownSlice(progress.names, answer, progress, kernel=number, went_on=True)
+        return self._check_from_start(name, now)
 
-    def _moved(self, progress: SliceProgress, number: int) -> bool:
-        """Whether the check of a slice could be brought to the kernel of now from another one."""
+    def _moved_to_kernel(self, progress: SliceProgress, number: int) -> bool:
+        """Whether the check of a slice could be moved from an older kernel to the newest one."""
         old, new = (
             next((each for each in self._kernels if each.number == at), None)
             for at in (number, self._kernels[-1].number)
@@ -261,17 +281,19 @@ class Following:
         rules = IdentityMemo(zip(old.rules, new.rules, strict=True))
         return not since or progress.move_to(self._checker, rules, frozenset().union(*since))
 
-    def _begun(self, name: str, now: _Now) -> Known:
-        """A slice that is checked from its first line on: so that the check can go on from there, and as a whole where that does not give the answer."""
+    def _check_from_start(self, name: str, now: _MicroBatch) -> KnownSlice:
+        """Check a slice from its first line, so that it can be resumed later; as a whole, where that gives no
+        answer.
+        """
         last, events, number = self._known.get(name), now.slices[name], self._kernels[-1].number
-        if last is None or not last.hopeless:
+        if last is None or not last.not_resumable:
             progress = SliceProgress()
             answer = progress.answer(self._checker, name, events, now.grown, inf)
             if answer is not None:
-                return Known(progress.names, answer, progress, kernel=number)
-        found = Known(now.names(name), without_execution(self._checker.of_slice(name, events)), hopeless=True)
+                return KnownSlice(progress.names, answer, progress, kernel=number)
+        found = KnownSlice(now.names(name), without_execution(self._checker.of_slice(name, events)), not_resumable=True)
         if last is not None and last.outcome != found.outcome:
-            found.hopeless = False
+            found.not_resumable = False
         return found
 
     @property
@@ -280,8 +302,8 @@ class Following:
         return self._joiner
 
 
-def _looked_at(slices: Numbers, events: Selection) -> npt.NDArray[np.bool_]:
-    """Which of the events, by slices, few of a slice state, or are the first of theirs to state it, or the earliest."""
+def _representatives(slices: Numbers, events: Selection) -> npt.NDArray[np.bool_]:
+    """Which of the events, by slices, have a statement of few lines, or are the first or the earliest of theirs."""
     found = np.zeros(len(slices), np.bool_)
     for times in (np.arange(len(slices)), events.ends):
         order = np.lexsort((events.positions, times, events.numbers, slices))
@@ -294,18 +316,18 @@ def _looked_at(slices: Numbers, events: Selection) -> npt.NDArray[np.bool_]:
 
 
 def shares(sizes: Mapping[str, int], count: int) -> list[list[str]]:
-    """Names in so many parts that take the same time: the first by this process, the others by copies of it."""
+    """Names in parts that take about the same time: the first for this process, the others for its children."""
     found: list[list[str]] = [[] for _ in range(count)]
     loads = [(0.0, number) for number in range(count)]
     for name in sorted(sizes, key=lambda each: -sizes[each]):
         load, number = heappop(loads)
         found[number].append(name)
-        heappush(loads, (load + sizes[name] * (COPY if number else 1.0), number))
+        heappush(loads, (load + sizes[name] * (FORK_SLOWDOWN if number else 1.0), number))
     return found
 
 
-def _few(slices: Events, most: int) -> Iterator[str]:
-    """Slices with so many events together, and one more that has too many."""
+def _first_slices(slices: Events, most: int) -> Iterator[str]:
+    """The first slices that have so many events together, and one more."""
     room = most
     for name, events in slices.items():
         if room <= 0:

@@ -1,8 +1,10 @@
-"""Lines of a topic of Kafka, as its connector for Spark hands them out: one text for each node's log in each partition.
+"""Lines of a Kafka topic, as Spark's Kafka connector delivers them: one text for each log of a node in each partition.
 
-A value is a line, or several. The header ``node`` says which node wrote it, else the record's key does; the header ``file``, which of its logs it is
-of. Lines of one log keep their order only within a partition, so that each partition's are a text by itself, as files would be. Records expire, so
-what they held is kept with the pieces.
+A value is a line, or several. The header ``node`` names the node that wrote it, else the record's key does. The header
+``file`` names its log. Lines keep their order only within a partition, so that each partition's lines are a text of
+their own, as if in another file.
+
+Records expire, so that their content is stored with the pieces.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, Spec
 from assay.spark.logs.inputs import NOT_ON_SPARK
 from assay.spark.logs.read_tasks import PART_BYTES, read_file, reader_of
 from assay.spark.logs.tasks import Texts, batches_of, join_file_parts
-from assay.spark.streaming.state_store import PIECES, Kept, Stored, before_gap, end_of, left_out
+from assay.spark.streaming.state_store import PIECES, PieceStore, StoredPiece, before_gap, end_of, gap_notice
 from assay.spark.tasks.preflight import slots
 from assay.traces.input.sources import Listed
 from assay.traces.input.split_files import read_piece
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 URI_OF_TOPIC = re.compile(r"kafka://([^/]+)/([\w.-]+)")
 FORMAT = "kafka"
 FILE = "server.log"
-"""The log of lines that do not say of which they are."""
+"""The log of lines whose record does not name one."""
 LINES = (
     "coalesce({node}, CAST(key AS STRING), topic) AS node",
     f"coalesce({{file}}, '{FILE}') AS file",
@@ -46,38 +48,38 @@ LINES = (
 
 
 def is_topic(logs: str) -> bool:
-    """Whether logs are named as a topic is."""
+    """Whether logs are named by the URI of a topic."""
     return URI_OF_TOPIC.fullmatch(logs) is not None
 
 
 def lines_of(records: DataFrame) -> DataFrame:
-    """The lines of records of the connector, which has been told to hand out headers too."""
+    """The lines of the connector's records, which must have been read with their headers."""
     header = "CAST(get(filter(headers, h -> h.key = '{}'), 0).value AS STRING)"
-    said = {name: header.format(name) for name in ("node", "file")}
-    return records.where("value IS NOT NULL").selectExpr(*(each.format(**said) for each in LINES))
+    headers = {name: header.format(name) for name in ("node", "file")}
+    return records.where("value IS NOT NULL").selectExpr(*(each.format(**headers) for each in LINES))
 
 
 class TopicText(NamedTuple):
-    """Of which text a line is."""
+    """The text to which a line belongs."""
 
     partition: int
     node: str
     file: str
 
     def path(self, topic: str) -> str:
-        """The name of the text, as that of a file: the folder names the node."""
+        """The name of the text, in the form of a path: the folder names the node."""
         file = PurePosixPath(PurePosixPath(self.file).name or FILE)
         return f"{topic}/{self.node.replace('/', '_')}/{file.stem}-{self.partition}{file.suffix}"
 
     @property
     def identity(self) -> str:
-        """What tells the text from all others."""
+        """The text's identity, unique in the topic."""
         return f"{self.partition}/{self.node}/{self.file}"
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic behind the servers, with options for the connector."""
+    """A topic on some bootstrap servers, with options for the connector."""
 
     servers: str
     name: str
@@ -91,7 +93,7 @@ class Topic:
         return Topic(found[1], found[2], options)
 
     def stream(self, spark: SparkSession) -> DataFrame:
-        """The lines, from the oldest record that there is; raises SpecError without the connector."""
+        """The lines, from the oldest record on; raises SpecError without the connector."""
         from pyspark.errors import PySparkException  # noqa: PLC0415 - optional
 
         reader = spark.readStream.format(FORMAT).option("kafka.bootstrap.servers", self.servers)
@@ -99,41 +101,41 @@ class Topic:
         try:
             return lines_of(reader.options(**self.options).option("includeHeaders", "true").load())
         except PySparkException as error:
-            said = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-            text = f"the topic `{self.name}` of {self.servers} cannot be followed: {said}"
+            reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+            text = f"the topic `{self.name}` of {self.servers} cannot be followed: {reason}"
             jar = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{spark.version}"
             note = Note(
                 f"Spark reads topics with a connector that the session must have: `spark.jars.packages` = `{jar}`"
             )
             raise SpecError([Diagnostic(NOT_ON_SPARK, NOWHERE, text, (note,))]) from None
 
-    def pieces(self, grown: DataFrame, known: Mapping[str, Sequence[Stored]], options: ReadOptions) -> DataFrame:
-        """A row for what came of each text, or for each part of it, behind what was read of it before."""
+    def pieces(self, grown: DataFrame, known: Mapping[str, Sequence[StoredPiece]], options: ReadOptions) -> DataFrame:
+        """A row for the new lines of each text, or for each part of them, after what was read of the text before."""
         sizes = {identity: end_of(own) for identity, own in known.items()}
         rows = grown.repartition(slots(grown.sparkSession), "partition", "node", "file")
         ordered = rows.sortWithinPartitions("partition", "node", "file", "offset")
         return ordered.mapInArrow(partial(_read, to_bytes((self.name, options, sizes))), PIECES)
 
-    def texts(self, known: Mapping[str, Sequence[Stored]], kept: Kept, options: ReadOptions) -> Texts:
-        """All that was read, in the order of the texts' names."""
+    def texts(self, known: Mapping[str, Sequence[StoredPiece]], store: PieceStore, options: ReadOptions) -> Texts:
+        """All texts, sorted by name."""
         found = Texts()
         for identity, own in sorted(known.items(), key=lambda each: each[1][-1].path):
             path, row = own[-1].path, before_gap(own)
-            found.on_the_way += filter(None, [left_out(path, own)])
+            found.on_the_way += filter(None, [gap_notice(path, own)])
             listed = Listed(path, path, named=False, size=end_of(row))
             read = join_file_parts(options, listed, [each.piece for each in row])
             if read is None:
-                read = read_file(listed, kept.content(identity, row) or b"", options)
+                read = read_file(listed, store.content(identity, row) or b"", options)
             found.take(read)
         return found
 
-    def has_more(self, known: Mapping[str, Sequence[Stored]]) -> bool:  # noqa: ARG002 - only the connector knows
-        """Not known."""
+    def has_more(self, known: Mapping[str, Sequence[StoredPiece]]) -> bool:  # noqa: ARG002 - only the connector knows
+        """False: only the connector knows."""
         return False
 
 
 def _read(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The pieces of lines that are sorted by text and offset."""
+    """The pieces of lines, which are sorted by text and offset."""
     topic, options, sizes = from_bytes(job)
     rows = (row for batch in batches for row in batch.to_pylist())
     for place, own in groupby(rows, key=lambda row: TopicText(row["partition"], row["node"], row["file"])):
@@ -147,7 +149,7 @@ def _read(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBa
 
 
 def _contents(rows: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
-    """The lines as texts of about ``PART_BYTES`` at most."""
+    """The lines, joined to texts of about ``PART_BYTES`` at most."""
     lines: list[bytes] = []
     size = 0
     for row in rows:

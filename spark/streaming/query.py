@@ -1,11 +1,9 @@
-"""Logs validated while they are written: a streaming query whose every micro-batch reads what is new and answers what it changes.
+"""Logs validated while they are written: a streaming query, whose micro-batches read the new lines and update the
+answer.
 
-NOTE(live): Tasks read what is new, and what they read is kept (``kept``); the answer of all lines there are is made of that (``following``). A line that
-comes late is like any other. So that the answer does not waver because one file is behind another, lines later than the watermark
-(the latest time, less the delay) are held back; they count as soon as it passes them.
-
-While an answer is made, mostly by one process, Spark may already read what has come since: where the source has grown meanwhile, a micro-batch ends
-before its answer is there. The next one waits for it, and the last one, behind which there is nothing, ends with its own.
+Tasks read new lines, and what they read is stored (``state_store``). The answer about all lines is made of that
+(``incremental_answer``). Why late lines are held back, and why the next micro-batch reads while an answer is made:
+docs/design/live-validation.md.
 """
 
 from __future__ import annotations
@@ -41,9 +39,9 @@ from assay.spark.logs.validate import DEFAULT_DIVISION, ClusterAnswer, slice_ans
 from assay.spark.session.session import configured, require_pyspark
 from assay.spark.streaming.file_source import GrowingLogs, has_grown, is_compressed_now, packed_paths, paths_by_identity
 from assay.spark.streaming.forked_workers import most_processes
-from assay.spark.streaming.incremental_answer import HERE, Answers, Events, Following
+from assay.spark.streaming.incremental_answer import MAX_LOCAL_EVENTS, Answers, Events, IncrementalValidator
 from assay.spark.streaming.kafka_source import Topic, is_topic
-from assay.spark.streaming.state_store import PIECES, Kept, Stored, before_gap, end_of, left_out
+from assay.spark.streaming.state_store import PIECES, PieceStore, StoredPiece, before_gap, end_of, gap_notice
 from assay.spark.tasks.job import is_remote
 from assay.spark.tasks.preflight import slots
 from assay.traces.event import Notice
@@ -59,39 +57,39 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 DELAY = 10_000
-"""How long lines are held back for others that come late, in milliseconds."""
+"""How many milliseconds lines are held back, so that later ones from other files can arrive."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictChange:
-    """A verdict that is not what it was: of a slice, or of the whole where ``slice`` is None."""
+    """A verdict that has changed: of a slice, or of the whole where ``slice`` is None."""
 
     slice: str | None
     verdict: str
     reason: str | None
 
 
-Told = Callable[[ClusterAnswer, list[VerdictChange]], None]
-Pieces = Mapping[str, Sequence[Stored]]
+AnswerCallback = Callable[[ClusterAnswer, list[VerdictChange]], None]
+Pieces = Mapping[str, Sequence[StoredPiece]]
 
 
 class LogSource(Protocol):
     """Where lines come from."""
 
     def stream(self, spark: SparkSession) -> DataFrame:
-        """The rows that come; raises SpecError."""
+        """The streaming DataFrame of new lines; raises SpecError."""
         ...
 
     def pieces(self, grown: DataFrame, known: Pieces, options: ReadOptions) -> DataFrame:
-        """What is read of some of them, as rows of ``PIECES``; ``known`` is what was read before."""
+        """What tasks read of new lines, as rows of ``PIECES``; ``known`` is what was read before."""
         ...
 
-    def texts(self, known: Pieces, kept: Kept, options: ReadOptions) -> Texts:
+    def texts(self, known: Pieces, store: PieceStore, options: ReadOptions) -> Texts:
         """All that was read, text by text."""
         ...
 
     def has_more(self, known: Pieces) -> bool:
-        """Whether it is certain that there is more than was read."""
+        """Whether there is certainly more than was read."""
         ...
 
 
@@ -101,33 +99,34 @@ class Directory:
 
     path: str
     _packed: dict[tuple[str, int, int], bytes] = field(default_factory=dict)
-    """What was found in compressed files, by name, size and time."""
+    """What was read of compressed files, by path, size and time of change."""
 
     def stream(self, spark: SparkSession) -> DataFrame:
-        """What the files grow by."""
+        """The lines by which files grow."""
         spark.dataSource.register(GrowingLogs)
         return spark.readStream.format(GrowingLogs.name()).option("tasks", slots(spark)).load(self.path)
 
-    def pieces(self, grown: DataFrame, known: Pieces, options: ReadOptions) -> DataFrame:  # noqa: ARG002 - rows say where they belong
-        """A row for each part that a file grew by."""
+    def pieces(self, grown: DataFrame, known: Pieces, options: ReadOptions) -> DataFrame:  # noqa: ARG002 - see Topic
+        """A row for each part by which a file grew."""
         return grown.mapInArrow(partial(_read_pieces, to_bytes(options)), PIECES)
 
-    def texts(self, known: Pieces, kept: Kept, options: ReadOptions) -> Texts:  # noqa: ARG002 - files have their content
-        """The files in the order of their names, each under the name that it has now, or had last; compressed ones as they are now.
+    def texts(self, known: Pieces, store: PieceStore, options: ReadOptions) -> Texts:  # noqa: ARG002 - see Topic
+        """The files sorted by their names: each under the name that it has now, or had last. Compressed files are
+        unpacked.
 
-        What a compressed file has that was read before it was compressed counts once.
+        Lines of a compressed file that were read before it was compressed count once.
         """
         texts = Texts()
         now = paths_by_identity(self.path, texts.on_the_way)
         read: list[tuple[str, FileRead]] = []
         for key, own in known.items():
             row = before_gap(own)
-            again = len(row) < len(own) and key in now  # what was kept has a gap, and the file does not
+            again = len(row) < len(own) and key in now  # the stored pieces have a gap, and the file does not
             listed = _listed(now.get(key, own[-1].path), end_of(own if again else row))
-            texts.on_the_way += filter(None, [None if again else left_out(listed.name, own)])
+            texts.on_the_way += filter(None, [None if again else gap_notice(listed.name, own)])
             found = None if again else join_file_parts(options, listed, [each.piece for each in row])
             if found is None and key not in now and is_compressed_now(key, Path(listed.location)):
-                continue  # what has to be read as a whole is, there
+                continue  # its lines are read from the compressed file
             if row or again:
                 read.append((listed.name, found or _whole(listed, options)))
         read += self._unpacked(options, texts.on_the_way)
@@ -161,7 +160,7 @@ def _listed(path: str, size: int) -> Listed:
 
 
 def _whole(listed: Listed, options: ReadOptions) -> FileRead:
-    """What a file holds that has to be read as a whole, as far as it has been followed."""
+    """A file that has to be read as a whole, up to the byte to which it has been followed."""
     try:
         with Path(listed.location).open("rb") as stream:
             return read_file(listed, stream.read(listed.size), options)
@@ -171,42 +170,50 @@ def _whole(listed: Listed, options: ReadOptions) -> FileRead:
 
 
 @dataclass(slots=True)
-class Live:
-    """Validation batch by batch. ``told`` gets the answer of the lines so far, and the verdicts that changed."""
+class LiveQuery:
+    """Validation batch by batch. ``on_answer`` is called with the answer about the lines so far, and the verdicts
+    that changed.
+    """
 
     source: LogSource
     question: ClusterQuestion
-    kept: Kept
-    told: Told
-    _following: Following | None = None
+    store: PieceStore
+    on_answer: AnswerCallback
+    _validator: IncrementalValidator | None = None
     _verdicts: dict[str | None, VerdictChange] = field(default_factory=dict)
     _job: Lock = field(default_factory=Lock)
-    """Held while a job of the session runs: its settings are the session's."""
+    """Held while a job runs: the settings are those of the session, and would change under a job of the other
+    thread.
+    """
     _thread: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, 1))
     _answering: Future[None] | None = None
 
     def batch(self, grown: DataFrame, number: int) -> None:
-        """Read what is new, and answer what it changes; before that answer is there if there is more to read."""
+        """Read the new lines, and start the answer. Returns before it is finished if there is more to read already."""
         options, spark = self.question.read, grown.sparkSession
         with self._configured(spark):
-            self.kept.keep(self.source.pieces(grown, self.kept.pieces(number), options), number)
+            self.store.keep(self.source.pieces(grown, self.store.pieces(number), options), number)
         if self._answering is not None:
             self._answering.result()
-        known = self.kept.pieces(number + 1)
-        self._following = self._following or self._begin(spark)
-        texts = self.source.texts(known, self.kept, options)
-        self._answering = self._thread.submit(self._answer, self._following, texts)
+        known = self.store.pieces(number + 1)
+        self._validator = self._validator or self._begin(spark)
+        texts = self.source.texts(known, self.store, options)
+        self._answering = self._thread.submit(self._answer, self._validator, texts)
         if not self.source.has_more(known):
             self._answering.result()
 
-    def _begin(self, spark: SparkSession) -> Following:
-        """Where a cluster has no more processors than this process, it has nothing to send there: progress is kept of what is checked here alone."""
-        here = HERE if slots(spark) > most_processes() else sys.maxsize
-        return Following(self.question, partial(self._by_tasks, spark), here)
+    def _begin(self, spark: SparkSession) -> IncrementalValidator:
+        """What validates incrementally.
 
-    def _answer(self, following: Following, texts: Texts) -> None:
-        found = following.answer(texts)
-        self.told(found, self._changes(found))
+        Where the cluster has no more cores than this process, slices are not sent there: the progress of checks is only
+        kept in this process.
+        """
+        here = MAX_LOCAL_EVENTS if slots(spark) > most_processes() else sys.maxsize
+        return IncrementalValidator(self.question, partial(self._by_tasks, spark), here)
+
+    def _answer(self, validator: IncrementalValidator, texts: Texts) -> None:
+        found = validator.answer(texts)
+        self.on_answer(found, self._changes(found))
 
     @contextmanager
     def _configured(self, spark: SparkSession) -> Iterator[None]:
@@ -227,7 +234,7 @@ class Live:
 
 
 def _by_tasks(spark: SparkSession, question: ClusterQuestion, asked: ClusterAnswers, slices: Events) -> Answers:
-    """The answers about slices by the tasks of a session."""
+    """The answers about slices, made by the tasks of a session."""
     import pyarrow as pa  # noqa: PLC0415 - optional
 
     sizes = {name: len(events) for name, events in slices.items()}
@@ -238,22 +245,25 @@ def _by_tasks(spark: SparkSession, question: ClusterQuestion, asked: ClusterAnsw
     return {name: answer for (_, name), answer in found.items()}
 
 
-def follow(  # noqa: PLR0913 - a notebook names what it wants, and most have a default
+def follow(  # noqa: PLR0913 - keyword arguments, most with a default
     spark: SparkSession,
     logs: str | Path,
     loaded: Loaded,
     state: str | Path,
-    told: Told,
+    on_answer: AnswerCallback,
     *,
     delay: int = DELAY,
     options: Options = DEFAULT_OPTIONS,
     read: ReadOptions = STANDARD,
     source: Mapping[str, str] | None = None,
 ) -> StreamingQuery:
-    """Validate logs while they grow, until the query is stopped: those in a directory, or the lines of a topic (``kafka://HOST:PORT/TOPIC``).
+    """Validate logs while they grow, until the query is stopped: files in a directory, or the lines of a topic
+    (``kafka://HOST:PORT/TOPIC``).
 
-    ``state`` is a directory that the driver and all executors see, where the query keeps what it needs to go on. ``told`` is called after each
-    micro-batch. Lines count when ``delay`` milliseconds of later ones have been read. ``source`` are options of Spark's Kafka connector.
+    ``state`` is a directory that the driver and all executors see; the query stores there what it needs to continue.
+    ``on_answer`` is called after each micro-batch. A line counts once lines ``delay`` milliseconds later have been
+    read. ``source`` are options of Spark's Kafka connector.
+
     Raises SpecError (E842) for another URI, for a topic without the connector, and through Spark Connect.
     """
     require_pyspark()
@@ -262,7 +272,7 @@ def follow(  # noqa: PLR0913 - a notebook names what it wants, and most have a d
     question = ClusterQuestion(
         SpecSelection(loaded), options=options, scope=EVERYTHING, read=read, delay=delay, measure=False
     )
-    live = Live(chosen, question, Kept(place / "pieces", read), told)
+    live = LiveQuery(chosen, question, PieceStore(place / "pieces", read), on_answer)
     writer = chosen.stream(spark).writeStream.foreachBatch(live.batch)
     return writer.option("checkpointLocation", f"file:{place / 'checkpoint'}").start()
 
@@ -273,7 +283,10 @@ def _source(spark: SparkSession, logs: str, options: Mapping[str, str]) -> LogSo
         text = "logs cannot be followed through Spark Connect: there the callback would run in another process"
         problems.append(Diagnostic(NOT_ON_SPARK, NOWHERE, text))
     if URI.match(logs) and not is_topic(logs):
-        text = f"`{logs}` cannot be followed: only a directory can that all executors see, and a topic (`kafka://HOST:PORT/TOPIC`)"
+        text = (
+            f"`{logs}` cannot be followed: only a directory can that all executors see, "
+            "and a topic (`kafka://HOST:PORT/TOPIC`)"
+        )
         note = Note("what lies in a store is followed once something writes it to files or to a topic")
         problems.append(Diagnostic(NOT_ON_SPARK, NOWHERE, text, (note,)))
     if problems:

@@ -19,10 +19,10 @@ from assay.spark.logs.tasks import STANDARD, ClusterAnswers, ClusterQuestion
 from assay.spark.logs.validate import ClusterAnswer
 from assay.spark.streaming import incremental_answer as following_module
 from assay.spark.streaming.file_source import GrowingReader, paths_by_identity
-from assay.spark.streaming.incremental_answer import HERE, Following, shares
+from assay.spark.streaming.incremental_answer import MAX_LOCAL_EVENTS, IncrementalValidator, shares
 from assay.spark.streaming.kafka_source import Topic
 from assay.spark.streaming.query import Directory
-from assay.spark.streaming.state_store import Kept, Stored
+from assay.spark.streaming.state_store import PieceStore, StoredPiece
 from assay.traces.event import Event
 from assay.traces.input.sources import Listed
 from assay.traces.input.split_files import read_piece
@@ -37,7 +37,7 @@ class Growing:
 
     def __init__(self, source: Path, logs: Path) -> None:
         self.logs = logs
-        self.pieces: dict[str, list[Stored]] = {}
+        self.pieces: dict[str, list[StoredPiece]] = {}
         self._left = {
             path.relative_to(source): path.read_bytes().splitlines(keepends=True)
             for path in sorted(source.rglob("*.log"))
@@ -76,7 +76,7 @@ class Growing:
             stream.write(content)
         origin = Listed(str(path), str(path), named=False, size=0).origin()
         piece = read_piece(reader_of(STANDARD), content, origin, STANDARD.scan, begin).alike(self._moulds)
-        self.pieces.setdefault(str(path), []).append(Stored(self._batch, begin, len(content), str(path), piece))
+        self.pieces.setdefault(str(path), []).append(StoredPiece(self._batch, begin, len(content), str(path), piece))
 
 
 def by_tasks(asked: ClusterAnswers, slices: Mapping[str, Sequence[Event]]) -> dict[str, SliceAnswer]:
@@ -88,8 +88,8 @@ def by_tasks(asked: ClusterAnswers, slices: Mapping[str, Sequence[Event]]) -> di
 def follow_and_compare(source: Path, place: Path, parts: int, here: int) -> ClusterAnswer:
     """The last answer about logs that grow, after each of which the local command was asked too."""
     growing = Growing(source, place / "logs")
-    following = Following(ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks, here)
-    directory, kept = Directory(str(growing.logs)), Kept(place / "pieces", STANDARD)
+    following = IncrementalValidator(ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks, here)
+    directory, kept = Directory(str(growing.logs)), PieceStore(place / "pieces", STANDARD)
     for stamp in growing.stamps(parts):
         growing.grow(stamp)
         answer = following.answer(directory.texts(growing.pieces, kept, STANDARD))
@@ -102,7 +102,7 @@ def follow_and_compare(source: Path, place: Path, parts: int, here: int) -> Clus
 
 def test_each_answer_is_that_of_the_lines_so_far(tmp_path: Path) -> None:
     generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
-    found = follow_and_compare(tmp_path / "source", tmp_path, 2, HERE)
+    found = follow_and_compare(tmp_path / "source", tmp_path, 2, MAX_LOCAL_EVENTS)
     assert found.validation.verdict.value == "consistent"
 
 
@@ -111,18 +111,22 @@ def test_slices_go_on_where_they_were_whatever_comes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int
 ) -> None:
     """Processes start anew in each part; then a file is a part behind, one is rotated, and what was in memory is lost."""
-    monkeypatch.setattr(following_module, "WORTH_IT", 0)
+    monkeypatch.setattr(following_module, "MIN_EVENTS_TO_FORK", 0)
     generate(tmp_path / "source", 60_000, brokers=3, partitions=4, violations=0, seed=5)
     growing, went_on = Growing(tmp_path / "source", tmp_path / "logs"), list[int]()
-    directory, kept = Directory(str(growing.logs)), Kept(tmp_path / "pieces", STANDARD)
-    following = Following(ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks, processes=processes)
+    directory, kept = Directory(str(growing.logs)), PieceStore(tmp_path / "pieces", STANDARD)
+    following = IncrementalValidator(
+        ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks, processes=processes
+    )
     late, rotated = "broker-2/state-change.log", "broker-3/state-change.log"
     for number, stamp in enumerate(growing.stamps(7)):
         growing.grow(stamp, behind=late if number == 3 else "")
         if number == 4:
             growing.rotate(rotated)
         if number == 5:
-            following = Following(ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks, processes=processes)
+            following = IncrementalValidator(
+                ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks, processes=processes
+            )
         answer = following.answer(directory.texts(growing.pieces, kept, STANDARD))
         assert said(answer) == said_locally(growing.logs), number
         went_on.append(following.went_on)
@@ -145,7 +149,7 @@ def test_what_cannot_be_read_is_noticed_as_it_is_locally(tmp_path: Path, monkeyp
         return opens(path, *arguments, **more)
 
     monkeypatch.setattr(Path, "open", refused)
-    found = Directory(str(logs)).texts({}, Kept(tmp_path / "pieces", STANDARD), STANDARD).reading(STANDARD)
+    found = Directory(str(logs)).texts({}, PieceStore(tmp_path / "pieces", STANDARD), STANDARD).reading(STANDARD)
     assert GrowingReader(str(logs)).latestOffset() == {}
     assert sorted(found.notices, key=str) == sorted(read_logs([logs]).notices, key=str)
     assert [notice.kind for notice in found.notices] == ["unreadable"] * 3
@@ -153,15 +157,15 @@ def test_what_cannot_be_read_is_noticed_as_it_is_locally(tmp_path: Path, monkeyp
 
 def test_a_text_that_is_read_as_a_whole_may_have_been_compressed(tmp_path: Path) -> None:
     """Of lines behind prefixes pieces tell nothing: all is read from the file, and from the compressed one when that is gone."""
-    logs, kept = unpack_sample("elections", tmp_path / "logs"), Kept(tmp_path / "pieces", STANDARD)
+    logs, kept = unpack_sample("elections", tmp_path / "logs"), PieceStore(tmp_path / "pieces", STANDARD)
     for log in sorted(logs.rglob("*.log")):
         log.write_bytes(b"".join(b"broker  | " + line for line in log.read_bytes().splitlines(keepends=True)))
-    reader, pieces = GrowingReader(str(logs)), dict[str, list[Stored]]()
+    reader, pieces = GrowingReader(str(logs)), dict[str, list[StoredPiece]]()
     for growth in reader.partitions({}, reader.latestOffset()):
         for identity, path, begin, content in reader.read(growth):
             origin = Listed(path, path, named=False, size=0).origin()
             piece = read_piece(reader_of(STANDARD), content, origin, STANDARD.scan, begin)
-            pieces.setdefault(identity, []).append(Stored(0, begin, len(content), path, piece))
+            pieces.setdefault(identity, []).append(StoredPiece(0, begin, len(content), path, piece))
     rotated = next(iter(sorted(logs.rglob("*.log"))))
     rotated.with_name(f"{rotated.name}.1.gz").write_bytes(gzip.compress(rotated.read_bytes()))
     rotated.unlink()
@@ -173,7 +177,7 @@ def test_a_text_that_is_read_as_a_whole_may_have_been_compressed(tmp_path: Path)
 def test_lines_behind_a_gap_are_read_again_or_counted(tmp_path: Path) -> None:
     """A piece that was kept is gone: the file still has its lines, and once the file is gone, too, what followed is left out, and that is said."""
     source = unpack_sample("elections", tmp_path / "source")
-    growing, kept = Growing(source, tmp_path / "logs"), Kept(tmp_path / "pieces", STANDARD)
+    growing, kept = Growing(source, tmp_path / "logs"), PieceStore(tmp_path / "pieces", STANDARD)
     for stamp in growing.stamps(4):
         growing.grow(stamp)
     directory = Directory(str(growing.logs))
@@ -199,8 +203,8 @@ def test_lines_behind_a_gap_are_read_again_or_counted(tmp_path: Path) -> None:
 def test_logs_in_which_no_slice_is_named_yet_are_answered(tmp_path: Path) -> None:
     generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
     growing = Growing(tmp_path / "source", tmp_path / "logs")
-    following = Following(ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks)
-    directory, kept = Directory(str(growing.logs)), Kept(tmp_path / "pieces", STANDARD)
+    following = IncrementalValidator(ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks)
+    directory, kept = Directory(str(growing.logs)), PieceStore(tmp_path / "pieces", STANDARD)
     growing.grow(growing.stamps(100)[0])
     answer = following.answer(directory.texts(growing.pieces, kept, STANDARD))
     assert (answer.validation.slices, following.answered) == ((), 0)
@@ -209,13 +213,13 @@ def test_logs_in_which_no_slice_is_named_yet_are_answered(tmp_path: Path) -> Non
 
 def test_what_a_copy_that_ended_leaves_is_done_by_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
-    monkeypatch.setattr(following_module, "WORTH_IT", 0)
-    monkeypatch.setattr(Following, "_carried", lambda *_: os._exit(1))
+    monkeypatch.setattr(following_module, "MIN_EVENTS_TO_FORK", 0)
+    monkeypatch.setattr(IncrementalValidator, "_check_as_bytes", lambda *_: os._exit(1))
     growing, following = (
         Growing(tmp_path / "source", tmp_path / "logs"),
-        Following(ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks, processes=2),
+        IncrementalValidator(ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks, processes=2),
     )
-    directory, kept = Directory(str(growing.logs)), Kept(tmp_path / "pieces", STANDARD)
+    directory, kept = Directory(str(growing.logs)), PieceStore(tmp_path / "pieces", STANDARD)
     for stamp in growing.stamps(2):
         growing.grow(stamp)
         answer = following.answer(directory.texts(growing.pieces, kept, STANDARD))

@@ -20,8 +20,8 @@ from assay.spark.logs.tasks import STANDARD, ClusterQuestion
 from assay.spark.logs.validate import ClusterAnswer
 from assay.spark.streaming import query as live
 from assay.spark.streaming.kafka_source import Topic, lines_of
-from assay.spark.streaming.query import Live, VerdictChange, follow
-from assay.spark.streaming.state_store import Stored, before_gap, end_of, in_a_row, left_out
+from assay.spark.streaming.query import LiveQuery, VerdictChange, follow
+from assay.spark.streaming.state_store import StoredPiece, before_gap, contiguous_pieces, end_of, gap_notice
 from assay.traces.input.file_contents import RecordOrigin
 from assay.traces.input.split_files import read_piece
 from assay.traces.log_reader import ReadOptions
@@ -85,22 +85,22 @@ def test_the_longest_pieces_that_follow_one_another_are_taken() -> None:
     """Of bytes 0 to 5, 5 to 9, then 0 to 12 read again, and 12 to 20; what lies behind a gap, or has no beginning, is told from them."""
     rows = [_stored("a", 1, 0, 5), _stored("a", 2, 5, 4), _stored("a", 3, 0, 12), _stored("a", 4, 12, 8)]
     rows += [_stored("a", 5, 30, 5), _stored("a", 5, 31, 2), _stored("b", 4, 3, 8)]
-    found = in_a_row(rows)
+    found = contiguous_pieces(rows)
     assert {name: [(piece.batch, piece.part) for piece in own] for name, own in found.items()} == {
         "a": [(3, 0), (4, 12), (5, 30)],
         "b": [(4, 3)],
     }
     assert [(piece.part, piece.size) for piece in before_gap(found["a"])] == [(0, 12), (12, 8)]
     assert (before_gap(found["b"]), end_of(found["a"]), end_of([])) == ([], 35, 0)
-    assert [left_out("a", before_gap(found["a"])), left_out("b", [])] == [None, None]
-    notice = left_out("a.log", found["a"])
+    assert [gap_notice("a", before_gap(found["a"])), gap_notice("b", [])] == [None, None]
+    notice = gap_notice("a.log", found["a"])
     assert notice is not None
     assert notice.text.startswith("0 lines that were read from byte 30 on (5 bytes) are left out: ")
 
 
-def _stored(identity: str, batch: int, part: int, size: int) -> tuple[str, Stored]:
+def _stored(identity: str, batch: int, part: int, size: int) -> tuple[str, StoredPiece]:
     nothing = read_piece(reader_of(STANDARD), b"", RecordOrigin(identity, "", identity), STANDARD.scan, part)
-    return identity, Stored(batch, part, size, identity, nothing)
+    return identity, StoredPiece(batch, part, size, identity, nothing)
 
 
 class Source:
@@ -137,14 +137,14 @@ class Answering:
         return texts
 
 
-def slowly(source: Source, answering: Answering, told: list[int], monkeypatch: pytest.MonkeyPatch) -> Live:
+def slowly(source: Source, answering: Answering, told: list[int], monkeypatch: pytest.MonkeyPatch) -> LiveQuery:
     """A query that answers so, and tells the number of each answer."""
     kept: Any = SimpleNamespace(pieces=lambda number: number, keep=lambda rows, number: None)
     monkeypatch.setattr(live, "configured", lambda spark, settings: nullcontext())
     question = ClusterQuestion(SpecSelection(LOADED))
-    found = Live(source, question, kept, lambda answer, changes: told.append(cast(int, answer)))
-    monkeypatch.setattr(Live, "_changes", lambda self, found: [])
-    monkeypatch.setattr(Live, "_begin", lambda self, spark: answering)
+    found = LiveQuery(source, question, kept, lambda answer, changes: told.append(cast(int, answer)))
+    monkeypatch.setattr(LiveQuery, "_changes", lambda self, found: [])
+    monkeypatch.setattr(LiveQuery, "_begin", lambda self, spark: answering)
     return found
 
 
@@ -189,9 +189,9 @@ def test_slices_are_sent_to_tasks_where_a_cluster_has_more_processors(
     monkeypatch.setattr(live, "most_processes", lambda: 2)
     monkeypatch.setattr(live, "slots", lambda spark: slots)
     given: list[int] = []
-    monkeypatch.setattr(live, "Following", lambda question, by_tasks, most: given.append(most))
+    monkeypatch.setattr(live, "IncrementalValidator", lambda question, by_tasks, most: given.append(most))
     unused: Any = None
-    Live(unused, ClusterQuestion(SpecSelection(LOADED)), unused, unused)._begin(unused)
+    LiveQuery(unused, ClusterQuestion(SpecSelection(LOADED)), unused, unused)._begin(unused)
     assert (given[0] < 10**6) == here
 
 
