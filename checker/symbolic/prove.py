@@ -1,7 +1,9 @@
-"""``prove``: every selected property by IC3, k-induction or Spacer, each invariant confirmed by an engine that shares nothing with the gates.
+"""``prove``: every selected property by IC3, k-induction or Spacer, each invariant confirmed by code that shares
+nothing with the gates.
 
-A property counts as proved only if the statements of its certificate are inductive over the gates and in the second encoding, and imply
-it in both; or if, besides, an exhaustive search of all states finds nothing. Otherwise the answer is ``unknown``, with the reason.
+A property counts as proved only if the statements of its certificate are inductive and imply it, both over the gates
+and in the second encoding; or if, besides the gates, an exhaustive search of all states finds nothing. Otherwise the
+answer is ``unknown``, with the reason.
 """
 
 from __future__ import annotations
@@ -42,16 +44,16 @@ from assay.grammar.diagnostics.diagnostic import NOWHERE
 
 ENGINE = "prove"
 ROUNDS = (2.0, 15.0, 120.0)
-"""Processor seconds for each property in each round: what is proved in one helps in the next."""
+"""Processor seconds for each property in each round: what one round proves helps in the next."""
 OF_BOUND = 15.0
-"""Processor seconds for showing that no run hits a bound."""
+"""Processor seconds to show that no run hits a bound."""
 SHORTENING = 10.0
-"""Seconds for making a counterexample as short as can be."""
+"""Seconds to shorten a counterexample."""
 FEW = 40
-"""Certificates of more statements than this are not searched for ones that can be left out."""
+"""Certificates of more statements are not minimised."""
 
 MANY = 150
-"""Certificates of more statements than this, which nobody reads, are confirmed by a search of all states if that comes to its end."""
+"""Certificates of more statements, which nobody reads, are confirmed by a search of all states if that ends."""
 
 Exhaustive = Callable[[SearchOptions], Report]
 Method = Literal["ic3", "k-induction", "spacer"]
@@ -66,9 +68,11 @@ def prove(
     exhaustive: Exhaustive | None = None,
     by: Method = "ic3",
 ) -> Proofs:
-    """Prove or refute the selected properties. ``exhaustive`` searches all states, to confirm what the second encoding cannot say.
+    """Prove or refute the selected properties. ``exhaustive`` searches all states, to confirm what the second encoding
+    cannot express.
 
-    Raises ``SpecError`` for a construct without encoding. Bounds of the model are part of it, and named in the answers.
+    Raises ``SpecError`` for a construct without an encoding. Bounds of the model are part of it, and named in the
+    answers.
     """
     chosen = options or SearchOptions()
     with deep_recursion(kernel):
@@ -118,7 +122,7 @@ class _Prover:
     # ------------------------------------------------------------------------------------------------ run
 
     def run(self) -> None:
-        """Look at the initial states, then prove property by property, in rounds of growing budgets."""
+        """Check the initial states, then prove property by property, in rounds of growing budgets."""
         self._search.begin()
         found = self._search.watch.found
         if not self._search.initial:
@@ -136,19 +140,19 @@ class _Prover:
         self._ask_bounds(initial)
 
     def _ask_bounds(self, initial: Sequence[State]) -> None:
-        """Look for the bounds that need not be assumed, since no run hits them."""
+        """Find the bounds that need not be assumed, because no run hits them."""
         if not self._proved_questions or self._expired():
             return
         accepted = self.kernel.accepted_bounds
         if any(question.kind == "reachable" for question in self._proved_questions):
-            accepted = frozenset()  # what is not reachable is so for good only where nothing was cut
+            accepted = frozenset()  # unreachability is conclusive only if no bound cut anything
         asked = self._system.cuts.keys() - self._search.bounds.keys() - accepted
         self._unhit = Unhit(self._system, initial, self._known, self._search_of_all).of(
             asked, lambda: self._budget(OF_BOUND)
         )
 
     def _budget(self, seconds: float) -> Callable[[], bool]:
-        """What says that so many processor seconds are over, counted from now."""
+        """A function that tells whether so many processor seconds have passed since now."""
         begun = time.process_time()
         return lambda: self._expired() or time.process_time() - begun > seconds
 
@@ -157,7 +161,7 @@ class _Prover:
         self.options.progress(Progress(1, proved, 0, len(self._open), self._seconds))
 
     def _mine(self, initial: Sequence[State]) -> None:
-        """What pairs of bits never occur together helps with what the first round left open."""
+        """Mine pairs of bits that never occur together, to help with what the first round left open."""
         rows = [self._system.row(state) for state in initial]
         with suppress(OutOfBudgetError):
             self._known = list(dict.fromkeys([*self._known, *mined_cubes(self._system, rows, self._expired)]))
@@ -192,7 +196,7 @@ class _Prover:
     # ---------------------------------------------------------------------------------------- a violation
 
     def _follow(self, question: SymbolicQuestion, run: Unsafe) -> None:
-        """Replay the run in the reference evaluator, after an attempt to find a shorter one."""
+        """Replay the run in the reference evaluator, after an attempt to shorten it."""
         states = self._states(run)
         options = replace(self.options, max_depth=len(states), timeout=SHORTENING, progress=lambda _: None)
         if question.name == DEFINED:
@@ -246,7 +250,8 @@ class _Prover:
         return self._second_opinion(question, certificate)
 
     def _as_given(self, question: SymbolicQuestion) -> list[k.Expr]:
-        """What the certificate of a k-induction should begin with: the property in its own words, if it is one of states, and what is proved."""
+        """The first statements of a k-induction's certificate: the property itself, if it is about states, and what is
+        proved already."""
         if self._by != "k-induction":
             return []
         own = [p for p in self.kernel.properties if p.name == question.name and p.kind in {"invariant", "lemma"}]
@@ -268,13 +273,14 @@ class _Prover:
         )
 
     def _asked_for_values(self) -> list[k.Property]:
-        """What has to have a value in every state or step: the selected properties, and ``terminal`` where deadlocks are looked for."""
+        """What must be defined in every state or step: the selected properties, and ``terminal`` where deadlocks are
+        checked."""
         terminal = k.Property("terminal", "invariant", self.kernel.terminal, None)
         ends = [terminal] if self._search.asks_deadlock and terminal.conjuncts else []
         return [*(p for p in self.kernel.properties if self.options.selects(p.name)), *ends]
 
     def _confirmed_by_search(self, question: SymbolicQuestion, why: str) -> str | None:
-        """Have all states searched instead; ``why`` if that comes to no end."""
+        """Confirm by a search of all states instead; ``why`` if that does not end."""
         report = self._search_of_all()
         if report is None:
             return f"{NAMES[self._by]} found an invariant, but {why}"
@@ -287,7 +293,7 @@ class _Prover:
         return None
 
     def _search_of_all(self, *, made: bool = True) -> Report | None:
-        """The answer of a search of all states, which is made once, and only if it may be ``made``."""
+        """The answer of a search of all states, made once, and only if it may be ``made``."""
         if made and self._searched is None and self._exhaustive is not None:
             left = None if self.options.timeout is None else max(self.options.timeout - self._seconds, 0.01)
             self._searched = self._exhaustive(replace(self.options, timeout=left))

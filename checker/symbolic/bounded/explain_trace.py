@@ -1,8 +1,9 @@
-"""Symbolic traces: is there an execution that explains observations with unknown fields, with hidden steps between them, asked incrementally.
+"""Symbolic traces: is there an execution that explains partly known observations, with hidden steps between them?
 
-Each observation stands for steps (or, without any, for a state). Of some only a partial order is known: then the solver chooses among all
-orders that it allows. If there is no such execution, the answer names a smallest contradiction: observations of which each is needed for it.
-Executions are followed by the reference evaluator before they are told.
+Each observation stands for steps, or without any for a state. Where only a partial order of observations is known, the
+solver chooses among the orders that it allows. If no execution exists, the answer is a minimal contradiction:
+observations each of which is needed for it. Executions are replayed by the reference evaluator before they are
+reported.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from assay.grammar.values import Value
 
 @dataclass(frozen=True, slots=True)
 class PartialCall:
-    """An action, with the arguments that are known, by their positions."""
+    """An action with the arguments that are known, by their positions."""
 
     action: str
     known: tuple[tuple[int, Value], ...] = ()
@@ -37,9 +38,11 @@ class PartialCall:
 
 @dataclass(frozen=True, slots=True)
 class TraceObservation:
-    """What was seen of an execution: steps one after the other, each one of some calls, and conditions that hold after them.
+    """An observation of an execution: consecutive steps, each an instance of one of some calls, and conditions that
+    hold after them.
 
-    Conditions read the state after the steps, and in ``old`` the state before them. Without steps it is a state that was seen.
+    Conditions read the state after the steps, and in ``old`` the state before them. An observation without steps is an
+    observed state.
     """
 
     label: str
@@ -49,7 +52,8 @@ class TraceObservation:
 
 @dataclass(frozen=True, slots=True)
 class ObservationSite:
-    """Where an execution explains an observation, by its number: the places in the trace of the states before and after its steps."""
+    """Where an execution explains an observation (by number): the positions in the trace of the states before and after
+    its steps."""
 
     observation: int
     before: int
@@ -66,18 +70,18 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """The labels of observations that no execution explains together with so few hidden steps; if any one of them were any steps or
-    none at all, there would be one.
-    """
+    """The labels of observations that no execution explains together with so few hidden steps. The set is minimal: if
+    any one of them were arbitrary steps, or none, an execution would exist."""
 
     labels: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """Where some observation is explained: the frames before and after its steps, and the literal that says of each which it is.
+    """A position in the order of observations: the frames before and after it, and for each observation the literal
+    that it is this one.
 
-    ``moves`` are the solver's literals that say of each hidden step before whether it happens.
+    ``moves`` are the solver's literals that say of each hidden step before it whether it happens.
     """
 
     first: int
@@ -87,11 +91,12 @@ class _Slot:
 
 
 class SymbolicTrace:
-    """Observations of one execution.
+    """The observations of one execution.
 
-    It begins in one of ``starts``. Between two observations of steps at most ``most_hidden`` steps of the ``hidden`` actions happen unseen;
-    ``already`` says how many did before it begins. The ``bound`` lines of the kernel are no guards here, as in validation. ``expired`` is
-    asked before each question to the solver. Raises ``SpecError`` for a construct that has no encoding.
+    It begins in one of ``starts``. Between two observations of steps at most ``most_hidden`` steps of the ``hidden``
+    actions happen; ``already`` is how many happened before it begins. The kernel's ``bound`` lines are no guards here,
+    as in log validation. ``expired`` is called before each call of the solver. Raises ``SpecError`` for a construct
+    without an encoding.
     """
 
     def __init__(
@@ -124,12 +129,13 @@ class SymbolicTrace:
 
     @property
     def capacities(self) -> tuple[str, ...]:
-        """The capacities that may run out in some state. A step that exceeds one is none here, so that there may seem to be no execution."""
+        """The capacities that some step may exceed. Such a step is not encoded, so a contradiction may be due to a
+        capacity."""
         return tuple(self._system.cuts)
 
     @property
     def gates(self) -> int:
-        """How many gates one step has."""
+        """The number of gates of one step."""
         return len(self._system.gates)
 
     def close(self) -> None:
@@ -137,11 +143,13 @@ class SymbolicTrace:
         self._solver.close()
 
     def observe(self, observation: TraceObservation) -> None:
-        """Add an observation after the others; raises ``SpecError`` for a condition that has no encoding, and if there are too many gates."""
+        """Add an observation after the others. Raises ``SpecError`` for a condition without an encoding, or if there
+        are too many gates."""
         self.observe_some([observation], [()])
 
     def observe_some(self, observations: Sequence[TraceObservation], after: Sequence[Sequence[int]]) -> None:
-        """Add observations after those before, in any order in which each comes ``after`` certain others of these; raises as ``observe``."""
+        """Add observations after those before, in any order in which each comes ``after`` certain others of these.
+        Raises as ``observe``."""
         first = len(self._observations)
         self._observations += observations
         self._switches += [self._solver.fresh() for _ in observations]
@@ -158,7 +166,7 @@ class SymbolicTrace:
     # ------------------------------------------------------------------------------------------------------ frames
 
     def _slot(self, chosen: dict[int, int]) -> None:
-        """Hidden steps, and then the observation that is chosen."""
+        """Encode hidden steps, followed by the observation that the solver chooses."""
         moves = [TRUE]
         while len(moves) <= self._most_hidden and self._unseen[-1] != TRUE:
             moves.append(self._hidden_frame(moves[-1]))
@@ -177,7 +185,7 @@ class SymbolicTrace:
         self._unseen = [self._gates.both(each, steps ^ 1) for each in self._unseen]
 
     def _meaning(self, observation: TraceObservation, first: int, fires: Sequence[Sequence[int]]) -> Iterator[int]:
-        """What is true where this observation is explained by the steps from a frame on; those that it does not need do not happen."""
+        """What holds if this observation is explained by the steps from a frame on; superfluous steps do not happen."""
         for at, each in enumerate(fires):
             calls = observation.steps[at] if at < len(observation.steps) else None
             if calls is None:
@@ -194,7 +202,11 @@ class SymbolicTrace:
         return ground.action == call.action and all(ground.arguments[at] == value for at, value in call.known)
 
     def _hidden_frame(self, moved: int) -> int:
-        """A step of a hidden action, or none, and only if the one before it ``moved``: so no two choices are the same run. Says if it moves."""
+        """Encode a step of a hidden action, or none; a step only if the one before it ``moved``. Returns whether it
+        moves.
+
+        The condition on ``moved`` puts idle frames last, so that no two assignments are the same run.
+        """
         fires = self._frames.at(len(self._frames.frames) - 1, self._system.fires)
         for fire, hidden in zip(fires, self._hidden, strict=True):
             if not hidden:
@@ -213,9 +225,10 @@ class SymbolicTrace:
     # ----------------------------------------------------------------------------------------------------- answers
 
     def answer(self) -> Explained | Contradiction:
-        """Whether some execution explains all observations so far; raises ``OutOfBudgetError``.
+        """Whether some execution explains all observations so far. Raises ``OutOfBudgetError``.
 
-        It has as few hidden steps before the first observation as can be, then before the next one, and so on, unless that takes too long.
+        The execution has as few hidden steps as possible before the first observation, then before the second, and so
+        on, unless minimising takes too long.
         """
         if self._solver.solve(self._switches):
             with deep_recursion(self._kernel):

@@ -1,7 +1,8 @@
-"""Bounded search for violations of temporal properties: fair runs that come back to a state, asked of a SAT solver step by step.
+"""Bounded search for violations of temporal properties: fair runs that return to a state, asked of a SAT solver step by
+step.
 
-A run that is found is judged by the reference evaluator, as those of the state graph are. A bounded search proves nothing: what is not
-refuted is open.
+Each run is judged by the reference evaluator, as lassos of the state graph are. A bounded search proves nothing: what
+it does not refute is open.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ from assay.checker.symbolic.sat.tseitin import Clause, Clauses
 
 
 class Lassos:
-    """One search from initial states. ``deadline`` and ``interrupted`` are as of ``ChildSolver``, which runs until ``close``.
+    """One search from initial states. ``deadline`` and ``interrupted`` are as of ``ChildSolver``, which runs until
+    ``close``.
 
-    ``decisions`` are about the properties that are violated, or ask something without value. The state of that is the last one of its ``paths``.
+    ``decisions`` are about properties that are violated or undefined somewhere; the state of a decision is the last one
+    of the property's path in ``paths``.
     """
 
     def __init__(
@@ -65,17 +68,17 @@ class Lassos:
 
     @property
     def open(self) -> list[SymbolicQuestion]:
-        """What is still to be looked for."""
+        """The properties that are still to be decided."""
         return [q for q in self._loops.system.questions if q.name not in self.decisions]
 
     def look(self, steps: int) -> None:
-        """Look at all runs that come back after at most so many steps; raises ``NoAnswerError`` as the solver does."""
+        """Look at all runs that return after at most ``steps`` steps. Raises ``NoAnswerError`` as the solver does."""
         while len(self._frames.frames) <= steps and self.open:
             self._frames.extend()
             self._ask(len(self._frames.frames) - 1)
 
     def _ask(self, frame: int) -> None:
-        """Decide what a run that comes back to itself in this frame decides, or the state before it."""
+        """Decide what a run that returns to a saved state in this frame decides, or the state before it."""
         literals = {
             question: self._frames.at(frame - 1 if question.kind == NO_VALUE else frame, [question.wanted])[0]
             for question in self.open
@@ -99,7 +102,7 @@ class Lassos:
         return self._solver.solve(clauses, [literal])
 
     def _run(self, model: set[int]) -> tuple[list[State], int]:
-        """The states of a run, and the place of the one that was saved."""
+        """The states of a run, and the position of the saved one."""
         known, base = self._clauses.variables, self._loops.base
         rows = self._frames.rows(lambda inputs: [known.get(each >> 1, 0) in model for each in inputs])
         states = [base.values(row[: len(base.state)]) for row in rows]
@@ -114,7 +117,7 @@ class Lassos:
             self.paths[claim.node.name] = list(states[: places.index(decision.state) + 1])
 
     def _note_no_value(self, claim: Claim, states: list[State]) -> None:
-        """Say what has no value in the last state of a run."""
+        """Report what is undefined in the last state of a run."""
         frame = Frame(states[-1])
         for letter in sorted(set().union(*map(letters_of, claim.formulas))):
             if isinstance(self._plan.letters[letter], StateCondition):

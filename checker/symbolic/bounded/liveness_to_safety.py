@@ -1,8 +1,8 @@
-"""Liveness to safety: a system whose runs to a bad state are the fair runs of another one that go on for ever and violate a property.
+"""Liveness to safety: fair runs that violate a temporal property become runs of a larger system to a bad state.
 
-A run saves one of its states, goes on, and is bad when it is in the saved state again after it has met all that acceptance and fairness ask for
-in between. What is asked about is the product with a Büchi automaton of the negated property, which runs beside; several of them share what is
-saved. Reference: Biere, Artho, Schuppan, "Liveness checking as safety checking", 2002.
+A run saves one of its states, goes on, and is bad when it returns to the saved state after it met everything that
+acceptance and fairness require in between. The system is the product with a Büchi automaton of the negated property;
+several automata share the saved state. Reference: Biere, Artho, Schuppan, "Liveness checking as safety checking", 2002.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ NO_VALUE = "no value"
 
 @dataclass(frozen=True, slots=True)
 class Loops:
-    """A system with more bits of state and choice than ``base`` has, which come after those of ``base`` and are 0 in the beginning.
+    """A system with more bits of state and choice than ``base``; they follow those of ``base`` and are 0 initially.
 
-    Its questions have the names of properties: the kind ``LASSO`` asks for a state at the end of a loop, ``NO_VALUE`` for one in which the
-    property asks something without value. ``saved`` is the position of the bit that says that a state was saved.
+    Its questions have the names of properties: the kind ``LASSO`` asks for a state at the end of a loop, ``NO_VALUE``
+    for one in which the property is undefined. ``saved`` is the position of the bit that says that a state was saved.
     """
 
     base: System
@@ -36,7 +36,8 @@ class Loops:
 
 
 def loops(base: System, plan: Plan) -> Loops:
-    """The system that looks for violations of the properties of a plan; raises ``SpecError`` for a construct without encoding."""
+    """The system that searches for violations of the properties of a plan. Raises ``SpecError`` for a construct without
+    an encoding."""
     try:
         return _Writer(base, plan).loops()
     except UnsupportedError as error:  # more gates than fit the memory
@@ -59,7 +60,7 @@ class _Writer:
         self.after[self.saved] = self.inside
 
     def loops(self) -> Loops:
-        """Write it all."""
+        """Write the whole system."""
         back = self.gates.all_of([self.is_saved, *self._same(list(self.base.state)), *self._fair()])
         for claim in self.plan.claims:
             for formula in claim.formulas:
@@ -75,7 +76,7 @@ class _Writer:
         return Loops(self.base, system, self.saved)
 
     def _remembered(self) -> int:
-        """A new bit of state, 0 in the beginning; what it is next is to be written into ``after``."""
+        """A new bit of state, 0 initially; the caller writes its next value into ``after``."""
         self.state.append(self.gates.input())
         self.after.append(FALSE)
         return self.state[-1]
@@ -85,7 +86,7 @@ class _Writer:
         return self.choice[len(self.choice) - count :]
 
     def _same(self, bits: Sequence[int]) -> list[int]:
-        """Bit by bit, whether something is as it was when the state was saved."""
+        """For each bit whether it equals the bit of the saved state."""
         found = []
         for bit in bits:
             at, copy = len(self.state), self._remembered()
@@ -100,7 +101,7 @@ class _Writer:
         return met
 
     def _fair(self) -> Iterable[int]:
-        """What a loop has to satisfy to be fair."""
+        """The condition that a loop is fair."""
         gates = self.gates
         for fair in self.plan.fair:
             event = self.reading.events[self.plan.events.index(fair.event)]
@@ -113,7 +114,7 @@ class _Writer:
     # ------------------------------------------------------------------------------------------------ automata
 
     def _automaton(self, name: str, of: Automaton, back: int) -> None:
-        """Let an automaton run beside, and ask for the ends of its accepting loops."""
+        """Add an automaton to the product, and a question for the ends of its accepting loops."""
         gates = self.gates
         ways = [(source, way) for source, own in enumerate(of.ways) for way in own]
         places = range(len(self.state), len(self.state) + (len(of.ways) - 1).bit_length())
@@ -147,7 +148,7 @@ class _Writer:
         return self.gates.any_of([*false, *map(self.reading.has_no_value, way.literals)]) ^ 1
 
     def _asks_too_much(self, way: Transition) -> int:
-        """Whether no literal about the state is false, but one has no value."""
+        """Whether no literal about the state is false, but one is undefined."""
         of_state = [each for each in way.literals if not self.reading.of_steps(each)]
         without = self.gates.any_of(map(self.reading.has_no_value, of_state))
         if without == FALSE:

@@ -1,4 +1,4 @@
-"""Paths of a system, asked of a SAT solver for longer and longer ones: those from the initial states, or from any."""
+"""Paths of a system, asked of a SAT solver for increasing lengths, from the initial states or from any state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.checker.symbolic.sat.incremental import GateSolver
 
 
 def shortest_run(system: System, initial: Sequence[Bits], wanted: int, expired: Callable[[], bool]) -> Unsafe:
-    """A shortest run to a state with the wanted literal, which there must be; raises ``OutOfBudgetError``."""
+    """A shortest run to a state with the wanted literal, which must exist. Raises ``OutOfBudgetError``."""
     paths = Paths.from_initial(system, initial, wanted, expired)
     try:
         while not paths.found():
@@ -24,7 +24,7 @@ def shortest_run(system: System, initial: Sequence[Bits], wanted: int, expired: 
 
 
 class Paths:
-    """Paths of a system, longer and longer, of whose states only the last may have the wanted literal."""
+    """Paths of increasing length, of whose states only the last may have the wanted literal."""
 
     def __init__(self, system: System, wanted: int, expired: Callable[[], bool]) -> None:
         self.gates = Gates()
@@ -49,7 +49,7 @@ class Paths:
         return self._frames.at(len(self._frames.frames) - 1, literals)
 
     def require(self, literal: int) -> None:
-        """Leave only paths on which a literal of their gates is true."""
+        """Keep only paths on which a literal of their gates is true."""
         self._solver.add([self._solver.literal(literal)])
 
     def exclude(self, cube: Cube) -> None:
@@ -58,16 +58,16 @@ class Paths:
         self._solver.add(self._solver.literal(state[abs(each) - 1] ^ (each > 0)) for each in cube)
 
     def tell_apart(self, one: int, other: int, positions: Sequence[int]) -> None:
-        """Two states are to differ in some position."""
+        """Require two states to differ in some position."""
         a, b = self._frames.frames[one], self._frames.frames[other]
         self.require(self.gates.any_of(self.gates.differ(a[at], b[at]) for at in positions))
 
     def found(self) -> bool:
-        """Whether there is a path whose last state is wanted."""
+        """Whether there is a path whose last state has the wanted literal."""
         return self._solver.solve([self._solver.literal(self.at([self._wanted])[0])])
 
     def extend(self) -> None:
-        """Go on from paths whose last state is not wanted."""
+        """Add a step: the last state so far must not have the wanted literal."""
         self.require(self.at([self._wanted])[0] ^ 1)
         self._frames.extend()
 
@@ -76,7 +76,7 @@ class Paths:
         return self._frames.rows(self._values)
 
     def path(self) -> tuple[Bits, tuple[tuple[bool, ...], ...]]:
-        """Its first state, and what is chosen in each of its states, the last one too."""
+        """The first state of the path that was found, and the choice in each of its states, including the last."""
         steps = range(len(self._frames.frames))
         return self.rows()[0], tuple(tuple(self._values(self._frames.choice(at))) for at in steps)
 

@@ -1,10 +1,7 @@
-"""Symmetry breaking: interchangeable elements are used in their order, and runs that differ by a permutation are looked at once.
+"""Symmetry breaking in bounded search: interchangeable elements are first used in their order.
 
-NOTE(first-use): a step uses the elements that its instance names. Let no element of a sort be told apart by the system, the properties asked
-about or an initial state. If a run has a step that uses element m where neither m nor m - 1 was used before, exchange the two from there
-on: the states before are the same, for nothing in them tells the two apart, and what is after is the same up to the exchange. The sequence
-of the elements used becomes lexicographically smaller, so that some run with the same end, up to a permutation, has no such step.
-That takes a meaning which permutations keep: quantifiers over such sorts must be strict (docs/design/symmetry-reduction.md), and nothing undefined.
+Of runs that differ by a permutation, one is left. The argument is in docs/design/symmetry-breaking.md. It needs strict
+quantifiers over such sorts (docs/design/symmetry-reduction.md), and that nothing is undefined.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from assay.grammar.kernel.types import Sort
 
 
 def interchangeable(kernel: k.Kernel, properties: Sequence[k.Property], initial: Iterable[State]) -> frozenset[str]:
-    """The sorts whose elements nothing tells apart: not the system, nor the properties, nor any of the initial states."""
+    """The sorts whose elements neither the system, nor the properties, nor any initial state tells apart."""
     states = list(initial)
     return frozenset(
         sort.name
@@ -46,7 +43,7 @@ def _is_fixed(kernel: k.Kernel, state: State, by: Permutation) -> bool:
 
 
 class FirstUse:
-    """What runs of an unrolled system have to satisfy to be looked at; ``sorts`` are interchangeable."""
+    """The constraint on runs of an unrolled system; ``sorts`` are interchangeable."""
 
     def __init__(self, system: System, unrolling: UnrolledSystem, sorts: frozenset[str]) -> None:
         self._system = system
@@ -55,7 +52,8 @@ class FirstUse:
         self._used = {name: [FALSE] * size for name, size in self._sizes.items()}
 
     def clauses(self, frame: int) -> list[list[int]]:
-        """Clauses (of the unrolling's literals) about the step from a frame; asked once for each frame, in their order."""
+        """Clauses (of the unrolling's literals) for the step from a frame. Call it once for each frame, in
+        their order."""
         fires = self._unrolling.at(frame, self._system.fires)
         found = [
             [fire ^ 1, *earlier]
@@ -67,13 +65,14 @@ class FirstUse:
         return found
 
     def _needed(self, uses: Sequence[tuple[str, int | None]]) -> Iterator[tuple[int, int]]:
-        """For each element that an instance uses out of order: what must have been used, itself or the one before it."""
+        """For each element that an instance uses out of order: what must have been used before, itself or its
+        predecessor."""
         named: dict[str, set[int]] = {name: set() for name in self._sizes}
         for sort, at in uses:
             if sort not in named:
                 continue
             if at is None:
-                del named[sort]  # what it is depends on the state: nothing is asked of what follows
+                del named[sort]  # the element depends on the state, so nothing is required of this sort from here on
                 continue
             if at and not named[sort] & {at, at - 1}:
                 yield self._used[sort][at], self._used[sort][at - 1]

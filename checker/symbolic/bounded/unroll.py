@@ -1,4 +1,5 @@
-"""The transition relation laid out in time: frame k is the state after k steps, as literals of one graph that simplifies as it grows."""
+"""The transition relation unrolled: frame k is the state after k steps, as literals of one graph that simplifies as it
+grows."""
 
 from __future__ import annotations
 
@@ -36,13 +37,13 @@ class UnrolledSystem:
         return _copied(self.system.gates, self.gates, literals, self._images[frame])
 
     def between(self, before: int, after: int, literals: Sequence[int], old: Sequence[int]) -> list[int]:
-        """Literals of the system over its state and over ``old``, inputs that stand for an earlier one, read at two frames."""
+        """Literals over a state and over ``old`` (inputs that stand for an earlier state), read at two frames."""
         image = {mine >> 1: bit for mine, bit in zip(self.system.state, self.frames[after], strict=True)}
         image |= {mine >> 1: bit for mine, bit in zip(old, self.frames[before], strict=True)}
         return _copied(self.system.gates, self.gates, literals, image)
 
     def rows(self, values: Callable[[Sequence[int]], Sequence[bool]]) -> list[Bits]:
-        """The bits of the state of every frame, where ``values`` says what a solver gave the inputs."""
+        """The bits of the state of every frame, from the values that a solver gave the inputs."""
         inputs = [bit for bits in (self.frames[0], *self.choices) for bit in bits if bit > TRUE]
         given = {each >> 1: -1 if value else 0 for each, value in zip(inputs, values(inputs), strict=True)}
         flat = [bit & 1 for bit in self.gates.evaluate([bit for frame in self.frames for bit in frame], given)]

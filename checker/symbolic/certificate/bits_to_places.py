@@ -1,4 +1,5 @@
-"""What the bits of a row say in the language: for each group of bits a place in the state, and which of its values fit some of the bits."""
+"""The bits of a row as parts of the state: for each group of bits its place, and which of its values agree with some of
+the bits."""
 
 from __future__ import annotations
 
@@ -29,18 +30,18 @@ from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
 
 LISTED = 1024
-"""The most values of one place that are listed."""
+"""The most values of one place that are enumerated."""
 
 Term = Callable[[Rename], k.Expr]
 
 
 class UnspeakableError(Exception):
-    """Bits for which the language has no short words, such as a slot of a sorted collection."""
+    """Bits that the language cannot express in a short statement, such as a slot of a sorted collection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """The bits from ``shift`` on, with the codes that they may have and what it means that they have one of some."""
+    """The bits from ``shift`` on, with their possible codes, and the statement that they have one of some codes."""
 
     shift: int
     width: int
@@ -51,7 +52,7 @@ class Leaf:
 
 
 def leaves(layout: RowLayout, variables: tuple[k.Variable, ...]) -> Iterator[Leaf]:
-    """The leaves of all variables; raises ``UnspeakableError`` when it comes to one that cannot be listed."""
+    """The leaves of all variables. Raises ``UnspeakableError`` at one that cannot be enumerated."""
     for variable, place in zip(variables, layout.places, strict=True):
         yield from _leaves(place.shape, variable.type, _variable(variable), place.shift)
 
@@ -169,7 +170,7 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """There is no such element, or it is this one: their codes are the same."""
+    """There is no such element, or it is this one: both have one code."""
 
     value: Value
 
@@ -180,7 +181,7 @@ ABSENT = Absent()
 def _perhaps(
     there: Term, among: Callable[[list[Value], list[Value]], Term]
 ) -> Callable[[list[Value], list[Value]], Term]:
-    """Conditions on an entry that may be missing: its value is asked for only where it is there."""
+    """Conditions on an entry that may be missing: its value is read only where it is present."""
 
     def says(wanted: list[Value], others: list[Value]) -> Term:
         missing = any(isinstance(each, Absent | Either) for each in wanted)

@@ -1,7 +1,8 @@
-"""Candidate invariants: simple statements that relate two places of the state, for all elements that the places depend on.
+"""Candidate invariants: simple statements that relate two places of the state, for all elements that the places depend
+on.
 
-They are guesses. Most are false, and are thrown out by reachable states and then by Houdini; what is left is true and inductive.
-Reference: Flanagan, Leino, "Houdini, an annotation assistant for ESC/Java", 2001.
+They are guesses. Most are false, and are removed by reachable states and then by Houdini; the rest is true and
+inductive. Reference: Flanagan, Leino, "Houdini, an annotation assistant for ESC/Java", 2001.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ DEEPEST = 2
 
 @dataclass(frozen=True, slots=True)
 class StatePlace:
-    """A number, element or condition in the state: for all ``binders`` (each over a set) for which the guards hold."""
+    """A number, element or condition in the state, for all ``binders`` (each over a set) for which the guards hold."""
 
     variable: str
     binders: tuple[tuple[k.Local, k.Expr], ...]
@@ -31,14 +32,14 @@ class StatePlace:
 
 
 class Templates:
-    """The places of some variables, and statements about them."""
+    """The places of some variables, and candidate statements about them."""
 
     def __init__(self, variables: Sequence[k.Variable]) -> None:
         self._names = count(1)
         self._variables = variables
 
     def candidates(self) -> Iterator[k.Expr]:
-        """Statements, the most common kinds of invariants first."""
+        """The candidates, the most common kinds of invariants first."""
         places = [list(self._all()), list(self._all())]  # twice, with other names for the binders
         for first, second in zip(*places, strict=True):
             yield from self._always(first)
@@ -116,7 +117,7 @@ class Templates:
                 return
 
     def _unique(self, a: StatePlace, b: StatePlace) -> Iterator[k.Expr]:
-        """That a place differs for different elements, or that a condition is true for one at most."""
+        """A place differs for different elements, or a condition is true for at most one."""
         if not a.binders:
             return
         differ = [k.Equal(t.BOOL, x, y, negated=True) for (x, _), (y, _) in zip(a.binders, b.binders, strict=True)]

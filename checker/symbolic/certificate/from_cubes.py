@@ -1,7 +1,8 @@
-"""An inductive invariant in the language: each excluded cube of bits becomes a statement about values, for all elements of symmetric sets.
+"""An inductive invariant in the language: each excluded cube of bits becomes a statement about values, for all
+symmetric elements.
 
-If a set of states is inductive, so is every image of it under a permutation of a symmetric set, and so are all of them together. Hence a
-statement that was found about two elements is made about every two.
+If a set of states is inductive, so is its image under a permutation of a symmetric set, and so is the intersection of
+all images. Hence a statement found about two elements may be made about every two.
 """
 
 from __future__ import annotations
@@ -25,23 +26,24 @@ from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom
 
 MOST_PERMUTATIONS = 1000
-"""Of more permutations than this, equal statements about different elements may not be recognised as such, and are all kept."""
+"""Beyond this many permutations, equal statements about different elements may stay unrecognised, and are all kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Statements that together hold initially, are kept by every step, and imply the property."""
+    """Statements that hold initially, are preserved together by every step, and together imply the property."""
 
     conjuncts: tuple[k.Conjunct, ...]
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The statements as one writes them in a spec."""
+        """The statements as lines of a spec."""
         return tuple(written_out(each.condition) for each in self.conjuncts)
 
 
 def statements(system: System, cubes: Sequence[Cube]) -> list[k.Expr]:
-    """What it means that no state is in a cube; raises ``UnspeakableError`` where the language has no words for some bits."""
+    """The statements that no state is in a cube. Raises ``UnspeakableError`` where the language cannot express some
+    bits."""
     writer = _Writer(system)
     found: dict[str, k.Expr] = {}
     for cube in sorted(cubes, key=lambda each: (len(each), each)):
@@ -64,7 +66,8 @@ class _Writer:
         self._names = {atom: k.Local(t.AtomType(sort), atom.name) for sort in self._sorts for atom in _atoms(sort)}
 
     def statement(self, cube: Cube) -> k.Expr | None:
-        """The statement, with the elements named so that equal ones look equal; None if there is no state in the cube anyway."""
+        """The statement of a cube, with elements named so that equal statements look equal; None if no state can be in
+        the cube."""
         conditions = self._conditions(cube)
         if conditions is None:
             return None
@@ -74,7 +77,7 @@ class _Writer:
         return self._quantified(best)
 
     def _orders(self, used: Iterable[str]) -> Iterator[dict[Atom, k.Local]]:
-        """Ways to call the elements that are used by the names of the first ones of their set."""
+        """The ways to name the used elements by the first elements of their set."""
         mine = [[atom for atom in _atoms(sort) if atom.name in used] for sort in self._sorts]
         count = prod(factorial(len(atoms)) for atoms in mine)
         choices = [permutations(atoms) if count <= MOST_PERMUTATIONS else [tuple(atoms)] for atoms in mine]
@@ -88,7 +91,7 @@ class _Writer:
         return sorted((term(names) for term in conditions), key=print_expression)
 
     def _conditions(self, cube: Cube) -> list[Term] | None:
-        """What is true in the states of a cube, part by part of the state; None if there is no such state."""
+        """The conditions of a cube, part by part of the state; None if no state satisfies them."""
         fixed: dict[int, dict[int, bool]] = {}
         for literal in cube:
             at = self._owned[abs(literal) - 1]
@@ -148,7 +151,7 @@ def _names_in(kernel: k.Kernel) -> set[str]:
 
 
 def _excluded(parts: Sequence[k.Expr]) -> k.Expr:
-    """That not all parts hold: as an implication whose conclusion is the last part denied."""
+    """Not all parts hold: as an implication whose conclusion is the negated last part."""
     *premises, last = parts
     denied = _denied(last)
     if not premises:

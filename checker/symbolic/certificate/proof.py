@@ -1,4 +1,5 @@
-"""What a proof leaves: for each property its answer, and the certificate that a person can read, keep and have checked again."""
+"""The result of a proof: an answer for each property, and a certificate that a person can read, keep and have checked
+again."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from assay.grammar.diagnostics.diagnostic import Span
 
 @dataclass(frozen=True, slots=True)
 class InductionStep:
-    """A counterexample to induction: a state (None: before any) and one after it in which a statement fails.
+    """A counterexample to induction: a state (None: before any) and a successor in which a statement fails.
 
-    ``earlier`` are the states on the way to the first one, where more than one step was looked at.
+    ``earlier`` are the states on the path to the first one, for k-induction.
     """
 
     failing: str
@@ -25,9 +26,10 @@ class InductionStep:
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """The answer of ``prove``: a report like that of every engine, the certificates by property, and steps that show what is not inductive.
+    """The answer of ``prove``: a report as of every engine, certificates by property, and steps that show what is not
+    inductive.
 
-    ``assumptions`` are what the proofs take for granted beyond the model, such as bounds that were left out.
+    ``assumptions`` are what the proofs assume beyond the model, such as bounds that were dropped.
     """
 
     report: Report
@@ -37,16 +39,16 @@ class Proofs:
 
 
 def assuming(labels: Sequence[str]) -> str:
-    """What is said after a reason of the bounds that it takes for granted; nothing if there are none."""
+    """A phrase that names the bounds that a result assumes; empty if there are none."""
     return f"; assumed: {', '.join(f'bound `{label}`' for label in labels)}" if labels else ""
 
 
 def statements_said(count: int) -> str:
-    """How many inductive statements a proof has."""
+    """A phrase for the number of inductive statements."""
     return f"{count} inductive statement{'s' if count != 1 else ''}"
 
 
 def proved(name: str, kind: str, span: Span, how: str, assumed: Sequence[str]) -> PropertyResult:
-    """The answer about what was proved: it holds, or up to the bounds that are assumed."""
+    """The answer about a proved property: it holds, or it holds up to the bounds that are assumed."""
     outcome = Outcome.UP_TO_BOUND if assumed else Outcome.HOLDS
     return PropertyResult(name, kind, outcome, span, how + assuming(assumed))

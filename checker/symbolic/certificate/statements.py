@@ -1,4 +1,4 @@
-"""Statements as one writes them: binders of one set together, and payloads named where the pattern is tested."""
+"""Statements in idiomatic form: binders of one set together, and payloads named where the pattern is tested."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.grammar.kernel import types as t
 
 
 def written_out(statement: k.Expr) -> str:
-    """The text of a statement; read as part of the spec that it is about, it means the same."""
+    """The text of a statement. Parsed as part of its spec, it has the same meaning."""
     binders: list[tuple[k.Local, k.Expr]] = []
     body = statement
     while isinstance(body, k.Quantified) and body.kind == "forall":
@@ -36,7 +36,7 @@ def _head(binders: Sequence[tuple[k.Local, k.Expr]]) -> str:
 
 
 def _with_patterns(body: k.Logic) -> k.Expr:
-    """``x is V and … implies p(payload of x)`` with a name for the payload, bound by the pattern."""
+    """``x is V and … implies p(payload of x)`` with the payload bound to a name by the pattern."""
     premise, conclusion = body.parts
     premises = premise.parts if isinstance(premise, k.Logic) and premise.op == "and" else (premise,)
     number = 0
@@ -87,7 +87,7 @@ def _pattern(test: k.Expr, width: int, names: dict[k.Expr, k.Local]) -> str:
 
 
 def exchanged(expr: k.Expr, other: Callable[[k.Expr], k.Expr | None]) -> k.Expr:
-    """The expression with parts exchanged for others."""
+    """The expression with parts replaced by others."""
     new = other(expr)
     if new is not None:
         return new

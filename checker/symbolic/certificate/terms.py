@@ -1,4 +1,5 @@
-"""Values and conditions on values as expressions of the kernel. Elements of symmetric sets have no names there: binders stand for them."""
+"""Values, and conditions on values, as kernel expressions. Binders stand for elements of symmetric sets, which have no
+names there."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ Rename = Mapping[Atom, k.Local]
 
 
 def value_term(value: Value, of: t.Type, rename: Rename) -> k.Expr:
-    """A value as an expression, in which binders stand for elements."""
+    """A value as an expression, with binders in place of elements."""
     if not any(atom in rename for atom in atoms_of(value, of)):
         return k.Const(of, value)
     known: Any = value
@@ -76,7 +77,8 @@ def atoms_of(value: Value, of: t.Type) -> list[Atom]:
 
 
 def equals(path: k.Expr, of: t.Type, wanted: Sequence[Value], others: Sequence[Value], rename: Rename) -> k.Expr:
-    """The condition that the value at a place is one of ``wanted`` and not one of ``others``, which are all the rest."""
+    """The condition that the value at a place is one of ``wanted`` and none of ``others``, which are all remaining
+    values."""
     if isinstance(of, t.BoolType) and len(wanted) == 1:
         return path if wanted[0] else k.Not(t.BOOL, path)
     if isinstance(of, t.RangeType | t.IntType):
@@ -109,7 +111,7 @@ def _numbers(path: k.Expr, wanted: list[Any], others: list[Any]) -> k.Expr:
 
 
 def _variants(path: k.Expr, of: t.EnumType, wanted: Sequence[Any], others: Sequence[Any], rename: Rename) -> k.Expr:
-    """Whole variants by name, of the others the values one by one."""
+    """Whole variants by name; for the others, the values one by one."""
     mixed = {x.variant for x in wanted} & {x.variant for x in others}
     if not mixed and len({x.variant for x in others}) < len({x.variant for x in wanted}):
         names = dict.fromkeys(x.variant for x in others)

@@ -1,7 +1,8 @@
-"""Events and conditions of temporal properties as gates over a state and the step that is taken from it.
+"""Events and conditions of temporal properties as gates, over a state and the step taken from it.
 
-They mean what ``checker/liveness/state_graph.py`` says: a step is an occurrence of every instance that leads from the one state to the other, and what
-a bound cuts off is neither enabled nor disabled (docs/design/fairness-bounds.md).
+Their meaning is that of ``checker.liveness.state_graph``: a step is an occurrence of every instance that leads from the
+one state to the other (docs/design/fairness-occurrence.md), and what a bound cuts off is neither enabled nor disabled
+(docs/design/fairness-bounds.md).
 """
 
 from __future__ import annotations
@@ -31,14 +32,15 @@ class EventGates:
 
 @dataclass(slots=True)
 class EventEncoding:
-    """The literals of a plan in one system: of each event by its number, and of each condition where it holds and where it has no value."""
+    """The literals of a plan in a system: of each event by its number, and of each condition where it holds and where
+    it is undefined."""
 
     plan: Plan
     events: list[EventGates] = field(default_factory=list)
     conditions: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def is_false(self, system: System, literal: Literal) -> int:
-        """Where a literal of a formula does not hold, other than for want of a value."""
+        """Where a literal of a formula is false, and not undefined."""
         letter, gates = self.plan.letters[literal.letter], system.gates
         match letter:
             case StateCondition():
@@ -55,12 +57,12 @@ class EventEncoding:
         return self.conditions[literal.letter][1] if literal.letter in self.conditions else FALSE
 
     def of_steps(self, literal: Literal) -> bool:
-        """Whether a literal speaks of the step that is taken."""
+        """Whether a literal is about the step and not about the state."""
         return isinstance(self.plan.letters[literal.letter], Occurs)
 
 
 def read(system: System, plan: Plan) -> EventEncoding:
-    """The literals of a plan; raises ``SpecError`` for a construct without encoding."""
+    """The literals of a plan. Raises ``SpecError`` for a construct without an encoding."""
     reading = EventEncoding(plan, [EventGates() for _ in plan.events])
     try:
         _read_events(system, reading)
@@ -95,7 +97,7 @@ def _read_events(system: System, reading: EventEncoding) -> None:
 
 
 def _differ(system: System, after: Iterable[int]) -> int:
-    """Whether a state is another one than the present."""
+    """Whether a state differs from the current one."""
     gates = system.gates
     return gates.any_of(gates.differ(now, then) for now, then in zip(system.state, after, strict=True))
 

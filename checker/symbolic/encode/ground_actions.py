@@ -1,7 +1,8 @@
-"""Ground actions: each instance of an action with each way to pick, as conditions and a next row over the bits of a state.
+"""Ground actions: each instance of an action with each combination of picks, as conditions and a next row over the bits
+of a state.
 
-The walk says what ``evaluate.action`` says, with a condition for each way that it can go. An instance is enabled, or cut by the first
-false bound (or by a capacity), or stuck where something has no value, or none of these.
+The walk follows ``interpreter.actions.action``, with a condition for each path that it can take. An instance is
+enabled, or cut by the first false bound (or by a capacity), or stuck where something is undefined, or disabled.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ MOST_GROUND_ACTIONS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """One way for an action with some arguments to happen: when, and the literals of the row after it.
+    """One ground action: when it happens, and the literals of the row after it.
 
-    ``uses`` are the elements of set parameters that its arguments and picks name, in this order: the sort and the position of the element,
-    or None where it depends on the state, or several are named in one value.
+    ``uses`` are the elements of set parameters that its arguments and picks name, in this order: the sort and the
+    position of the element, or None where it depends on the state, or one value names several.
     """
 
     action: str
@@ -45,7 +46,8 @@ class Ground:
 
 @dataclass(slots=True)
 class Outcomes:
-    """What all actions can do in a state: the ground actions, when some instance is stuck, and when each bound cuts one."""
+    """What all actions can do in a state: the ground actions, when some instance is stuck, and when each bound cuts
+    one."""
 
     ground: list[Ground] = field(default_factory=list)
     stuck: list[int] = field(default_factory=list)
@@ -54,14 +56,15 @@ class Outcomes:
 
 @dataclass(frozen=True, slots=True)
 class GroundPath:
-    """How far a walk has come: ``reached`` when it comes here, and under which labels it was cut by then."""
+    """A path of the walk so far: ``reached`` is its condition, with the labels under which the instance was
+    cut on it."""
 
     reached: Scalar
     cuts: tuple[tuple[str, Scalar], ...] = ()
 
 
 class GroundWriter:
-    """Walks one action in the state that ``lowering`` reads, which is a row of ``layout``."""
+    """Walks one action in the state that ``lowering`` reads, a row of ``layout``."""
 
     def __init__(
         self, lowering: Lowering, kernel: k.Kernel, layout: RowLayout, meaning: ActionMeaning, outcomes: Outcomes
@@ -83,7 +86,7 @@ class GroundWriter:
         self._prefix = next(updates, len(self.action.body))
 
     def write(self) -> None:
-        """Add what every instance can do to the outcomes; raises ``UnsupportedError``."""
+        """Add the outcomes of every instance. Raises ``UnsupportedError``."""
         for arguments in self.meaning.instances:
             for parameter, value in zip(self.action.parameters, arguments, strict=True):
                 self.lowering.bound[parameter.binder.name] = literal(value, parameter.binder.type)
@@ -119,7 +122,8 @@ class GroundWriter:
             self.outcomes.cuts.setdefault(label, []).append(literal)
 
     def _defined(self, way: GroundPath, undefined: Scalar) -> GroundPath:
-        """Go on only where what was just evaluated has a value; without one an instance that was cut stays so, and else is stuck."""
+        """Continue only where the last expression is defined. Where it is not, an instance that was cut stays cut, and
+        any other is stuck."""
         if undefined.known == 0:
             return way
         here = self.code.both(way.reached, undefined)
@@ -185,7 +189,8 @@ class GroundWriter:
 def all_outcomes(
     kernel: k.Kernel, layout: RowLayout, lowering: Callable[[], Lowering], actions: Iterable[ActionMeaning]
 ) -> Outcomes:
-    """What some actions can do in a state, each translated by a lowering of its own; raises ``UnsupportedError`` with a place."""
+    """The outcomes of some actions, each translated by a lowering of its own. Raises ``UnsupportedError``
+    with a place."""
     outcomes = Outcomes()
     for meaning in actions:
         try:

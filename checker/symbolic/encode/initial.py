@@ -13,7 +13,8 @@ Bits = tuple[int, ...]
 
 
 def initial_states(model: Model) -> tuple[dict[State, Successor], list[Cut], list[Stuck]]:
-    """The initial states by the reference evaluator, each with the first way to make it, and what was cut or undefined among them.
+    """The initial states by the reference evaluator, each with the first picks that make it, and what was cut or
+    undefined among them.
 
     Raises ``SpecError`` if they are too many to list.
     """
@@ -32,7 +33,7 @@ def initial_states(model: Model) -> tuple[dict[State, Successor], list[Cut], lis
 
 
 def is_initial(gates: Gates, state: Sequence[int], rows: Sequence[Bits]) -> int:
-    """The literal that says whether the bits ``state`` are one of the rows: a decision tree whose equal parts are shared."""
+    """The literal that says whether the bits ``state`` are one of the rows: a decision tree with shared subtrees."""
     return _tree(gates, state, sorted(set(rows)), 0, {})
 
 

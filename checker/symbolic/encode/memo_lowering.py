@@ -1,6 +1,8 @@
-"""A lowering to gates that remembers: instances of an action, and elements of a quantifier, share most of what they say.
+"""A lowering to gates with a memo: instances of an action, and elements of a quantifier, have most subexpressions in
+common.
 
-Gates have no blocks: what was translated once may be used everywhere, if the names that are bound outside of it stand for the same symbols.
+Gates have no blocks and no order. So a translated expression may be used anywhere, if the names bound outside of it
+stand for the same symbols.
 """
 
 from __future__ import annotations
@@ -16,11 +18,11 @@ from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo, IdentityTupleMemo
 
 CHEAP = (k.Local, k.StateVar)
-"""What costs no more than to look it up."""
+"""Nodes that cost no more than a look-up."""
 
 
 class Remembering(Lowering):
-    """A lowering that knows expressions by their identity, and so keeps those that it has met."""
+    """A lowering that identifies expressions by object identity, and therefore keeps those that it has met alive."""
 
     def __init__(
         self,
@@ -34,7 +36,7 @@ class Remembering(Lowering):
         self._known: IdentityTupleMemo[tuple[Symbol, list[Scalar]]] = IdentityTupleMemo()
 
     def lower(self, expr: k.Expr) -> Symbol:
-        """The symbol of an expression, which may be one that was made before."""
+        """The symbol of an expression, possibly one that was made before."""
         if isinstance(expr, CHEAP):
             return super().lower(expr)
         given = [self.bound.get(name) for name in self._names.get_or_make(expr, _sorted_locals)]
@@ -57,7 +59,7 @@ def _sorted_locals(expr: k.Expr) -> tuple[str, ...]:
 
 
 def _scalar(symbol: Symbol | None) -> Hashable:
-    """What a number or a condition is compared by; None of other symbols, which are compared by identity."""
+    """The key of a number or a condition; None for other symbols, which are compared by identity."""
     match symbol:
         case Number(value, low, high):
             return value.text, low, high

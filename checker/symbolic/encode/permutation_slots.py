@@ -1,4 +1,4 @@
-"""Orders of which only a part is known, as gates: which of some things is in which place."""
+"""Partial orders as gates: which of some things is at which position."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from assay.checker.aig.graph import FALSE, TRUE, Gates
 def places(
     gates: Gates, after: Sequence[Sequence[int]], require: Callable[[Sequence[int]], None]
 ) -> Iterator[dict[int, int]]:
-    """For each place the literals that say which thing is there: of the things, by their numbers, that can be.
+    """For each position the literals that say which thing is there, for the things (by number) that can be there.
 
-    ``after`` says of each thing after which others it comes; what is true of every order is given to ``require``, clause by clause.
+    ``after`` gives for each thing the others that it comes after. Clauses that hold for every order are passed to
+    ``require``.
     """
     before = _all_before(after)
     behind = [sum(number in those for those in before) for number in range(len(after))]
@@ -35,7 +36,7 @@ def places(
 
 
 def _all_before(after: Sequence[Sequence[int]]) -> list[set[int]]:
-    """For each thing all that come before it; what comes after what is free of cycles."""
+    """For each thing all that come before it. ``after`` must have no cycles."""
     found: list[set[int] | None] = [None] * len(after)
     stack = list(range(len(after)))
     while stack:
@@ -49,7 +50,7 @@ def _all_before(after: Sequence[Sequence[int]]) -> list[set[int]]:
 
 
 def _of_things(chosen: Sequence[dict[int, int]], count: int) -> Iterator[dict[int, int]]:
-    """For each thing the literals that say where it is, by place."""
+    """For each thing the literals that say where it is, by position."""
     for number in range(count):
         yield {at: place[number] for at, place in enumerate(chosen) if number in place}
 

@@ -1,7 +1,8 @@
-"""A kernel as gates: a total function from a state and a choice to the next state, and the conditions that properties are about.
+"""A kernel as gates: a total function from a state and a choice to the next state, and the conditions of properties.
 
-A step fires the ground action whose number is chosen. If it is not enabled, or there is none of that number, the state stays: so every
-state has a next one for every choice, and what is reachable in at most k steps is reachable in exactly k.
+A step fires the ground action with the chosen number. If it is not enabled, or no action has that number, the state
+stays. So every state has a successor for every choice, and what is reachable in at most k steps is reachable in exactly
+k.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ UNSUPPORTED = "E824"
 
 @dataclass(frozen=True, slots=True)
 class SymbolicQuestion:
-    """What may be looked for: a state (or, of a transition property, a state and a choice) that decides a property.
+    """What a search looks for: a state (or, for a transition property, a state and a choice) that decides a property.
 
-    ``wanted`` is the literal that is true there. Of a ``reachable`` that is where it holds, of everything else where it fails or has
-    no value.
+    ``wanted`` is the literal that is true there: for a ``reachable`` where it holds, for everything else where it fails
+    or is undefined.
     """
 
     name: str
@@ -47,8 +48,9 @@ class SymbolicQuestion:
 class System:
     """The gates of a kernel.
 
-    ``state`` and ``choice`` are inputs; ``after`` are the literals of the next state, bit for bit. ``fires`` says of each ground action
-    whether it happens. ``canonical`` is true of all rows of states. ``cuts`` says for each bound when it cuts an instance.
+    ``state`` and ``choice`` are inputs; ``after`` are the literals of the next state, bit for bit. ``fires`` says for
+    each ground action whether it happens. ``canonical`` is true for all rows of states. ``cuts`` gives for each bound
+    when it cuts an instance.
     """
 
     kernel: k.Kernel
@@ -64,7 +66,7 @@ class System:
     cuts: dict[str, int]
 
     def question(self, name: str) -> SymbolicQuestion:
-        """The question about the property of that name; raises KeyError."""
+        """The question about the property of that name. Raises ``KeyError``."""
         for each in self.questions:
             if each.name == name:
                 return each
@@ -82,9 +84,9 @@ class System:
         return tuple(_decode(code, self.layout))
 
     def holds(self, condition: k.Expr, old: Sequence[int]) -> int:
-        """The literal that says that a condition has a value and is true in a state; in ``old`` it reads a state of these bits.
+        """The literal that a condition is defined and true in a state; in ``old`` it reads a state with these bits.
 
-        Raises ``UnsupportedError`` for a construct that has no encoding.
+        Raises ``UnsupportedError`` for a construct without an encoding.
         """
         code = BitCode(self.gates)
         lowering = Lowering(code, self._read(code, self.state), self._read(code, old))
@@ -92,12 +94,13 @@ class System:
         return self.gates.both(code.literal(value), code.literal(without) ^ 1)
 
     def lowering(self) -> Lowering:
-        """What translates expressions about a state to gates of this system."""
+        """A lowering of expressions about a state to gates of this system."""
         code = BitCode(self.gates)
         return Lowering(code, self._read(code, self.state))
 
     def condition(self, expr: k.Expr) -> tuple[int, int]:
-        """The literals that say whether a condition holds in a state, and whether it has no value there; raises ``UnsupportedError``."""
+        """The literals that a condition holds in a state, and that it is undefined there. Raises
+        ``UnsupportedError``."""
         code = BitCode(self.gates)
         lowering = Lowering(code, self._read(code, self.state))
         value, without = lowering.apart(lambda: lowering.flag(expr))
@@ -107,7 +110,8 @@ class System:
         return StateSymbols(input_row(code, self.layout, spread(self.layout, bits)), self.layout, self.kernel.variables)
 
     def cone(self, wanted: int) -> tuple[int, ...]:
-        """The positions of the state bits that a condition depends on, in this state or through any number of steps before it."""
+        """The cone of influence of a literal: the positions of the state bits that it depends on, now or through any
+        number of earlier steps."""
         positions = {literal >> 1: at for at, literal in enumerate(self.state)}
         known: set[int] = set()
         roots = [wanted]
@@ -132,10 +136,11 @@ def encode_kernel(
     *,
     deadlock: bool = True,
 ) -> System:
-    """The gates of a kernel with the questions about the selected properties (None: all); ``strict`` names sorts as in ``Scope``.
+    """The gates of a kernel with the questions about the selected properties (None: all); ``strict`` names sorts as in
+    ``EvaluationScope``.
 
-    Where it is not asked for a ``deadlock``, no ``terminal`` is asked either, whether it has a value or not.
-    Raises ``SpecError`` with the first construct that has no encoding, or if a variable does not fit a row.
+    Without a question about ``deadlock``, ``terminal`` is not encoded, and need not be defined. Raises ``SpecError``
+    for the first construct without an encoding, or if a variable does not fit a row.
     """
     try:
         with deep_recursion(kernel):
@@ -145,7 +150,7 @@ def encode_kernel(
 
 
 def no_encoding(error: UnsupportedError) -> SpecError:
-    """The diagnostic about a construct that has no encoding."""
+    """The diagnostic about a construct without an encoding."""
     return SpecError([Diagnostic(UNSUPPORTED, error.span, f"the symbolic engines do not support {error.what}")])
 
 
@@ -172,10 +177,12 @@ class _Encoder:
         return Remembering(self.code, self.state, strict=self.strict)
 
     def system(self, selected: frozenset[str] | None) -> System:
-        """Encode it all."""
+        """Encode the whole kernel."""
         outcomes = all_outcomes(self.kernel, self.layout, self._lowering, Model(self.kernel).steps)
         ground = tuple(replace(g, after=tuple(g.after[at] for at in self.owned)) for g in outcomes.ground)
-        choice = self.gates.inputs(len(ground).bit_length())  # one number at least is nobody's
+        # Binary, not one-hot: a one-hot selector took about as long (docs/proving.md) and needs more inputs. One number
+        # at least belongs to no action, so that a state can stay.
+        choice = self.gates.inputs(len(ground).bit_length())
         fires = [self.gates.both(g.enabled, self._is_chosen(number, choice)) for number, g in enumerate(ground)]
         after = self._after(ground, fires)
         canonical = self.code.literal(is_state(self.code, self.layout, self.row))
@@ -246,7 +253,7 @@ class _Encoder:
         return Remembering(self.code, StateSymbols(row, self.layout, self.kernel.variables), self.state, self.strict)
 
     def _dead(self, alive: int, lowering: Lowering) -> tuple[int, int]:
-        """When the system has stopped where it may not, and when a ``terminal`` that is asked has no value."""
+        """When the system has stopped where it must not, and when a ``terminal`` that matters is undefined."""
         gates, going, troubled = self.gates, alive ^ 1, FALSE
         for each in self.kernel.terminal:
             value, without = lowering.apart(lambda each=each: lowering.flag(each.condition))  # type: ignore[misc]

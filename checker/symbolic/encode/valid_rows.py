@@ -1,4 +1,5 @@
-"""Which rows are rows of states: induction asks about rows that no search has made, and the lowering relies on numbers being in range."""
+"""Which rows are packed states. Induction asks about arbitrary rows, and the lowering relies on numbers
+being in range."""
 
 from __future__ import annotations
 
@@ -27,10 +28,10 @@ from assay.checker.native.lowering.pack_unpack import RowWords, encode
 
 
 def is_state(code: BitCode, layout: RowLayout, row: RowWords) -> Scalar:
-    """Whether a row is canonical: every number in range, and equal to what its own value is packed to.
+    """Whether a row is canonical: every number in range, and equal to the packing of its own value.
 
-    Every row that packing makes satisfies it. A few that are none may too (a sparse set that holds its smallest element twice): a proof
-    then has to do with them.
+    Every packed row satisfies it. A few others may too (a sparse set that holds its smallest element twice); a proof
+    then covers more rows than there are states, which is sound.
     """
     parts: list[Scalar] = []
     for place in layout.places:

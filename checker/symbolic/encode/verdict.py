@@ -1,4 +1,4 @@
-"""What an engine that looks for inductive invariants answers: sets of states that none of the reachable ones is in, or a run."""
+"""The answer of an engine for inductive invariants: cubes that no reachable state is in, or a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ Cube = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Safe:
-    """No reachable state is in any of ``cubes``, and none has the wanted literal. ``frames`` is how many it took."""
+    """No reachable state is in any of ``cubes``, and none has the wanted literal. ``frames`` is how many frames it
+    took."""
 
     cubes: tuple[Cube, ...]
     frames: int
@@ -18,9 +19,10 @@ class Safe:
 
 @dataclass(frozen=True, slots=True)
 class Unsafe:
-    """A run to a state with the wanted literal: the bits of its states at the positions asked for are not kept, only how it goes.
+    """A run to a state with the wanted literal. It begins in the initial row ``first``, and each of ``choices`` makes a
+    step.
 
-    It begins in the initial row ``first``, and each of ``choices`` makes a step. It need not be the shortest run.
+    It need not be the shortest run. The states in between are not kept; replay computes them.
     """
 
     first: tuple[int, ...]
@@ -28,5 +30,5 @@ class Unsafe:
 
 
 def signed(of: dict[int, int], literal: int) -> int:
-    """A solver's literal of the bit that a literal of a cube speaks of; ``of`` gives it for each position."""
+    """A solver's literal of the bit that a cube's literal is about; ``of`` gives it for each position."""
     return of[literal - 1] if literal > 0 else -of[-literal - 1]

@@ -1,4 +1,4 @@
-"""``assay prove --inductive NAME``: are these invariants and lemmas inductive together, as they stand?"""
+"""``assay prove --inductive NAME``: are these invariants and lemmas inductive together, as written?"""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ NOT_A_STATE_PROPERTY = "E825"
 def ask_inductive(
     kernel: k.Kernel, names: Sequence[str], options: SearchOptions | None = None, sources: Sources | None = None
 ) -> Proofs:
-    """Whether the named invariants and lemmas hold initially and are kept together by every step.
+    """Whether the named invariants and lemmas hold initially and are preserved together by every step.
 
-    If they are not, the answer is ``unknown``, since the state that shows it need not be reachable; but an initial state that fails
-    violates the property. Raises ``SpecError`` for a name that is no invariant or lemma.
+    If they are not, the answer is ``unknown``, because the state that shows it need not be reachable; but an initial
+    state that fails violates the property. Raises ``SpecError`` for a name that is no invariant or lemma.
     """
     chosen, begun = options or SearchOptions(), time.monotonic()
     properties = [_property(kernel, name) for name in names]
@@ -68,7 +68,7 @@ def ask_inductive(
 
 
 def _helpers(induction: Induction, owners: Sequence[str]) -> dict[str, list[str]]:
-    """For each property the others that its statements are kept by; ``owners`` are the properties of the statements."""
+    """For each property the others that its statements rely on; ``owners`` are the properties of the statements."""
     found: dict[str, dict[str, None]] = {name: {} for name in owners}
     for at, name in enumerate(owners):
         found[name] |= dict.fromkeys(owners[each] for each in induction.helpers(at))
@@ -86,7 +86,7 @@ def _property(kernel: k.Kernel, name: str) -> k.Property:
 
 
 def _inductive(prop: k.Property, helpers: Sequence[str], assumed: Sequence[str]) -> PropertyResult:
-    """The answer about a property that is kept, with the others that it rests on."""
+    """The answer about a property that is preserved, with the others that it relies on."""
     with_help = f" with {', '.join(f'`{name}`' for name in helpers)}" if helpers else ""
     return proved(prop.name, prop.kind, prop.span, f"inductive{with_help}, confirmed by a second encoding", assumed)
 

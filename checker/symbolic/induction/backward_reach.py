@@ -1,7 +1,8 @@
-"""Backward reachability by cubes: the states from which some steps lead to a wanted literal, all of them.
+"""Backward reachability by cubes: all states from which a wanted literal can be reached.
 
-What is not in the cubes is an inductive set, if what is initial is not: a step into one of them begins in one of them. This makes an
-ordinary invariant of a property that was proved by k-induction, of which only the last k states of a run were looked at.
+The complement of the cubes is inductive if it contains the initial states: a step into one of the cubes begins in one
+of them. This turns a property proved by k-induction, which only considers the last k states of a run, into an ordinary
+invariant.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ from assay.checker.symbolic.induction.lifting import Lifting
 from assay.checker.symbolic.sat.incremental import GateSolver, OutOfBudgetError
 
 MOST_CUBES = 2_000
-"""An invariant of more cubes than this would be read by nobody, and confirmed by no one in reasonable time."""
+"""An invariant of more cubes is unreadable, and its confirmation takes too long."""
 
 
 def cubes_before(
     system: System, wanted: int, known: Sequence[Cube] = (), expired: Callable[[], bool] = lambda: False
 ) -> tuple[Cube, ...]:
-    """Cubes of all states outside the ``known`` ones that have the wanted literal, or from which steps lead to such a state.
+    """Cubes of all states outside the ``known`` ones that have the wanted literal, or from which steps lead to such a
+    state.
 
-    Raises ``OutOfBudgetError`` if they are too many, or ``expired`` says so.
+    Raises ``OutOfBudgetError`` if there are too many, or at ``expired``.
     """
     search = _Backwards(system, wanted, known, expired)
     try:
@@ -50,7 +52,7 @@ class _Backwards:
         self._lifting.close()
 
     def cubes(self) -> Iterator[Cube]:
-        """The cubes, those of the states that are nearest first."""
+        """The cubes, nearest states first."""
         level = list(self._cubes_of(self._wanted, self._lifting.that_is_wanted))
         while level:
             yield from level

@@ -1,4 +1,4 @@
-"""A path that shows why something is not k-inductive, with what is false at its end, as written."""
+"""A counterexample to (k-)induction as a path, with what is false at its end as written."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from assay.grammar import kernel as k
 
 
 def step_shown(model: Model, question: SymbolicQuestion, states: Sequence[State], sources: Sources) -> InductionStep:
-    """The last step of a path of two states or more, in whose last one (or by whose last step) what is asked about fails.
+    """The last step of a path of at least two states, in whose last state (or on whose last step) the question's
+    property fails.
 
-    Raises ``DisagreementError`` if the reference evaluator says that it holds.
+    Raises ``DisagreementError`` if the reference evaluator finds that it holds.
     """
     *earlier, before, after = states
     frame = Frame(after, before)

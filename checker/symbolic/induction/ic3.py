@@ -1,8 +1,8 @@
-"""IC3 over the bits of a state: an inductive invariant found clause by clause, or a proof that there is none.
+"""IC3 over the bits of a state: an inductive invariant found clause by clause, or a run that shows there is none.
 
-A frame F_k holds clauses that every state reachable in at most k steps satisfies; the frames are kept as one list of cubes by level, a cube
-of level k being excluded from F_1 … F_k. Reference: Bradley, "SAT-based model checking without unrolling", 2011; Eén, Mishchenko, Brayton,
-"Efficient implementation of property directed reachability", 2011.
+A frame F_k holds clauses that every state reachable in at most k steps satisfies. The frames are kept as one list of
+cubes by level; a cube of level k is excluded from F_1 … F_k. References: Bradley, "SAT-based model checking without
+unrolling", 2011; Eén, Mishchenko, Brayton, "Efficient implementation of property directed reachability", 2011.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from assay.checker.symbolic.induction.lifting import Lifting
 from assay.checker.symbolic.sat.incremental import GateSolver
 
 RETIRED = 3000
-"""How many used-up activation literals a solver may hold before it is made anew."""
+"""How many retired activation literals a solver may hold before it is replaced."""
 FEW = 16
-"""So many initial states are looked at one by one, which is faster than to ask a solver."""
+"""Up to this many initial states are compared one by one, which is faster than asking a solver."""
 
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """A cube to be excluded, because ``choice`` leads from it into ``towards`` (None: it has the wanted literal)."""
+    """A cube to exclude, because ``choice`` leads from it into ``towards`` (None: it has the wanted literal)."""
 
     cube: Cube
     choice: tuple[bool, ...]
@@ -35,7 +35,7 @@ class Obligation:
 
 
 class Ic3:
-    """One run. ``known`` are cubes that are known to be unreachable together (an inductive set), which help from the start."""
+    """One run. ``known`` is an inductive set of cubes known to be unreachable, which help from the start."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Ic3:
         self._is_first = self._main.literal(is_initial(system.gates, bits, self._initial))
         for part in self._canonical():
             self._main.add([self._main.literal(part)])
-        for cube in self._known:  # they may speak of bits outside of the cone, which then are inputs
+        for cube in self._known:  # a known cube may mention bits outside the cone, which are inputs to this run
             self._main.add(self._main.literal(system.state[abs(each) - 1] ^ (each > 0)) for each in cube)
         self._act = [self._main.fresh() for _ in self.levels]
         for level, cubes in enumerate(self.levels):
@@ -86,7 +86,8 @@ class Ic3:
         self._lift = Lifting(system, self.positions, self._wanted, self._expired)
 
     def _canonical(self) -> Iterator[int]:
-        """What rows of states satisfy, as far as it is about the bits that matter: other bits do not bear on these."""
+        """What rows of states satisfy, restricted to the bits in the cone of influence; other bits cannot matter for
+        these."""
         gates, mine = self.system.gates, {self.system.state[at] >> 1 for at in self.positions}
         for part in gates.parts(self.system.canonical):
             if not mine.isdisjoint(gates.cone([part])):
@@ -112,13 +113,13 @@ class Ic3:
         return at if literal > 0 else -at
 
     def _frame(self, level: int) -> list[int]:
-        """The assumptions that switch the clauses of a frame on."""
+        """The assumptions that activate the clauses of a frame."""
         return self._act[level:] if level else [self._is_first]
 
     # ------------------------------------------------------------------------------------------------ run
 
     def run(self) -> Safe | Unsafe:
-        """Search until one of both is known; raises ``OutOfBudgetError``."""
+        """Search until either answer is known. Raises ``OutOfBudgetError``."""
         try:
             return self._run()
         finally:
@@ -158,7 +159,7 @@ class Ic3:
         return Unsafe(first, tuple(choices))
 
     def _bad_state(self, top: int) -> Obligation | None:
-        """A cube of states of the top frame that have the wanted literal."""
+        """A cube of states of the top frame with the wanted literal."""
         if not self._main.solve([*self._frame(top), self._bad]):
             return None
         state, choice = self._state()
@@ -175,7 +176,8 @@ class Ic3:
     # ------------------------------------------------------------------------------------------- blocking
 
     def _block(self, bad: Obligation, top: int) -> Obligation | None:
-        """Exclude a cube from the top frame, and before it all cubes that lead to it; else the one that has an initial state."""
+        """Exclude a cube from the top frame, and first all cubes that lead to it; else return the obligation that
+        contains an initial state."""
         queue = [(top, next(self._order), bad)]
         while queue:
             level, _, wanted = heapq.heappop(queue)
@@ -238,7 +240,7 @@ class Ic3:
         return None if core is None else self._outside_initial(cube, core)
 
     def _reduced(self, cube: Cube) -> Cube:
-        """What the last refutation needed of a cube, and enough more to exclude the initial states."""
+        """What the last refutation used of a cube, plus enough literals to exclude the initial states."""
         return self._outside_initial(cube, self._core)
 
     def _outside_initial(self, cube: Cube, core: set[int]) -> Cube:
@@ -275,7 +277,8 @@ class Ic3:
     # -------------------------------------------------------------------------------------------- pushing
 
     def _push(self, top: int) -> tuple[Cube, ...] | None:
-        """Move cubes up that the next frame excludes too; if a level is empty then, what is above it is inductive."""
+        """Move cubes to the next level where that frame excludes them too. If a level becomes empty, what is above it
+        is inductive."""
         for level in range(1, top):
             for cube in list(self.levels[level]):
                 if not self._main.solve([*self._frame(level), *(self._there(literal) for literal in cube)]):

@@ -1,4 +1,4 @@
-"""Whether properties are inductive together, asked of the gates; and if not, a state and a step that show it."""
+"""Whether properties are inductive together, asked of the gates; if not, a state and a step that show it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ STATEMENT = "statement "
 
 @dataclass(frozen=True, slots=True)
 class InductionFailure:
-    """Why statements are not inductive: the one that fails, in an initial state (``before`` is None) or after a step."""
+    """Why statements are not inductive: the statement that fails, in an initial state (``before`` is None) or after a
+    step."""
 
     failing: int
     before: State | None
@@ -26,7 +27,7 @@ class InductionFailure:
 
 
 class Induction:
-    """A kernel with statements about its states, of which any may be switched off."""
+    """A kernel with statements about its states, each of which can be switched off."""
 
     def __init__(
         self,
@@ -59,7 +60,7 @@ class Induction:
         self._solver.close()
 
     def failure(self, chosen: Sequence[int]) -> InductionFailure | None:
-        """The first of the chosen statements that does not hold initially, or not after every step from a state with all of them."""
+        """The first of the chosen statements that fails initially, or after a step from a state with all of them."""
         for at in chosen:
             if self._solver.solve([self._canonical, self._begins, -self._holds[at]]):
                 return InductionFailure(at, None, self._state(0))
@@ -70,21 +71,22 @@ class Induction:
         return None
 
     def implies(self, chosen: Sequence[int], question: str) -> bool:
-        """Whether no state with all of the chosen statements is what the question looks for."""
+        """Whether no state with all chosen statements decides the question."""
         wanted = self._frames.at(0, [self.system.question(question).wanted])[0]
         return not self._solver.solve(
             [self._canonical, *(self._holds[at] for at in chosen), self._solver.literal(wanted)]
         )
 
     def excludes(self, chosen: Sequence[int], literal: int) -> bool:
-        """Whether no state with all of the chosen statements has a literal of the system."""
+        """Whether no state with all chosen statements has a literal of the system."""
         wanted = self._frames.at(0, [literal])[0]
         return not self._solver.solve(
             [self._canonical, *(self._holds[at] for at in chosen), self._solver.literal(wanted)]
         )
 
     def needed(self, question: str) -> list[int]:
-        """Few of the statements that are still inductive together and still imply the property; the long ones go first."""
+        """A small subset of the statements that is still inductive and implies the property; long statements are
+        dropped first."""
         kept = list(range(self._number))
         for at in reversed(range(self._number)):
             fewer = [each for each in kept if each != at]
@@ -93,11 +95,11 @@ class Induction:
         return kept
 
     def relevant(self, question: str) -> list[int]:
-        """Fewer statements that are inductive together and imply the property, found from what the refutations used."""
+        """A subset that is inductive and implies the property, from what the refutations used."""
         return self.excluding(self.system.question(question).wanted)
 
     def excluding(self, literal: int) -> list[int]:
-        """The same for a literal of the system that no state with all statements has."""
+        """A subset that is inductive and excludes a literal of the system."""
         wanted = self._frames.at(0, [literal])[0]
         kept: set[int] = set()
         new = self._used([self._solver.literal(wanted)])
@@ -107,9 +109,10 @@ class Induction:
         return sorted(kept)
 
     def helpers(self, at: int) -> list[int]:
-        """Other statements without which a statement would not be kept by every step; all together have to be inductive.
+        """Other statements without which a statement would not be preserved by every step; all together must be
+        inductive.
 
-        They are few, not the fewest: none can be left out of them.
+        The set is minimal (none can be left out), not the smallest.
         """
         kept = sorted(self._used([self._holds[at], self._fails_after[at]]) - {at})
         for each in list(kept):
@@ -119,7 +122,7 @@ class Induction:
         return kept
 
     def _used(self, denied: Sequence[int]) -> set[int]:
-        """The statements without which what is denied would be possible."""
+        """The statements that the refutation of what is denied used."""
         names = {literal: at for at, literal in enumerate(self._holds)}
         if self._solver.solve([self._canonical, *denied, *names]):
             raise AssertionError("statements that were inductive are not")
@@ -127,6 +130,6 @@ class Induction:
         return {at for literal, at in names.items() if literal in core}
 
     def _state(self, frame: int) -> State:
-        """The state of a frame in the last model; what the solver did not need to know of the inputs is zero."""
+        """The state of a frame in the last model; inputs that the solver left open are zero."""
         rows = self._frames.rows(lambda inputs: self._solver.values([self._solver.literal(each) for each in inputs]))
         return self.system.values(rows[frame])

@@ -1,8 +1,9 @@
-"""k-induction: no run of k steps to a wanted state begins in an initial one, and none has k states before it that are not wanted.
+"""k-induction: no run of k steps from an initial state reaches a wanted state, and no wanted state has k unwanted ones
+before it.
 
-A shortest run to a wanted state meets no state twice, so that only such paths need to be looked at; equal states are told apart where a
-solver found some. References: Sheeran, Singh, Stålmarck, "Checking safety properties using induction and a SAT-solver", 2000; Eén, Sörensson,
-"Temporal induction by incremental SAT solving", 2003.
+A shortest run to a wanted state visits no state twice, so only simple paths are considered; constraints that states
+differ are added where the solver found equal ones. References: Sheeran, Singh, Stålmarck, "Checking safety properties
+using induction and a SAT-solver", 2000; Eén, Sörensson, "Temporal induction by incremental SAT solving", 2003.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ from assay.checker.symbolic.induction.backward_reach import cubes_before
 from assay.checker.symbolic.sat.incremental import OutOfBudgetError
 
 LONGEST = 12
-"""Paths of more steps than this are not looked at: who reads them learns nothing, and the search takes ever longer."""
+"""The longest paths considered: longer ones explain nothing to a reader, and take ever longer to find."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotInductive:
-    """A counterexample to induction: a path from a state ``first`` by ``choices``, whose last state alone is wanted. It need not be reachable.
+    """A counterexample to induction: a path from ``first`` by ``choices``, of whose states only the last is wanted. It
+    need not be reachable.
 
-    ``why`` says why no longer one was looked for.
+    ``why`` is the reason that no longer one was searched.
     """
 
     first: Bits
@@ -35,11 +37,11 @@ class NotInductive:
 
 
 class NoInvariantError(OutOfBudgetError):
-    """Something is k-inductive, but no ordinary invariant was made of that."""
+    """A property is k-inductive, but no ordinary invariant could be made of that."""
 
 
 class KInduction:
-    """One run. ``known`` are cubes that are known to be unreachable together (an inductive set), which help from the start."""
+    """One run. ``known`` is an inductive set of cubes known to be unreachable, which help from the start."""
 
     def __init__(
         self,
@@ -61,7 +63,7 @@ class KInduction:
             self._free.exclude(cube)
 
     def run(self) -> Safe | Unsafe | NotInductive:
-        """Try with longer and longer paths; raises ``OutOfBudgetError`` if it ends before it found anything to show."""
+        """Try increasing lengths. Raises ``OutOfBudgetError`` if the budget ends before there is anything to show."""
         try:
             return self._run()
         finally:
@@ -77,7 +79,7 @@ class KInduction:
                     return Unsafe(*self._begun.path())
                 if not self._free_path():
                     return Safe(self._invariant(length), length)
-                shown = self._free.path() if length else None  # a state by itself shows nothing
+                shown = self._free.path() if length else None  # a single state is no counterexample to induction
                 self._extend()
         except NoInvariantError:
             raise
@@ -89,7 +91,7 @@ class KInduction:
         return NotInductive(*shown, why)
 
     def _invariant(self, length: int) -> tuple[Cube, ...]:
-        """The states from which a wanted one is reached, all of them; raises ``NoInvariantError``."""
+        """Cubes of all states from which a wanted one is reached. Raises ``NoInvariantError``."""
         try:
             return cubes_before(self._system, self._wanted, self._known, self._expired)
         except OutOfBudgetError as error:
@@ -102,7 +104,8 @@ class KInduction:
             self._free.exclude(cube)
 
     def _free_path(self) -> bool:
-        """Whether there is a path from any state to a wanted one that meets no state twice, as far as the property can tell them apart."""
+        """Whether a simple path from any state leads to a wanted one; states are compared on the cone of influence
+        only."""
         while self._free.found():
             rows = self._free.rows()
             seen = [tuple(row[at] for at in self._positions) for row in rows]
@@ -113,6 +116,6 @@ class KInduction:
         return False
 
     def _known_of_the_cone(self) -> Iterator[Cube]:
-        """The known cubes that bring no further part of the system into a path."""
+        """The known cubes that add no further part of the system to a path."""
         inside = set(self._positions)
         return (cube for cube in self._known if all(abs(literal) - 1 in inside for literal in cube))

@@ -1,4 +1,4 @@
-"""From a state that a solver found to many: the part of it that by itself leads, with the same choice, to where the state leads."""
+"""Lifting: from one state that a solver found to many, the part of it that suffices for the step or the literal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.checker.symbolic.sat.incremental import GateSolver
 
 
 class Lifting:
-    """Asks about states of ``positions``, and steps from them, that lead into a cube or have the literal ``wanted`` of the system."""
+    """Lifts states of ``positions`` that step into a cube, or have the literal ``wanted`` of the system."""
 
     def __init__(
         self, system: System, positions: Sequence[int], wanted: int, expired: Callable[[], bool] = lambda: False
@@ -26,15 +26,15 @@ class Lifting:
         self._solver.close()
 
     def that_is_wanted(self, state: Cube, choice: Sequence[bool]) -> Cube:
-        """A part of a state with the wanted literal that is enough for it."""
+        """A part of a state that suffices for the wanted literal."""
         return self._part(state, choice, [-self._wanted])
 
     def that_leads_into(self, cube: Cube, state: Cube, choice: Sequence[bool]) -> Cube:
-        """A part of a state before one of the cube that is enough for leading there."""
+        """A part of a state that suffices for the step into the cube."""
         return self._part(state, choice, [-signed(self._next, literal) for literal in cube])
 
     def _part(self, state: Cube, choice: Sequence[bool], elsewhere: Iterable[int]) -> Cube:
-        """The part without which the step may satisfy the clause ``elsewhere``."""
+        """The part without which the step could satisfy the clause ``elsewhere``."""
         act = self._solver.fresh()
         self._solver.add([-act, *elsewhere])
         fixed = [c if value else -c for c, value in zip(self._choice, choice, strict=True)]

@@ -1,9 +1,9 @@
-"""Candidate invariants over bits, mined from explicit samples: pairs of bits that no sampled state has together.
+"""Candidate invariants over bits, mined from samples: pairs of bits that no sampled state has together.
 
-The samples are random walks over the gates, many side by side: a literal's values in all of them are the bits of one integer. What no sample
-shows is a guess; Houdini keeps the guesses that are inductive together. IC3 begins with them as known.
-Reference: Flanagan, Leino, "Houdini, an annotation assistant for ESC/Java", 2001; Mishchenko, Case, Brayton, Jang, "Scalable and scalably-verifiable
-sequential synthesis", 2008 (invariants from simulation).
+The samples are parallel random walks over the gates; a literal's values in all walks are the bits of one integer. What
+no sample shows is a guess. Houdini keeps the guesses that are inductive together, and IC3 starts with them as known.
+References: Flanagan, Leino, "Houdini, an annotation assistant for ESC/Java", 2001; Mishchenko, Case, Brayton, Jang,
+"Scalable and scalably-verifiable sequential synthesis", 2008 (invariants from simulation).
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from assay.checker.symbolic.encode.verdict import Cube
 from assay.checker.symbolic.sat.incremental import GateSolver
 
 WALKS = 2048
-"""How many walks go side by side."""
+"""The number of parallel walks."""
 STEPS = 40
-"""How long they are."""
+"""The length of the walks."""
 
 
 def mined_cubes(system: System, initial: Sequence[Bits], expired: Callable[[], bool] = lambda: False) -> list[Cube]:
-    """Cubes of one or two bits that no reachable state is in, which are inductive together; the same ones in every run.
+    """Cubes of one or two bits that no reachable state is in, inductive together. The result is the same in every run.
 
-    Raises ``OutOfBudgetError`` if ``expired`` says so.
+    Raises ``OutOfBudgetError`` at ``expired``.
     """
     states = np.unique(np.concatenate([np.array(initial, dtype=np.uint8), *sampled(system, initial)]), axis=0)
     return _Houdini(system, guesses(states), expired).kept()
 
 
 def sampled(system: System, initial: Sequence[Bits]) -> Iterator[NDArray[np.uint8]]:
-    """The states of ``WALKS`` random walks after one step, after two, …: a row of bits for each."""
+    """The states of ``WALKS`` random walks after one step, after two, and so on: a row of bits for each walk."""
     random = np.random.default_rng(0)
     rows = np.array([initial[at % len(initial)] for at in range(WALKS)], dtype=np.uint8)
     for _ in range(STEPS):
@@ -43,7 +43,7 @@ def sampled(system: System, initial: Sequence[Bits]) -> Iterator[NDArray[np.uint
 
 
 def walked_into(system: System, initial: Sequence[Bits], literals: Sequence[int]) -> list[bool]:
-    """For each condition on states whether it holds in an initial state or one that a random walk comes to."""
+    """For each condition whether it holds in an initial state, or in one that a random walk visits."""
     begun = np.array([initial[at % len(initial)] for at in range(WALKS)], dtype=np.uint8)
     found = [False] * len(literals)
     for rows in (begun, *sampled(system, initial)):
@@ -55,7 +55,7 @@ def walked_into(system: System, initial: Sequence[Bits], literals: Sequence[int]
 
 
 def _stepped(system: System, rows: NDArray[np.uint8], random: np.random.Generator) -> NDArray[np.uint8]:
-    """Every walk makes one of the steps that are enabled in its state, and stays if there is none."""
+    """Every walk makes one of the steps enabled in its state, and stays if there is none."""
     given = _given(system.state, rows)
     enabled = _rows(system.gates.evaluate([g.enabled for g in system.ground], given))
     staying = np.full((WALKS, 1), 1e-9)  # chosen only where there is nothing else
@@ -83,10 +83,10 @@ _ALL = (1 << WALKS) - 1
 
 
 def guesses(states: NDArray[np.uint8]) -> list[Cube]:
-    """The bits that no row has, and the pairs of bits that no row has together though it has each: literals as in ``Cube``."""
+    """The bits that no row has, and the pairs of bits that occur but in no row together: literals as in ``Cube``."""
     width = states.shape[1]
     truth = np.concatenate([states, 1 - states], axis=1).astype(np.float32)
-    together = truth.T @ truth  # exact: there are far fewer than 2**24 rows
+    together = truth.T @ truth  # exact in 32-bit floats, because there are far fewer than 2**24 rows
 
     def literal(column: int) -> int:
         return column + 1 if column < width else -(column - width) - 1
@@ -99,7 +99,7 @@ def guesses(states: NDArray[np.uint8]) -> list[Cube]:
 
 
 class _Houdini:
-    """Guesses, of which those go that a step from a state with all of them does not keep."""
+    """Guesses; those that a step from a state with all of them does not preserve are removed."""
 
     def __init__(self, system: System, cubes: Sequence[Cube], expired: Callable[[], bool]) -> None:
         self._solver = GateSolver(system.gates, expired)

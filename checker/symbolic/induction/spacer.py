@@ -1,6 +1,6 @@
-"""Spacer, Z3's own engine for inductive invariants, on the same gates: a cross-check of the other two that shares no code with them.
+"""Spacer, Z3's engine for inductive invariants, on the same gates: a cross-check of IC3 and k-induction by other code.
 
-What it finds are clauses over bits and equalities of bits, which become cubes and then a certificate as those of IC3 do.
+It finds clauses over bits and equalities of bits. These become cubes, and then a certificate as those of IC3 do.
 Reference: Komuravelli, Gurfinkel, Chaki, "SMT-based model checking for recursive programs", 2014.
 """
 
@@ -21,11 +21,11 @@ from assay.checker.symbolic.sat.incremental import OutOfBudgetError
 
 POLL = 0.05
 MOST_CUBES = 2_000
-"""An invariant of more cubes than this is given up: each equality in a clause doubles what it stands for."""
+"""An invariant of more cubes is given up: each equality in a clause doubles its number of cubes."""
 
 
 class Spacer:
-    """One run. ``known`` are cubes that are known to be unreachable together (an inductive set), which help from the start."""
+    """One run. ``known`` is an inductive set of cubes known to be unreachable, which help from the start."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Spacer:
         self._asked = self._rules([cube for cube in known if self._is_inside(cube)])
 
     def run(self) -> Safe | Unsafe:
-        """Ask; raises ``OutOfBudgetError`` if Z3 gives up, or the time is over."""
+        """Run Z3. Raises ``OutOfBudgetError`` if it gives up, or time is over."""
         answer = self._query()
         if answer == z3.sat:
             return shortest_run(self._system, self._initial, self._wanted, self._expired)
@@ -59,7 +59,7 @@ class Spacer:
         return Safe(tuple(self._cubes()), 0)
 
     def _query(self) -> Any:
-        """The answer, from another thread, so that the time can be watched."""
+        """The answer, computed in another thread, so that the time limit can be watched."""
         answers: list[Any] = []
 
         def ask() -> None:
@@ -84,7 +84,7 @@ class Spacer:
     # ------------------------------------------------------------------------------------------- the question
 
     def _rules(self, known: Sequence[Cube]) -> Any:
-        """Say what is reached; the condition that is asked for."""
+        """Add the rules of reachability; returns the condition to query."""
         system = self._system
         for at, literal in enumerate((*system.state, *system.choice)):
             self._terms[literal >> 1] = z3.Bool(f"bit {at}", self._context)
@@ -123,7 +123,7 @@ class Spacer:
                 yield cube
 
     def _denied(self, clause: Any) -> Iterator[Cube]:
-        """Cubes of what does not satisfy a clause: one for each way in which its equalities can fail."""
+        """Cubes of what violates a clause: one for each way in which its equalities can fail."""
         ways = [list(self._fails(part)) for part in _parts(clause, z3.is_or)]
         for chosen in product(*ways):
             literals = {literal for some in chosen for literal in some}

@@ -1,7 +1,8 @@
-"""Which bounds no run hits: what is proved then holds without them, and they are not assumed.
+"""Which bounds no run hits. What is proved then holds without them, and they need not be assumed.
 
-A bound that random walks hit is left out at once. Of the others IC3 looks for a reason why no reachable state is cut by it, and that reason is
-confirmed like that of a property: as statements over the gates and in the second encoding, or by a search of all states.
+A bound that random walks hit is skipped at once. For the others IC3 searches a reason why no reachable state is cut by
+it. That reason is confirmed like that of a property: as statements over the gates and in the second encoding, or by a
+search of all states.
 """
 
 from __future__ import annotations
@@ -21,20 +22,21 @@ from assay.checker.symbolic.sat.incremental import OutOfBudgetError
 from assay.checker.symbolic.smt.recheck import SecondOpinion
 
 FEW = 40
-"""Of more statements than this it is not asked in the second encoding: a search of all states takes less time."""
+"""With more statements the second encoding is not asked: a search of all states takes less time."""
 
 Expired = Callable[[], bool]
 
 
 class Searched(Protocol):
-    """What gives the answer of a search of all states, if there has been one, or with ``made`` makes one; None if there can be none."""
+    """The answer of an exhaustive search: one that was made, or with ``made`` one made on demand; None if there can be
+    none."""
 
     def __call__(self, *, made: bool) -> Report | None:
         """The answer."""
 
 
 class Unhit:
-    """Asks about the bounds of a system, of which ``known`` are cubes that are inductive."""
+    """Asks about the bounds of a system; ``known`` is an inductive set of cubes."""
 
     def __init__(self, system: System, initial: Sequence[State], known: Sequence[Cube], searched: Searched) -> None:
         self.system = system
@@ -45,7 +47,8 @@ class Unhit:
         self._searched = searched
 
     def of(self, labels: Iterable[str], budget: Callable[[], Expired]) -> set[str]:
-        """Those of the labels whose bounds cut no step of a reachable state; ``budget`` makes what says that a question took too long."""
+        """The labels whose bounds cut no step of a reachable state; ``budget`` makes the time limit of each
+        question."""
         asked = sorted(labels)
         known = self._searched(made=False)
         if known is not None and known.stopped is None:

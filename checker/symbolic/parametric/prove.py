@@ -1,9 +1,11 @@
-"""``assay prove --any Set``: invariants for every number of elements, found on a small model and checked by Z3 for all sizes at once.
+"""``assay prove --any Set``: invariants for every number of elements, found on a small model and checked by Z3 for all
+sizes at once.
 
-The elements are those of an uninterpreted sort. ``bound`` lines and capacities of sets and maps are no guards here, and ranges have no
-end where it is a size parameter's, so that there are more steps than in any model of the spec: a proof holds for each of them. Sequences
-are as long as in the model, which is named as an assumed bound. What is not proved is unknown.
-The statements that prove a property are also asked of the gates of the small model, which share nothing with this encoding.
+The elements are those of an uninterpreted sort. ``bound`` lines and capacities of sets and maps are no guards here, and
+a range whose end is a size parameter has no end. So there are more steps than in any model of the spec, and a proof
+holds for each model. Sequences are as long as in the model, which is reported as an assumed bound. What is not proved
+is unknown. The statements that prove a property are also checked over the gates of the small model, which share no code
+with this encoding.
 """
 
 from __future__ import annotations
@@ -39,20 +41,21 @@ from assay.grammar.load import Loaded
 NO_PROOF = "E826"
 ENGINE = "prove for any size"
 ASKED = {"invariant", "lemma", "transition"}
-"""The kinds of properties that are asked for any size."""
+"""The kinds of properties that can be proved for any size."""
 SAMPLE = 3000
 """How many reachable states of the small model a candidate must hold in."""
 NUMBERS = "numbers of elements are known by laws alone: a part has no more, one more element is one more, two majorities share an element"
-"""What is said where a proof was asked for that speaks of numbers of elements of open size."""
+"""The note on a proof that depends on numbers of elements of open size."""
 RLIMIT = 20_000_000
-"""Z3's measure of work for each question here: candidates that take more are dropped."""
+"""Z3's measure of work for each question here. Candidates that need more are dropped."""
 
 
 def prove_any(loaded: Loaded, sets: Sequence[str], options: SearchOptions | None = None) -> Proofs:
-    """Prove the selected invariants and transition properties for any number (one or more) of elements of the named sets.
+    """Prove the selected invariants and transition properties for any number (one or more) of elements of the named
+    sets.
 
-    Raises ``SpecError`` if one is no symmetric set of the spec, if the spec says something else for another number of elements, or if a
-    property is selected that there is not.
+    Raises ``SpecError`` if a name is no symmetric set of the spec, if the spec depends on the number of elements, or if
+    a selected property does not exist.
     """
     chosen = options or SearchOptions()
     refuse_unknown_names(loaded.kernel, chosen)
@@ -61,7 +64,7 @@ def prove_any(loaded: Loaded, sets: Sequence[str], options: SearchOptions | None
 
 
 def prove_every_size(kernel: k.Kernel, sets: Sequence[str], chosen: SearchOptions) -> Proofs:
-    """The proofs about a kernel of which it is known that nothing in it but the elements themselves comes from the size of the sets."""
+    """The proofs about a kernel in which nothing but the elements themselves depends on the size of the sets."""
     begun, sorts = time.monotonic(), _open_sorts(kernel, sets)
     with deep_recursion(kernel):
         prover = _AnyProver(kernel, frozenset(sort.name for sort in sorts), chosen, begun)
@@ -74,7 +77,8 @@ def prove_every_size(kernel: k.Kernel, sets: Sequence[str], chosen: SearchOption
 
 
 def _refuse_dependence(loaded: Loaded, sorts: Sequence[Sort]) -> None:
-    """Raise ``SpecError`` for what is computed from the number of elements, which a proof for any size would take for fixed."""
+    """Raise ``SpecError`` for what is computed from the number of elements: a proof for any size would treat it as a
+    constant."""
     found = depends_on_size(loaded, sorts)
     if found:
         note = Note("a number in it is computed from the number of elements, and stands in the model as a constant")
@@ -104,7 +108,7 @@ def _assumptions(kernel: k.Kernel, sets: Sequence[str]) -> tuple[str, ...]:
 
 
 def _assumed_lengths(kernel: k.Kernel) -> list[str]:
-    """The bounds that are left in: how long the sequences in the state, and those that actions are given, can become."""
+    """The bounds that stay assumed: the maximal lengths of sequences in the state and in arguments of actions."""
     stored = [f"capacity of {each.name}" for each in kernel.variables if mentions(each.type, SeqType)]
     given = [
         f"capacity of {each.binder.name} in {action.name}"
@@ -147,7 +151,7 @@ class _AnyProver:
         return PropertyResult(prop.name, prop.kind, Outcome.UNKNOWN, prop.span, reason)
 
     def defined(self, asked: Sequence[k.Property]) -> PropertyResult:
-        """The answer about initial states, steps and the properties that are asked having a value."""
+        """The answer about definedness: of initial states, steps and the selected properties."""
         try:
             why = self._why_not_defined([prop for prop in asked if prop.kind in ASKED])
         except OutOfBudgetError as error:
@@ -158,7 +162,7 @@ class _AnyProver:
         return proved(DEFINED, DEFINED, NOWHERE, how, _assumed_lengths(self.kernel))
 
     def _why_not_defined(self, properties: Sequence[k.Property]) -> str | None:
-        """Look for statements with which it can be proved; why not, if there are none."""
+        """Search statements that prove definedness; the reason if there are none."""
         doubt: Doubt | None = None
         for candidates in self._help_with_values():
             kept = self._houdini(candidates, 0)
@@ -173,7 +177,8 @@ class _AnyProver:
         return str(doubt)
 
     def _help_with_values(self) -> Iterator[list[k.Expr]]:
-        """None; what other proofs needed; what is stated in the spec; statements about all variables."""
+        """Candidates to try: none; what other proofs needed; the spec's own statements; statements about all
+        variables."""
         yield []
         known = dict.fromkeys(c.condition for each in self.certificates.values() for c in each.conjuncts)
         yield list(known)
@@ -207,7 +212,8 @@ class _AnyProver:
         return why or "no inductive statements were found"
 
     def _attempts(self, prop: k.Property) -> Iterator[list[k.Expr]]:
-        """Candidates to try together: none; lemmas; statements about variables nearby, then farther away; at last what else the spec states."""
+        """Candidates to try together: none; lemmas; statements about nearby variables, then about farther ones; the
+        spec's other statements."""
         names = frozenset().union(*(variables_of(c.condition) for c in prop.conjuncts))
         near = nearby(self.kernel, names)
         far = near.union(*(variables_of(g.condition) for g in self._guards_near(near)))
@@ -261,7 +267,7 @@ class _AnyProver:
     # ------------------------------------------------------------------------------------------- inference
 
     def _houdini(self, statements: list[k.Expr], needed: int) -> list[k.Expr] | Doubt:
-        """Throw out what is not kept by every step until the rest is; the first ``needed`` must stay."""
+        """Remove what some step does not preserve until the rest is inductive; the first ``needed`` must stay."""
         while True:
             if self._expired():
                 raise OutOfBudgetError("the time limit was reached")
@@ -291,7 +297,7 @@ class _AnyProver:
         return kept
 
     def _conclude(self, name: str, statements: list[k.Expr]) -> str | None:
-        """Confirm over the gates of the small model; why it is not proved, if they do not agree."""
+        """Confirm over the gates of the small model; the reason why it is not proved if they disagree."""
         doubt = self._opinion.inductive(statements)
         if doubt is not None:
             return str(doubt)

@@ -1,7 +1,9 @@
-"""Whether a spec says the same for another number of elements: only then does a proof over uninterpreted sorts speak of every size.
+"""Whether a spec means the same for another number of elements: only then does a proof over uninterpreted sorts cover
+every size.
 
-A parameter or a range may be computed from the size of a set, and is a plain number in the kernel. So the spec is elaborated once more with
-sets of which no element is known, where nothing can be computed from them; and once with one element more, and compared.
+A parameter or a range may be computed from the size of a set, and is a plain number in the kernel. So the spec is
+elaborated once more with sets of unknown elements, where nothing can be computed from them; and once with one element
+more, and compared.
 """
 
 from __future__ import annotations
@@ -19,11 +21,12 @@ from assay.grammar.kernel.types import MapType, SetType, Sort
 from assay.grammar.load import Loaded, UnusableSpecError, log_kernel
 
 NOT_CONSTANT = {"E209": "a range or capacity", "E314": "the value of a parameter"}
-"""What is said of a number that cannot be computed where elements are unknown, by the code of the error about it."""
+"""What a number is that cannot be computed without the elements, by the code of the error about it."""
 
 
 def depends_on_size(loaded: Loaded, sorts: Sequence[Sort]) -> list[tuple[str, Span]]:
-    """What is computed from the number of elements of the sets, and the declarations that say something else for one more, with their places."""
+    """What is computed from the number of elements, and the declarations that differ with one element more, each with
+    its place."""
     loaded = replace(loaded, model=loaded.kernel.model)  # a model that nobody named counts too
     more = {sort.name: [*sort.elements, _fresh(sort)] for sort in sorts}
     larger = log_kernel(loaded, more, {})
@@ -33,7 +36,7 @@ def depends_on_size(loaded: Loaded, sorts: Sequence[Sort]) -> list[tuple[str, Sp
 
 
 def _computed(loaded: Loaded, sorts: Sequence[Sort]) -> list[tuple[str, Span]]:
-    """The constants that are not known where the elements of the sets are not, but for capacities of sets and maps."""
+    """The constants that are unknown where the elements are, except capacities of sets and maps."""
     try:
         log_kernel(loaded, {sort.name: () for sort in sorts}, {})
     except UnusableSpecError as error:
@@ -44,7 +47,7 @@ def _computed(loaded: Loaded, sorts: Sequence[Sort]) -> list[tuple[str, Span]]:
 
 
 def _capacities(module: ModuleFile) -> Iterator[Span]:
-    """The places of all capacities of sets and maps in a module and in those that it uses."""
+    """The places of all capacities of sets and maps in a module and those that it uses."""
     for piece in pieces(module.tree):
         if isinstance(piece, syntax.CollectionType) and piece.kind in {"set", "map"} and piece.capacity is not None:
             yield piece.capacity.span
@@ -67,7 +70,8 @@ def _declarations(kernel: k.Kernel) -> Iterator[tuple[str, k.Node]]:
 
 
 def _sizeless(part: Any) -> Any:
-    """The same without what a proof for any size leaves out: elements of symmetric sets, ``bound`` lines, capacities of sets and maps."""
+    """A part without what a proof for any size ignores: elements of symmetric sets, ``bound`` lines, capacities of sets
+    and maps."""
     if isinstance(part, Sort):
         return Sort(part.name, (), part.symmetric) if part.symmetric else part
     if isinstance(part, k.Guard) and part.kind == "bound":

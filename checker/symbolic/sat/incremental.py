@@ -1,4 +1,5 @@
-"""An incremental SAT solver in this process for many small questions: a budget of conflicts makes every answer reproducible."""
+"""An incremental SAT solver in this process, for many small questions. A budget of conflicts makes every answer
+reproducible."""
 
 from __future__ import annotations
 
@@ -10,19 +11,21 @@ from assay.checker.aig.graph import Gates
 from assay.checker.symbolic.sat.tseitin import Clauses
 
 ENGINE = "minisat22"
-"""Small questions by the hundred thousand: of the solvers in python-sat this one answers them with the least overhead."""
+"""For small questions by the hundred thousand: of the solvers in python-sat this one has the least overhead
+per call."""
 CONFLICTS = 2_000_000
-"""A single question that needs more conflicts than this is given up."""
+"""A question that needs more conflicts is given up."""
 SLICE = 20_000
-"""After so many conflicts it is asked whether the time is over."""
+"""After so many conflicts the time limit is checked."""
 
 
 class OutOfBudgetError(Exception):
-    """A question took more conflicts than were allowed, or the time is over."""
+    """A question took more conflicts than allowed, or time is over."""
 
 
 class GateSolver:
-    """A solver over the gates of one graph. ``expired`` is asked before each question, and from time to time during a long one."""
+    """A solver over the gates of one graph. ``expired`` is called before each question, and regularly during a long
+    one."""
 
     def __init__(self, gates: Gates, expired: Callable[[], bool] = lambda: False) -> None:
         self._expired = expired
@@ -34,12 +37,12 @@ class GateSolver:
         self._solver.delete()
 
     def literal(self, literal: int) -> int:
-        """The solver's literal of a gate's."""
+        """The solver's literal of a literal of the graph."""
         found: int = self._clauses.literal(literal)
         return found
 
     def fresh(self) -> int:
-        """A new variable that stands for nothing."""
+        """A new variable that stands for no gate."""
         return self._clauses.fresh()
 
     def add(self, clause: Iterable[int]) -> None:
@@ -48,7 +51,7 @@ class GateSolver:
         self._solver.add_clause(list(clause))
 
     def solve(self, assumptions: Sequence[int]) -> bool:
-        """Whether the clauses have a model under the assumptions; raises ``OutOfBudgetError``."""
+        """Whether the clauses have a model under the assumptions. Raises ``OutOfBudgetError``."""
         self._flush()
         given = list(assumptions)
         for _ in range(CONFLICTS // SLICE):

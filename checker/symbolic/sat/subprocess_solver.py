@@ -1,7 +1,7 @@
-"""A SAT solver in a process of its own, which can be ended at any time: CaDiCaL itself cannot be interrupted.
+"""A SAT solver in a child process, which can be killed at any time: CaDiCaL itself cannot be interrupted.
 
-The process keeps what it was given, so that questions which differ by assumptions are asked of one incremental solver. Clauses travel as
-32-bit integers, each clause ended by a zero.
+The process keeps its clauses, so that questions with different assumptions go to one incremental solver. Clauses travel
+as 32-bit integers, each clause terminated by a zero.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ POLL = 0.05
 
 
 class NoAnswerError(Exception):
-    """The solver was ended before it had an answer; the message says why."""
+    """The solver was ended before it had an answer; the message gives the reason."""
 
 
 class ChildSolver:
-    """A solver in a child process. ``deadline`` is a value of ``time.monotonic``; ``interrupted`` is asked while waiting."""
+    """A solver in a child process. ``deadline`` is a value of ``time.monotonic``; ``interrupted`` is called while
+    waiting."""
 
     def __init__(self, deadline: float | None = None, interrupted: Callable[[], bool] = lambda: False) -> None:
         self._deadline = deadline
@@ -53,10 +54,10 @@ class ChildSolver:
         self._child.wait()
 
     def solve(self, clauses: Iterable[Sequence[int]], assumptions: Sequence[int]) -> set[int] | None:
-        """The positive variables of a model of all clauses given so far under the assumptions; None if there is none.
+        """The positive variables of a model of all clauses so far under the assumptions; None if there is none.
 
-        Raises ``NoAnswerError`` at the deadline, or if the process has ended (for want of memory, say), and ``KeyboardInterrupt`` on the
-        user's wish; the solver cannot be used again then.
+        Raises ``NoAnswerError`` at the deadline, or if the process ended (out of memory, for example), and
+        ``KeyboardInterrupt`` at the user's request. The solver cannot be used after that.
         """
         flat = array("i")
         for clause in clauses:
@@ -100,7 +101,7 @@ def _receive(stream: BinaryIO) -> array[int]:
 
 
 def serve() -> None:
-    """The child's side: take clauses and assumptions, answer with a model, until the other side has gone."""
+    """The child's side: take clauses and assumptions, answer with a model, until the parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
     with Solver(ENGINE) as solver:
         while True:

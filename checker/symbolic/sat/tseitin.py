@@ -1,6 +1,8 @@
-"""Gates as clauses for a SAT solver: a variable for every gate that matters, three clauses for each, wide conjunctions in one piece.
+"""Gates as clauses for a SAT solver: one variable and three clauses for every needed gate; wide conjunctions are one
+gate.
 
-Literals here are DIMACS integers. Reference: Tseitin, "On the complexity of derivation in propositional calculus", 1968.
+Literals here are DIMACS integers. Reference: Tseitin, "On the complexity of derivation in propositional calculus",
+1968.
 """
 
 from __future__ import annotations
@@ -14,9 +16,9 @@ Clause = list[int]
 
 
 class Clauses:
-    """Numbers variables for the nodes of one graph and collects the clauses that define them.
+    """Numbers variables for the nodes of one graph, and collects the clauses that define them.
 
-    ``take`` may be called again as the graph grows: it returns only what was not yet returned. Variable 1 is the constant true.
+    ``take`` may be called again as the graph grows; it returns only new clauses. Variable 1 is the constant true.
     """
 
     def __init__(self, gates: Gates) -> None:
@@ -26,7 +28,7 @@ class Clauses:
         self._new: list[Clause] = [[1]]
 
     def literal(self, literal: int) -> int:
-        """The DIMACS literal of a literal of the graph, whose gates are defined from here on."""
+        """The DIMACS literal of a literal of the graph; its gates are defined from here on."""
         node = literal >> 1
         if node not in self.variables:
             self._define(node)
@@ -72,7 +74,7 @@ class Clauses:
         return sorted(seen)
 
     def _leaves(self, node: int, inner: set[int]) -> Sequence[int]:
-        """The parts of a conjunction of conjunctions that nothing else uses."""
+        """The operands of nested conjunctions that nothing else uses."""
         leaves: dict[int, None] = {}
         stack = [self.gates.right[node], self.gates.left[node]]
         while stack:

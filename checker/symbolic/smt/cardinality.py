@@ -1,9 +1,10 @@
-"""How many elements sets of open size have, for the second encoding: sets as elements of a sort of their own, and laws about their numbers.
+"""Cardinality of sets of open size in the second encoding: sets become elements of a sort of their own, with laws about
+their sizes.
 
-First-order logic does not count. What is asked of a number here follows from laws that hold for all finite sets: one is empty or has an element;
-a part of a set has no more elements, and as many only if it is the whole; one element more is one more; and two sets that together have
-more elements than there are share one, which is what majorities are for. The laws do not say all there is to say, so that more may
-happen here than with real sets, never less.
+First-order logic cannot count. Everything asserted about a size follows from laws that hold for all finite sets: a set
+is empty or has an element; a subset has no more elements, and as many only if it is the whole; one element more is one
+more; two sets with together more elements than there are intersect, which is what majorities need. The laws are
+incomplete: more may happen here than with real sets, never less.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import z3
 
 
 class _SetSort:
-    """The sets of elements of one sort."""
+    """The sort of sets of elements of one sort."""
 
     def __init__(self, of: Any) -> None:
         self.sort = z3.DeclareSort(f"sets of {of}")
@@ -38,7 +39,7 @@ class _SetSort:
         )
         isin, of_a, of_b = self.member, self.number(a), self.number(b)
         x_in_a, x_in_b, y_in_b = isin(x, a), isin(x, b), isin(y, b)
-        # Z3 keeps no hold on the terms of a pattern while it is made, and so they have names here.
+        # Z3 does not hold a reference to the terms of a pattern while it is made. These names keep them alive.
         sizes, with_x, with_y = (z3.MultiPattern(*each) for each in ((of_a, of_b), (of_a, x_in_b), (of_a, y_in_b)))
         in_a_alone = z3.And(isin(only(a, b), a), z3.Not(isin(only(a, b), b)))
         in_both = z3.And(isin(both(a, b), a), isin(both(a, b), b))
@@ -61,7 +62,8 @@ class _SetSort:
 
 
 class Sizes:
-    """The numbers of elements that were asked for. What is read below a quantifier may mention its variables, which therefore have to be told."""
+    """The sizes that were read. One read below a quantifier may mention its variables, so these must be announced by
+    ``under``."""
 
     def __init__(self) -> None:
         self._sorts: dict[str, _SetSort] = {}
@@ -72,12 +74,12 @@ class Sizes:
 
     @property
     def are_asked(self) -> bool:
-        """Whether any number was asked for."""
+        """Whether any size was read."""
         return bool(self._sorts)
 
     @contextmanager
     def under(self, variables: Sequence[Any]) -> Iterator[None]:
-        """What is read meanwhile stands below a quantifier over these variables."""
+        """Inside, what is read is below a quantifier over these variables."""
         before = len(self._scope)
         self._scope += variables
         try:
@@ -86,7 +88,7 @@ class Sizes:
             del self._scope[before:]
 
     def number(self, of: Any, contains: Callable[[Any], Any]) -> Any:
-        """The number of elements of a set of elements of a sort, given by its membership."""
+        """The size of a set of elements of a sort, given by its membership."""
         if str(of) not in self._sorts:
             self._sorts[str(of)] = _SetSort(of)
         sets = self._sorts[str(of)]
@@ -101,7 +103,8 @@ class Sizes:
         return sets.number(self._name(sets, x, inside, free)(*free))
 
     def _name(self, sets: _SetSort, x: Any, inside: Any, free: Sequence[Any]) -> Any:
-        """The function from the variables to the set; the same for what differs in the names of the variables alone."""
+        """The function from the variables to the set; one function for sets that differ only in the names of
+        variables."""
         item, *places = (z3.Const(f"variable {at} of {each.sort()}", each.sort()) for at, each in enumerate([x, *free]))
         body = z3.substitute(inside, (x, item), *zip(free, places, strict=True))
         key = (body.get_id(), *(each.get_id() for each in places))
@@ -115,7 +118,7 @@ class Sizes:
         return self._named[key]
 
     def laws(self, asked: Sequence[Any]) -> list[Any]:
-        """The laws about what the formulas mention, and which sets those are."""
+        """The laws about the sets that the formulas mention, and those sets."""
         if not self._sorts:
             return []
         found: dict[str, tuple[_SetSort, Any]] = {}

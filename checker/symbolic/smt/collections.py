@@ -18,7 +18,7 @@ Moment = tuple[Values, Values, Values | None]
 
 
 class Collections(ABC):
-    """What reading an expression needs for collections; ``now``, ``before`` and ``bound`` are the values of names."""
+    """What encoding an expression needs for collections; ``now``, ``before`` and ``bound`` are the values of names."""
 
     def __init__(self, domain: Domain, now: Values, before: Values | None) -> None:
         self.domain = domain
@@ -32,20 +32,20 @@ class Collections(ABC):
 
     @abstractmethod
     def apart(self, make: Callable[[], Any]) -> Any:
-        """What ``make`` reads, which may not be reached."""
+        """What ``make`` encodes, which evaluation may not reach."""
 
     @abstractmethod
     def require(self, condition: Any) -> None:
-        """Without this condition what is read has no value."""
+        """Note that what is encoded is undefined without this condition."""
 
     def for_all(self, over: k.Expr, holds: Callable[[Any], Any]) -> Any:
-        """Whether something holds for all elements of what an expression ranges over."""
+        """Whether something holds for all elements of an expression's value."""
         if isinstance(over, k.TypeDomain):
             return self.domain.forall(over.of, holds)
         return self.domain.all_of(self.read(over), holds)
 
     def listed(self, over: TSet, span: Span) -> Sequence[tuple[Any, Any]]:
-        """What may be in a set that updates are made for, each with the condition that it is."""
+        """The possible elements of a set over which updates loop, each with the condition that it is present."""
         if over.items is not None:
             return over.items
         if self.domain.is_listed(over.of):
@@ -100,7 +100,8 @@ class Collections(ABC):
         return dict(self.bound), self.now, self.before
 
     def _at(self, moment: Moment, more: Values, make: Callable[[], Any]) -> Any:
-        """What ``make`` reads with the locals and the state of an earlier moment: collections are read when they are asked."""
+        """What ``make`` encodes with the locals and the state of an earlier moment: a collection is evaluated lazily,
+        at its uses."""
         outer = self.bound, self.now, self.before
         self.bound, self.now, self.before = {**moment[0], **more}, moment[1], moment[2]
         try:
@@ -234,7 +235,7 @@ class Collections(ABC):
         return TSeq(whole.length - taken, lambda i: whole.get(i + taken), whole.most)
 
     def _items(self, collection: Any) -> Sequence[tuple[Any, Any]]:
-        """What may be in a set, without repetitions that count twice."""
+        """The possible elements of a set, without repetitions that would count twice."""
         if isinstance(collection, TSet):
             if self.domain.is_listed(collection.of):
                 return [(collection.contains(x), x) for x in self.domain.values(collection.of)]

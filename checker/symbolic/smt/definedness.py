@@ -1,6 +1,7 @@
-"""When expressions and steps have a value, in the second encoding: conditions of which each has to hold.
+"""When expressions and steps are defined, in the second encoding: conditions that must all hold.
 
-They ask for no less than the language does. Where it stops early, at the first element that decides a quantifier, they ask for all of them.
+They require at least what the language does. Where evaluation stops early, at the first element that decides a
+quantifier, they require all elements to be defined.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from assay.grammar.kernel import types as t
 
 
 def has_value(reading: SmtEncoder, expr: k.Expr) -> Any:
-    """Whether an expression has a value."""
+    """Whether an expression is defined."""
     node = expression(expr)
     match node:
         case k.Logic(_, op, parts):
@@ -53,7 +54,7 @@ def has_value(reading: SmtEncoder, expr: k.Expr) -> Any:
 
 
 def _in_order(reading: SmtEncoder, op: str, parts: Sequence[k.Expr]) -> Any:
-    """Of expressions that protect those after them: each has a value if it is reached."""
+    """For expressions that protect those after them: each is defined if it is reached."""
     first, rest = parts[0], parts[1:]
     known = has_value(reading, first)
     if not rest:
@@ -117,9 +118,9 @@ class _Write:
 
 
 class StepNeeds:
-    """What a step needs so that it has a value: ``needs``, in any instance that satisfies ``given``.
+    """What a step needs to be defined: ``needs``, in any instance that satisfies ``given``.
 
-    Where it is not ``bounded``, bounds are no guards.
+    If not ``bounded``, bounds are no guards.
     """
 
     def __init__(self, domain: Domain, kernel: k.Kernel, now: Values, *, bounded: bool) -> None:
@@ -132,7 +133,7 @@ class StepNeeds:
         self._writes: list[_Write] = []
 
     def action(self, action: k.Action) -> None:
-        """Any instance of an action."""
+        """The needs of any instance of an action."""
         for parameter in action.parameters:
             self._pick(parameter.binder, parameter.domain, [])
         self._run(action.body, [])
@@ -141,7 +142,8 @@ class StepNeeds:
                 self.needs.append(z3.Not(z3.And(*one.when, *other.when, *self._same_place(one, other))))
 
     def initial(self, init: k.Init) -> None:
-        """The initial states, but for their conditions; raises ``OutsideTheoryError`` where a value is given in parts."""
+        """The needs of initial states, without their conditions. Raises ``OutsideTheoryError`` where a value is given
+        in parts."""
         whole = {each.variable for each in init.body if isinstance(each, k.Assign) and not each.path}
         if whole != self._types.keys() or len(whole) < sum(1 for _ in assignments(init.body)):
             raise OutsideTheoryError("an initial value that is given in parts", init.span)
@@ -222,7 +224,7 @@ class StepNeeds:
                 raise AssertionError(of)
 
     def _same_place(self, one: _Write, other: _Write) -> list[Any]:
-        """That one place lies at or inside the other."""
+        """Whether one place lies at or inside the other."""
         pairs = list(zip(one.place, other.place, strict=False))
         if any(of is None and a != b for (a, of), (b, _) in pairs):
             return [z3.BoolVal(False)]

@@ -1,7 +1,8 @@
 """The second encoding: expressions and steps of the kernel as first-order formulas, read straight off the kernel.
 
-It agrees with the language wherever an expression has a value. What has none may have any value here, and steps whose guards or updates
-have none may happen; so there may be more steps here than in the system, never fewer, and what is inductive here is inductive there.
+It agrees with the language wherever an expression is defined. An undefined expression may have any value here, and a
+step whose guards or updates are undefined may happen. So there may be more steps here than in the system, never fewer,
+and what is inductive here is inductive there.
 """
 
 from __future__ import annotations
@@ -40,19 +41,19 @@ class SmtEncoder(Collections):
         self._inside = 0
 
     def read(self, expr: k.Expr) -> Any:
-        """The term of an expression; raises ``OutsideTheoryError`` with its place."""
+        """The term of an expression. Raises ``OutsideTheoryError`` with its place."""
         try:
             return self._read(expression(expr))
         except OutsideTheoryError as error:
             raise (error if error.span.file else OutsideTheoryError(error.what, expr.span)) from None
 
     def require(self, condition: Any) -> None:
-        """Note a condition without which what is read outside of any binder has no value."""
+        """Note a condition without which an expression outside of any binder is undefined."""
         if not self._inside:
             self.known.append(condition)
 
     def needs(self, expr: k.Expr) -> list[Any]:
-        """The conditions without which an expression has no value though its parts have, and more that it needs."""
+        """The conditions under which an expression is defined if its parts are, and further needs."""
         outer, self.known, inside, self._inside = self.known, [], self._inside, 0
         try:
             self.read(expr)
@@ -61,7 +62,7 @@ class SmtEncoder(Collections):
             self.known, self._inside = outer, inside
 
     def apart(self, make: Callable[[], Any]) -> Any:
-        """What ``make`` reads; that something has no value in it is not noted, as it may not be reached."""
+        """What ``make`` encodes; needs inside it are dropped, because evaluation may not reach it."""
         self._inside += 1
         try:
             return make()
@@ -122,7 +123,7 @@ class SmtEncoder(Collections):
                 assert_never(node)
 
     def earlier(self, make: Callable[[], Any]) -> Any:
-        """What ``make`` reads in the state before."""
+        """What ``make`` encodes, over the state before."""
         assert self.before is not None
         now, self.now = self.now, self.before
         try:
@@ -321,7 +322,7 @@ class SmtEncoder(Collections):
 
     @staticmethod
     def _also_outside(table: Any, key: t.Type) -> Any:
-        """The map or sequence; the keys of a partial map in an expression may be outside of their range."""
+        """The map or sequence; the keys of a partial map in an expression may be outside their range."""
         if isinstance(table, TMap) and is_integer(key) and key != table.keys.of:
             return TMap(TSet(table.keys.contains, t.INT), table.get)
         return table

@@ -1,7 +1,7 @@
 """The second opinion: whether statements are inductive and imply a property, asked of Z3 in the second encoding.
 
-Every answer that is not a plain "no counterexample" is no: a time-out, a construct outside the theory, and a counterexample that may be
-one of the second encoding alone, since it has more steps than the system.
+Every answer other than "unsatisfiable" counts as no: a time-out, a construct outside the theory, and also a
+counterexample, which may exist in the second encoding alone, because it has more steps than the system.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from assay.grammar.elaborate.scopes.type_relations import mentions
 from assay.grammar.kernel import types as t
 
 RLIMIT = 200_000_000
-"""Z3's own measure of work, the same on every machine, that one question may take."""
+"""Z3's measure of work (the same on every machine) that one question may take."""
 
 
 NUMBERS = 10
-"""By how much less work a question about numbers of elements may take: what follows from their laws is found soon or never."""
+"""By how much less work a question about sizes may take: what follows from their laws is found soon or never."""
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Why statements were not confirmed: what was asked, the number of the statement if it was about one, and what Z3 said."""
+    """Why statements were not confirmed: the question, the number of the statement if it was about one, and Z3's
+    reason."""
 
     where: str
     statement: int | None
@@ -57,9 +58,10 @@ def _no_encoding(error: OutsideTheoryError | TooLateError | z3.Z3Exception) -> D
 
 
 class SecondOpinion:
-    """Statements about one kernel; with ``open_sorts`` the sets of those names may have any size, and bounds are no guards.
+    """Statements about one kernel. With ``open_sorts`` the sets of those names may have any size, and bounds are no
+    guards.
 
-    ``rlimit`` is how much work each question may take, ``expired`` is asked before each.
+    ``rlimit`` is how much work each question may take; ``expired`` is called before each.
     """
 
     def __init__(
@@ -80,11 +82,12 @@ class SecondOpinion:
 
     @property
     def asks_numbers(self) -> bool:
-        """Whether numbers of elements of open size were read, of which only laws are known."""
+        """Whether sizes of open sets were read, about which only laws are known."""
         return self._domain.sizes.are_asked
 
     def inductive(self, statements: Sequence[k.Expr]) -> Doubt | None:
-        """Why it is not certain that the statements hold initially and are kept together by every step; None if it is."""
+        """The doubt that the statements hold initially and are preserved together by every step; None if that is
+        certain."""
         try:
             self._prepare()
             return self._not_first(statements) or self._not_kept(statements)
@@ -106,7 +109,8 @@ class SecondOpinion:
             return _no_encoding(error)
 
     def implies(self, statements: Sequence[k.Expr], prop: k.Property) -> Doubt | None:
-        """Why it is not certain that the statements imply a property of states, or of steps from such states; None if it is."""
+        """The doubt that the statements imply a property of states, or of steps from such states; None if that is
+        certain."""
         try:
             self._prepare()
             held = self._held(statements)
@@ -123,7 +127,8 @@ class SecondOpinion:
             return _no_encoding(error)
 
     def valued(self, statements: Sequence[k.Expr], properties: Sequence[k.Property]) -> Doubt | None:
-        """Why it is not certain that initial states, steps from states with the statements, and properties have a value; None if it is."""
+        """The doubt that initial states, steps from states with the statements, and properties are defined; None if
+        that is certain."""
         try:
             self._prepare()
             held = self._held(statements)
@@ -132,7 +137,8 @@ class SecondOpinion:
             return _no_encoding(error)
 
     def never_cut(self, statements: Sequence[k.Expr], label: str) -> Doubt | None:
-        """Why it is not certain that no step from a state with the statements is cut by the bound of a label; None if it is."""
+        """The doubt that the bound of a label cuts no step from a state with the statements; None if that is
+        certain."""
         try:
             self._prepare()
             held = self._held(statements)
@@ -145,7 +151,8 @@ class SecondOpinion:
             return _no_encoding(error)
 
     def _cuts(self, label: str) -> Iterator[tuple[str, Sequence[Any]]]:
-        """For each way in which the bound of a label may cut an action its name, and conditions of which all hold then."""
+        """For each way in which the bound of a label may cut an action: the action's name, and conditions that all hold
+        then."""
         variable = next((v for v in self._kernel.variables if label == f"capacity of {v.name}"), None)
         if variable is not None:
             for step in self._all_steps():
@@ -162,7 +169,8 @@ class SecondOpinion:
                 yield action.name, conditions
 
     def _refuse_sequences(self, action: str) -> None:
-        """A step in this encoding is none that exceeds the capacity of a sequence, and may exceed another one besides."""
+        """Refuse an action that may exceed the capacity of a sequence: such a step is not encoded, though it may exceed
+        another capacity too."""
         names = written(self._kernel, action)
         if any(mentions(each.type, t.SeqType) for each in self._kernel.variables if each.name in names):
             raise OutsideTheoryError("the capacity of a sequence")
@@ -209,7 +217,7 @@ class SecondOpinion:
         return holds if prop.kind == "reachable" else z3.Not(holds)
 
     def _prepare(self) -> None:
-        """Make the state, which a type may prevent."""
+        """Make the symbolic state. A type outside the theory may prevent that."""
         if not self._typed:
             self._now, self._typed = any_state(self._domain, self._kernel.variables, "")
             self._typed.append(z3.BoolVal(True))
@@ -279,9 +287,9 @@ class SecondOpinion:
         return Doubt(where, at, why, is_answered=answer == z3.sat or lawful)
 
     def _add_laws(self, solver: z3.Solver) -> bool:
-        """Add what is known about the numbers of elements that are mentioned; whether there are any.
+        """Add the laws about the sizes that are mentioned; returns whether there are any.
 
-        With them Z3 is not to look for counterexamples, which takes it long: these would seldom be ones with real sets.
+        With them Z3 must not search models: that takes long, and a model would hardly ever have real sets.
         """
         if not self.asks_numbers:
             return False
@@ -294,7 +302,8 @@ class SecondOpinion:
     # ------------------------------------------------------------------------------------- what is needed
 
     def relevant(self, statements: Sequence[k.Expr], prop: k.Property) -> list[int]:
-        """Of statements that are inductive and imply the property, some that already are and do, found from what refutations used."""
+        """A subset of inductive statements that is still inductive and implies the property, from what refutations
+        used."""
         marks = [z3.Bool(f"statement {at}") for at in range(len(statements))]
         held = [z3.Implies(mark, self._says(each, self._now)) for mark, each in zip(marks, statements, strict=True)]
         base = [*self._typed, *held]
@@ -317,7 +326,7 @@ class SecondOpinion:
         return sorted(kept)
 
     def _used(self, solver: z3.Solver, denied: Any, marks: Sequence[Any]) -> set[int]:
-        """The statements that a refutation used; all of them if there is none, so that nothing is left out wrongly."""
+        """The statements that a refutation used; all of them if there is none, so that nothing is wrongly left out."""
         solver.push()
         try:
             solver.add(denied)

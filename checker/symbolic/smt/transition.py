@@ -1,4 +1,4 @@
-"""Initial states and steps in the second encoding: the values of the variables afterwards as terms over the values before."""
+"""Initial states and steps in the second encoding: variables after a step as terms over the variables before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from assay.grammar.kernel import types as t
 
 @dataclass(frozen=True, slots=True)
 class TheoryStep:
-    """A step of an action with any arguments: the conditions under which it happens, and the values of the variables after it."""
+    """A step of an action with arbitrary arguments: the conditions under which it happens, and the variables
+    after it."""
 
     action: str
     conditions: tuple[Any, ...]
@@ -27,13 +28,13 @@ class TheoryStep:
 
 
 def any_state(domain: Domain, variables: Sequence[k.Variable], stem: str) -> tuple[Values, list[Any]]:
-    """Unknown values of the variables, and that each is one of its type."""
+    """Unknown values of the variables, with the condition that each is of its type."""
     values = {v.name: domain.unknown(v.type, f"{stem}{v.name}")() for v in variables}
     return values, [domain.typed(values[v.name], v.type) for v in variables]
 
 
 def first_state(domain: Domain, kernel: k.Kernel) -> TheoryStep:
-    """The initial states, as a step from nowhere."""
+    """The initial states, as a step from no state."""
     nothing, typed = any_state(domain, kernel.variables, "initial ")
     reading = SmtEncoder(domain, dict(nothing))
     writer = _Writer(reading, kernel)
@@ -44,7 +45,7 @@ def first_state(domain: Domain, kernel: k.Kernel) -> TheoryStep:
 
 
 def step_of(domain: Domain, kernel: k.Kernel, action: k.Action, now: Values, *, bounded: bool) -> TheoryStep:
-    """A step of an action from the values ``now``; where not ``bounded``, its ``bound`` lines are no guards."""
+    """A step of an action from the values ``now``. If not ``bounded``, its ``bound`` lines are no guards."""
     reading = SmtEncoder(domain, now)
     writer = _Writer(reading, kernel, bounded=bounded)
     for parameter in action.parameters:
@@ -54,7 +55,8 @@ def step_of(domain: Domain, kernel: k.Kernel, action: k.Action, now: Values, *, 
 
 
 def cuts_of(domain: Domain, kernel: k.Kernel, action: k.Action, now: Values, label: str) -> Iterator[tuple[Any, ...]]:
-    """For each ``bound`` of that label the conditions under which it is the first that cuts the action, or more: other bounds are left out."""
+    """For each ``bound`` of that label conditions under which it is the first to cut the action. Other bounds are
+    ignored, so they may hold more often."""
     reading = SmtEncoder(domain, now)
     writer = _Writer(reading, kernel, bounded=False)
     for parameter in action.parameters:
@@ -71,7 +73,8 @@ def cuts_of(domain: Domain, kernel: k.Kernel, action: k.Action, now: Values, lab
 
 
 def more_than(domain: Domain, value: Any, of: t.Type) -> Any:
-    """Whether a set or partial map has more elements than its type allows; raises ``OutsideTheoryError`` where there are capacities inside."""
+    """Whether a set or partial map has more elements than its type allows. Raises ``OutsideTheoryError`` for capacities
+    inside."""
     match of:
         case t.SetType(item, int(capacity)):
             image, keys = item, value
@@ -102,7 +105,7 @@ class _Writer:
         self.reading.bound[binder.name] = value
 
     def run(self, body: Sequence[k.Statement]) -> None:
-        """Read the guards, lets and picks, and make the writes."""
+        """Encode the guards, lets and picks, and make the writes."""
         for each in body:
             node = statement(each)
             match node:
@@ -152,7 +155,7 @@ class _Writer:
         self.after[node.variable] = self.domain.choose(z3.And(when), new, current, of) if when else new
 
     def _require(self, condition: Any, when: list[Any]) -> None:
-        """Let only steps happen that satisfy a condition if they make the write that it is about."""
+        """Allow only steps that satisfy a condition if they make the write it belongs to."""
         self.conditions.append(z3.Implies(z3.And(when), condition) if when else condition)
 
     def _put(self, current: Any, of: t.Type, path: list[Any], value: Any, when: list[Any]) -> Any:

@@ -1,6 +1,8 @@
-"""Values as terms of first-order logic, for the second encoding: collections are functions, numbers are integers, nothing is packed.
+"""Values as terms of first-order logic, for the second encoding: collections are functions, numbers are integers,
+nothing is packed.
 
-This shares nothing with the encoding as gates. Elements of a set parameter are the integers from 0, or of a sort of its own where the size is left open.
+This shares no code with the encoding as gates. Elements of a set parameter are the integers from 0, or belong to a sort
+of their own where the size is open.
 """
 
 from __future__ import annotations
@@ -21,11 +23,11 @@ from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
 
 LISTED = 300
-"""Quantifiers over at most this many values are written out."""
+"""Quantifiers over at most this many values are expanded."""
 
 
 class OutsideTheoryError(Exception):
-    """A construct that first-order logic over functions does not say, with its place."""
+    """A construct that first-order logic over functions cannot express, with its place."""
 
     def __init__(self, what: str, span: Span = NOWHERE) -> None:
         super().__init__(what)
@@ -34,7 +36,7 @@ class OutsideTheoryError(Exception):
 
 
 class TooLateError(Exception):
-    """The time limit was reached while quantifiers were written out."""
+    """The time limit was reached while quantifiers were expanded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class TRecord:
 
 @dataclass(frozen=True, slots=True)
 class TOption:
-    """An option; the item means nothing where it is not present."""
+    """An option; the item has no meaning where it is not present."""
 
     present: Any
     item: Any
@@ -62,9 +64,9 @@ class TOption:
 
 @dataclass(frozen=True, slots=True)
 class TSet:
-    """A set by its membership. ``of`` is a type that all its elements are of: sets with different ranges can be compared.
+    """A set by its membership. ``of`` is a type of all its elements: sets with different ranges can be compared.
 
-    ``items`` lists what may be in it, each with the condition that it is, where that is known.
+    ``items`` lists its possible elements where they are known, each with the condition that it is present.
     """
 
     contains: Callable[[Any], Any]
@@ -90,7 +92,7 @@ class TSeq:
 
 
 class Domain:
-    """What types mean: which sorts are of open size, and how to quantify over a type."""
+    """The meaning of types: which sorts are of open size, and how to quantify over a type."""
 
     def __init__(self, open_sorts: frozenset[str] = frozenset(), expired: Callable[[], bool] = lambda: False) -> None:
         self.open_sorts = open_sorts
@@ -126,7 +128,7 @@ class Domain:
                 assert_never(other)
 
     def scalars(self, value: Any, of: t.Type) -> list[Any]:
-        """The scalars of a value; what is not used is a fixed value, so that equal values have equal scalars."""
+        """The scalars of a value. Unused parts are a fixed value, so that equal values have equal scalars."""
         match kind(of):
             case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
                 return [value]
@@ -157,7 +159,8 @@ class Domain:
     # -------------------------------------------------------------------------------------------- making
 
     def unknown(self, of: t.Type, name: str, keys: Sequence[Any] = ()) -> Callable[..., Any]:
-        """A value of the type about which nothing is known, as a function of scalars of the sorts ``keys``; another one at every call."""
+        """An unconstrained value of the type, as a function of scalars of the sorts ``keys``; a new one at
+        every call."""
         match kind(of):
             case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
                 sort, name = self.scalar_sorts(of)[0], self.fresh(name)  # `m.has` may be a field as well as a domain
@@ -206,7 +209,7 @@ class Domain:
         return make
 
     def literal(self, value: Value, of: t.Type) -> Any:
-        """A value known now."""
+        """A constant."""
         known: Any = value
         match kind(of):
             case t.BoolType():
@@ -242,11 +245,11 @@ class Domain:
                 assert_never(other)
 
     def filler(self, of: t.Type) -> Any:
-        """Some value of a type, for where it does not matter which."""
+        """Some value of a type, as a placeholder."""
         return self.unknown(of, "any")()
 
     def set_of(self, items: Sequence[tuple[Any, Any]], of: t.Type) -> TSet:
-        """The set of items that are there."""
+        """The set of the items that are present."""
         return TSet(lambda x: z3.Or([z3.And(p, self.equal(x, y, of)) for p, y in items]), of, tuple(items))
 
     def map_of(self, entries: Sequence[tuple[Any, Any]], of: t.MapType) -> TMap:
@@ -277,7 +280,7 @@ class Domain:
     # ------------------------------------------------------------------------------------------ relations
 
     def is_open(self, of: t.Type) -> bool:
-        """Whether the type has values that cannot be listed here."""
+        """Whether the type has values that cannot be enumerated here."""
         match kind(of):
             case t.BoolType():
                 return False
@@ -301,19 +304,19 @@ class Domain:
                 assert_never(other)
 
     def _is_open_capacity(self, capacity: int | None) -> bool:
-        """Where sizes are open a capacity is not known: a size parameter may give it."""
+        """Whether a capacity is unknown because sizes are open: a size parameter may define it."""
         return capacity is not None and bool(self.open_sorts)
 
     def is_listed(self, of: t.Type) -> bool:
-        """Whether quantifiers over the type are written out."""
+        """Whether quantifiers over the type are expanded."""
         return not self.is_open(of) and cardinality(of) <= LISTED
 
     def values(self, of: t.Type) -> list[Any]:
-        """All values of a type that is listed."""
+        """All values of a type that is expanded."""
         return [self.literal(value, of) for value in universe(of).values]
 
     def forall(self, of: t.Type, holds: Callable[[Any], Any]) -> Any:
-        """For all values of a type: written out where they are few."""
+        """For all values of a type: expanded where they are few."""
         if self.is_listed(of):
             if self._expired():
                 raise TooLateError
@@ -324,11 +327,11 @@ class Domain:
             return z3.ForAll(names, z3.Implies(self.typed(value, of), holds(value)))
 
     def exists(self, of: t.Type, holds: Callable[[Any], Any]) -> Any:
-        """For some value of a type."""
+        """For some value of a type: expanded where they are few."""
         return z3.Not(self.forall(of, lambda x: z3.Not(holds(x))))
 
     def _from_scalars(self, names: list[Any], of: t.Type) -> Any:
-        """The value of the scalars, which are taken from the front."""
+        """The value that scalars make; they are taken from the front."""
         match kind(of):
             case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
                 return names.pop(0)
@@ -348,7 +351,7 @@ class Domain:
                 assert_never(other)
 
     def typed(self, value: Any, of: t.Type) -> Any:
-        """Whether a value is one of the type: numbers in range, where the range has an end."""
+        """Whether a value is of the type: numbers in range, where the range has an end."""
         match kind(of):
             case t.BoolType() | t.IntType():
                 return z3.BoolVal(True)
@@ -387,7 +390,7 @@ class Domain:
                 assert_never(other)
 
     def equal(self, a: Any, b: Any, of: t.Type) -> Any:
-        """Whether two values are equal; ``of`` is the type of both but for ranges and capacities inside collections."""
+        """Whether two values are equal; ``of`` is the type of both up to ranges and capacities inside collections."""
         match kind(of):
             case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
                 return a == b
