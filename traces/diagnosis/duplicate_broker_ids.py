@@ -24,7 +24,7 @@ broker may move to another host.
 
 
 def twins(reading: LogReading) -> Iterator[Remark]:
-    """A remark for each start of a process under an id with which another process was running whose start was logged."""
+    """A remark for each start of a process under an id whose other process, with a logged start, was running."""
     ids = {node.name: set(node.brokers) for node in reading.nodes}
     started: dict[ProcessRun, Event] = {}
     for event in reading.of_role(*BEGINNINGS):

@@ -140,7 +140,7 @@ class _Supposing:
     def voters(self) -> Iterator[Guess]:
         """The term of each voter before its first line about a term: a candidate has moved to the next term itself."""
         own = self._own
-        if next(iter(self._terms), 1) <= 1:  # the first term of all is told of
+        if next(iter(self._terms), 1) <= 1:  # the first term is logged
             return
         leading = {holder for holder, _ in self._spoken.values()}
         leading |= set() if self._unnamed is None else {self._unnamed[0]}

@@ -256,7 +256,9 @@ class _Supposing:
         return session if isinstance(session, str) else None
 
     def _numbered(self, entries: Sequence[_Entry]) -> Iterator[_Entry]:
-        """Registrations without a known number: they are taken as the first of their incarnation, if a number is free."""
+        """Registrations without a known number: they are taken as the first of their incarnation, if a number is
+        free.
+        """
         least: dict[int, int] = {}
         for said in self._said:
             for number in self._numbers_in(said):

@@ -253,7 +253,10 @@ def _fields_that_name() -> Iterator[str]:
 
 
 class _Told:
-    """The distinct facts that lines report in some fields, and where. Facts that files state themselves are left out."""
+    """The distinct facts that lines report in some fields, and where.
+
+    Facts that files state themselves are left out.
+    """
 
     def __init__(self, reading: LogReading, names: frozenset[str]) -> None:
         self._events = reading.events

@@ -139,7 +139,9 @@ def violation_of(misfit: Misfit) -> LogViolation:
 def _ranked_blames(
     item: OrderedObservation | None, ranked: Sequence[Suspect], writer: ConditionPrinter, field: str | None = None
 ) -> list[Blame]:
-    """The line that the repair changes, with what contradicts the changed field; then the suspects by rank, each once."""
+    """The line that the repair changes, with what contradicts the changed field; then the suspects by rank, each
+    once.
+    """
     blames = [as_blame(suspect, writer) for suspect in ranked]
     if item is not None:
         place = item.observation.event.record.place
@@ -208,7 +210,9 @@ def _with_times(chosen: ChosenRepair, order: PartialOrder) -> Repair:
 def _inversions(
     path: SearchPath | None, order: PartialOrder
 ) -> Iterator[tuple[float, OrderedObservation, OrderedObservation]]:
-    """The pairs of items that a path reads against their certain order, with the milliseconds by which they violate it."""
+    """The pairs of items that a path reads against their certain order, with the milliseconds by which they violate
+    it.
+    """
     read: list[OrderedObservation] = []
     for move in path.moves() if path is not None else ():
         if move.item is None:

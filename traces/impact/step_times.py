@@ -63,7 +63,7 @@ def moments(run: Execution, ordering: k.Ordering, begin: float) -> list[Moment]:
     for step, time, last in zip(run.steps, at, late, strict=True):
         if step.event is not None and step.event.record.time is not None:
             told = float(step.event.record.time) - before_line
-            # A line far later, such as that of a log that is replayed at a start, gives no lower bound: earlier lines depend on the step.
+            # A line far later (a log replayed at a start repeats old facts) gives no lower bound: earlier lines need the step.
             early = max(early, told) if told <= last else early
         here = max(found[-1].at, time) if time < inf else found[-1].at
         found.append(Moment(here, -inf if step.event is None else early, last, step.state, step.event))
@@ -134,7 +134,9 @@ def _before(found: Sequence[Moment], time: float) -> Moment:
 
 
 def woven(shared: Sequence[Moment], own: Sequence[Moment], variables: Sequence[int]) -> Iterator[Moment]:
-    """The shared and the slice execution as one, by time; ``variables`` are the positions of the slice's own variables."""
+    """The shared and the slice execution as one, by time; ``variables`` are the positions of the slice's own
+    variables.
+    """
     common, values = shared[0].state, own[0].state
     parts = merge(
         ((each.at, 0, n, each) for n, each in enumerate(shared)), ((e.at, 1, n, e) for n, e in enumerate(own))

@@ -63,7 +63,7 @@ def _begin(joiner: Joiner) -> tuple[Value, ...]:
     return tuple(state[i] for i in joiner.joint.split.own)
 
 
-# ------------------------------------------------------------------------------------------- equality of kernels for slices
+# ------------------------------------------------------------------------------------ equality of kernels for slices
 
 
 def _parts(joint: Joint) -> tuple[object, ...]:
@@ -81,7 +81,7 @@ def _parts(joint: Joint) -> tuple[object, ...]:
             plan.hidden,
             plan.ordering,
             plan.slicing,
-        ),  # hidden_limit is not compared: it is read only where a version is skipped, and such slices are checked whole
+        ),  # not hidden_limit: it is read only where a version is skipped, and such slices are checked whole
         (plan.numbered, plan.threads, plan.reported, plan.ends),
         (divided.shared, divided.own, joint.partial, joint.begun, joint.late, joint.supposes),
     )
@@ -150,7 +150,7 @@ def _names(kind: Any) -> tuple[str, ...]:
 _known_names: dict[Any, tuple[str, ...]] = {}
 
 
-# -------------------------------------------------------------------------------------------- dependence on single elements
+# --------------------------------------------------------------------------------------- dependence on single elements
 
 
 def _tells_nothing(joiner: Joiner, grown: frozenset[str]) -> bool:
@@ -202,7 +202,7 @@ def _is_keyed_by(type_: object, grown: frozenset[str]) -> bool:
     return is_dataclass(type_) and any(_is_keyed_by(getattr(type_, name), grown) for name in _names(type(type_)))
 
 
-# --------------------------------------------------------------------------------------------------- over the shared timeline
+# ---------------------------------------------------------------------------------------------- over the shared timeline
 
 
 def _without(chain: Chain, joint: Joint, added: Added) -> Chain:

@@ -268,7 +268,9 @@ class SliceProgress:
         return None
 
     def _go_on(self, joiner: Joiner, name: str, point: Point) -> SliceAnswer | None:
-        """The answer by a check from a checkpoint on; None if something is wrong, which only a whole check can explain."""
+        """The answer by a check from a checkpoint on; None if something is wrong, which only a whole check can
+        explain.
+        """
         joiner.forget()
         history = VersionHistory(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0])
         check = self._check(joiner, history, point)

@@ -41,7 +41,9 @@ def follow_slices(joint: Joint, slices: Mapping[str, Selection]) -> dict[str, Sl
 
 
 def _is_simple(joint: Joint) -> bool:
-    """Whether slices see nothing shared that changes, have no versions, and no action of theirs is reported in answers."""
+    """Whether slices see nothing shared that changes, have no versions, and no action of theirs is reported in
+    answers.
+    """
     numbered = any(rule.at is not None for rule in joint.plan.rules)
     return joint.is_apart and not joint.past.steps and not numbered and not joint.plan.reported
 

@@ -200,7 +200,7 @@ def latest_times(times: Sequence[Times], spreads: Sequence[Times], after: Sequen
 
 
 def earliest_times(times: Sequence[Times], after: Sequence[Sequence[int]], ordering: Ordering) -> list[Times]:
-    """The lower ends of the intervals: never higher than a lower end later in the stream, or in the streams after it."""
+    """The lower ends of the intervals: never higher than one later in the stream, or in the streams after it."""
     window = inf if ordering.commit_before_line is None else ordering.commit_before_line
     begins: list[Times] = []
     starts = [inf] * len(times)

@@ -1,4 +1,6 @@
-"""Divides the events under one slice name into incarnations: a topic that is deleted and created again keeps its name."""
+"""Divides the events under one slice name into incarnations: a topic that is deleted and created again keeps its
+name.
+"""
 
 from __future__ import annotations
 

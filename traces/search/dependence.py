@@ -65,7 +65,9 @@ class DependenceScan:
         self._more: Iterator[Occurrence] = iter(())
 
     def onward(self, occurrences: Occurrences, near: Near, least: float) -> Iterator[Occurrence]:
-        """The calls not scanned yet. If ``least`` is lower than before, the scan starts again: earlier items count now."""
+        """The calls not scanned yet. If ``least`` is lower than before, the scan starts again: earlier items count
+        now.
+        """
         if least < self._since:
             self._since = least
             self._more = occurrences.before(self.item, near, self.places, least)
@@ -134,7 +136,9 @@ class Writers:
 
 
 class Footprints:
-    """The read and write sets of a model's calls and hidden steps, each computed once; shared by all searches of a log."""
+    """The read and write sets of a model's calls and hidden steps, each computed once; shared by all searches of a
+    log.
+    """
 
     def __init__(self, model: TraceModel) -> None:
         self.model = model
@@ -405,7 +409,9 @@ class Interference:
     # --------------------------------------------------------------------------------------------- invisible items
 
     def idle(self, item: OrderedObservation, state: int, cursors: Cursors) -> bool:
-        """Whether an item that may come next and changes nothing can be read at once (docs/design/invisible-items.md)."""
+        """Whether an item that may come next and changes nothing can be read at once
+        (docs/design/invisible-items.md).
+        """
         if not self.model.can_stay(item, state):
             return False
         threats = self._known_threats(item)
@@ -470,7 +476,7 @@ def _note(lasts: dict[int, int], item: OrderedObservation) -> None:
 
 def to_come(lasts: Iterable[tuple[int, int]], cursors: Cursors) -> bool:
     """Whether one of these items has not been read."""
-    for stream, position in lasts:  # noqa: SIM110 - the innermost loop of the search: any() with a generator cost most of its time
+    for stream, position in lasts:  # noqa: SIM110 - innermost loop: a generator for any() cost most of the time
         if cursors[stream] <= position:
             return True
     return False

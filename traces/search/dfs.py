@@ -112,7 +112,7 @@ class TraceSearch:
         return TraceSearch(self.model, TraceHeads(order), self.prints)
 
     def with_change(self, order: PartialOrder, item: OrderedObservation | None) -> TraceSearch:
-        """A search over a partial order in which ``item`` replaced another item, or, if it is None, one was left out."""
+        """A search over a partial order in which ``item`` replaced another item; if it is None, one was left out."""
         return TraceSearch(self.model, TraceHeads(order), self.prints, self.interference.with_item(order, item))
 
     def settle(self, path: SearchPath, limits: Limits) -> SearchPath:

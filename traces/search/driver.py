@@ -1,4 +1,6 @@
-"""Runs replay, search and SAT in turn until one decides: accepted with a path, rejected, or undecided with the reason."""
+"""Runs replay, search and SAT in turn until one decides: accepted with a path, rejected, or undecided with the
+reason.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,7 @@ def _past_cap(search: TraceSearch, beginnings: list[SearchPath], limits: Limits,
 
     It answers ``Rejected`` only where the solver was asked about all executions from the beginning on.
     """
-    from assay.traces.search import sat_fallback  # noqa: PLC0415 - few logs need the solver, and it takes its time to load
+    from assay.traces.search import sat_fallback  # noqa: PLC0415 - few logs need the solver, which loads slowly
 
     found, starts = stopped, beginnings
     if (

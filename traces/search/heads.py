@@ -101,7 +101,7 @@ class _Ends:
                 self._of_node[node] = item
         self._first = sorted(self._of_node.values(), key=lambda item: item.latest)[:2]
         self.until = self._first[0].latest + order.skew if order.timed and self._first else inf
-        # A quick test: an item that begins later than this is certainly preceded, whatever its node. Most streams have not begun.
+        # An item that begins later than this is certainly preceded, whatever its node: most streams have not begun.
 
     def precede(self, item: OrderedObservation) -> bool:
         """Whether some item certainly comes before this one.

@@ -21,7 +21,10 @@ class SearchNode:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Hidden steps, then an item with the steps that explain it. An ``item`` of None is a step that a repair inserted."""
+    """Hidden steps, then an item with the steps that explain it.
+
+    An ``item`` of None is a step that a repair inserted.
+    """
 
     hidden: tuple[Taken, ...]
     item: OrderedObservation | None

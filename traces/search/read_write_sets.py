@@ -73,7 +73,9 @@ def overlap(left: Place, right: Place) -> bool:
 
 @dataclass(slots=True)
 class BoundNames:
-    """The binders in scope: values that are known statically, and the places that the other binders' values depend on."""
+    """The binders in scope: values that are known statically, and the places that the other binders' values depend
+    on.
+    """
 
     model: TraceModel
     values: dict[str, Value]

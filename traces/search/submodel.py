@@ -92,7 +92,9 @@ def _resized(type_: t.Type, at: int, states: Sequence[State]) -> t.Type:
 
 
 def steps_of(model: TraceModel, item: OrderedObservation) -> Iterator[list[tuple[str, Wanted]]]:
-    """The steps of an item, each as its alternative calls; an alternative with an argument without a value is left out."""
+    """The steps of an item, each as its alternative calls; an alternative with an argument without a value is left
+    out.
+    """
     rule, bound = item.observation.rule, item.observation.bound
     for alternatives in rule.steps:
         wanted = [(call.action, model.wanted_or_none(call, bound)) for call in alternatives]

@@ -288,7 +288,7 @@ class TraceModel:
         for steps in self._sequence(rule.steps, bound, state):
             after = steps[-1].state
             if after in ways:
-                # Two explanations to one state: prefer the one with fewer reported behaviours, which is the lesser charge.
+                # Of two explanations of one state the one with fewer reported behaviours is the lesser charge.
                 ways[after] = min(ways[after], steps, key=self.told)
             elif rule.then is None or self.holds(rule.then, bound, after, state):
                 ways[after] = steps

@@ -36,7 +36,9 @@ UNKNOWN: Rank = (inf,)
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """The rank of each line in the known executions, the hidden steps right before it, and its slice's state after it."""
+    """The rank of each line in the known executions, the hidden steps right before it, and its slice's state after
+    it.
+    """
 
     ranks: dict[Key, Rank] = field(default_factory=dict)
     hidden: dict[Key, tuple[ExecutedStep, ...]] = field(default_factory=dict)

@@ -274,7 +274,9 @@ def _earlier(one: OrderedObservation, other: OrderedObservation) -> OrderedObser
 
 
 class _Built:
-    """The order of the whole, built slice by slice: a stream of its updates, and one for the other lines of each file."""
+    """The order of the whole, built slice by slice: a stream of its updates, and one for the other lines of each
+    file.
+    """
 
     def __init__(self, model: WholeModel, shared: PartialOrder) -> None:
         bound = model.plan.ordering.commit_before_line

@@ -88,7 +88,9 @@ class Joint:
 
     @property
     def is_apart(self) -> bool:
-        """Whether slices may be searched as logs of their own: no line is known to be missing, and files order lines."""
+        """Whether slices may be searched as logs of their own: no line is known to be missing, and files order the
+        lines.
+        """
         lacking = self.partial or self.begun or self.supposes or self.late > -inf or self.outside is not None
         return not lacking and files_tell_order(self.plan)
 

@@ -198,7 +198,7 @@ class SliceCheck:
         else:
             onward = self.history.advance(before, write)
             if not onward and self.last is None and (self.partial or not self.started):
-                onward = self._adopt(write)  # it may be told again, long after it was written
+                onward = self._adopt(write)  # its lines may be a much later repetition
                 self.found.begun = write.lines[0]
             if not onward and self._may_lack_a_line(write):
                 self._leave(write)
@@ -260,9 +260,7 @@ class SliceCheck:
         best = self._adopted(write)
         if best is None:
             return ()
-        if (
-            self.partial and best.odd
-        ):  # of what no state in full holds, such as an assignment, the missing lines may have told
+        if self.partial and best.odd:  # missing lines may have reported what no full state holds, such as an assignment
             self.found.unplaced.append(write)
         else:
             self._note_odd(best.odd, best.trail)
@@ -447,7 +445,9 @@ class SliceCheck:
             if odd.line not in misplaced:
                 own = len(disagreeing(self.history, odd.line, odd.start, odd.after))
                 start, after, wrong = self._same_step(odd) or self._closest(odd.line)
-                if wrong < own and wrong != 0:  # where nothing is wrong but the number, that would say nothing
+                if (
+                    wrong < own and wrong != 0
+                ):  # wrong == 0: only the version differs, and there would be nothing to show
                     again = self.blamer.disagreement(self.history, odd.line, start, after, odd.violation.action)
                     self.found.violations[self.found.violations.index(odd.violation)] = again
         self.found.violations.sort(key=lambda violation: violation.event.record.time or 0)

@@ -116,7 +116,7 @@ class VersionHistory:
         return tuple(whole[i] for i in self.split.own)
 
     def window(self, entry: Entry) -> tuple[int, int]:
-        """The first and the last position at which an observation can have happened (docs/design/shared-timeline.md)."""
+        """The first and last position at which an observation can have happened (docs/design/shared-timeline.md)."""
         lines = entry.lines if isinstance(entry, VersionedUpdate) else (entry.line,)
         low, high = 0, min((self.chain.latest_at(line.latest) for line in lines), default=len(self.chain.states) - 1)
         for line in announcing(lines):

@@ -34,9 +34,8 @@ def check_slice(make: Make, quick: Make, lines: Sequence[OrderedObservation], mo
     filled = _with_a_gap_filled(make, lines, found)
     if filled is not None:
         return filled
-    if (
-        found.odd or len(found.violations) > 1
-    ):  # one rule that was broken, on which all lines agree, is no matter of numbers
+    # A single broken rule on which all lines agree is not tried: no wrong version explains that.
+    if found.odd or len(found.violations) > 1:
         for line, number in islice(_moves(lines, found, model), MOVES_TRIED):
             check = quick(_renumbered(lines, line, number))
             again = check.run()
