@@ -22,7 +22,7 @@ from assay.traces.diagnosis.clock_estimates import estimates, far_apart
 from assay.traces.diagnosis.duplicate_broker_ids import twins
 from assay.traces.diagnosis.inference import Said
 from assay.traces.diagnosis.inferred_kraft_events import events_of_members, untold_members
-from assay.traces.diagnosis.inferred_zookeeper_events import supposed_events, told
+from assay.traces.diagnosis.inferred_zookeeper_events import inference_notices, supposed_events
 from assay.traces.diagnosis.late_start import TRIED, beginnings, later, left_out, since
 from assay.traces.diagnosis.missing_logs import (
     BEFORE,
@@ -185,7 +185,7 @@ def _ask(
         explain=reading.explain,
         levels=WORTH_WORDS,
     )
-    return _Asked(without(shared, len(more)), slices, [*left, *told(more)])
+    return _Asked(without(shared, len(more)), slices, [*left, *inference_notices(more)])
 
 
 def _from_later(reading: LogReading, ask: Callable[[LogReading], _Asked]) -> _Asked:

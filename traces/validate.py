@@ -18,7 +18,7 @@ from assay.grammar.load import Loaded
 from assay.traces.attribution.run_events import LogEvents
 from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
-from assay.traces.explain.mismatch import MismatchFindings, proceed, violation_of
+from assay.traces.explain.mismatch import MismatchFindings, explain_and_continue, violation_of
 from assay.traces.gc_control import give_back, unsearched
 from assay.traces.incremental.incremental_recheck import Retrial
 from assay.traces.incremental.kill_rate import kill_rate
@@ -252,7 +252,7 @@ def check(
     compared = compared_events(model, parts.shared, read)
     search = TraceSearch(model, TraceHeads(compared))
     writer = ConditionPrinter(loaded.sources)
-    findings = proceed(search, writer, options) if compared.streams or parts.slices else MismatchFindings()
+    findings = explain_and_continue(search, writer, options) if compared.streams or parts.slices else MismatchFindings()
     findings.violations[:0] = [violation_of(misfit) for misfit in read.tally.misfits]
     joined = None
     if divided is not None and findings.path is not None:

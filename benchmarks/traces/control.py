@@ -73,13 +73,13 @@ class _Counted(VersionHistory):
         super().__init__(model, split, joint.chain, views, sys.maxsize)
         self._nodes = nodes
 
-    def number(self, own: Own, position: int) -> int:
+    def state_id(self, own: Own, position: int) -> int:
         self._count()
-        return super().number(own, position)
+        return super().state_id(own, position)
 
-    def own(self, state: int) -> Own:
+    def slice_values(self, state: int) -> Own:
         self._count()
-        return super().own(state)
+        return super().slice_values(state)
 
     def _count(self) -> None:
         if next(self._nodes, None) is None:

@@ -13,8 +13,9 @@ from assay.traces.event import Event
 from assay.traces.incremental.incremental_recheck import Change
 from assay.traces.observe.binding import EventBinder
 from assay.traces.properties.execution import PropertyChecker, execution
+from assay.traces.search import driver
 from assay.traces.search.dfs import Limits, TraceSearch
-from assay.traces.search.driver import Accepted, conclude
+from assay.traces.search.driver import Accepted
 from assay.traces.search.heads import TraceHeads
 from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_order
@@ -59,7 +60,7 @@ def _paths(run: str) -> list[SearchPath]:
     """The healthy execution of what is shared, from its beginning on."""
     asked = retrial(run)
     search = asked.search
-    answer = conclude(search, search.begin(search.frontier.start), asked.options)
+    answer = driver.run(search, search.begin(search.frontier.start), asked.options)
     assert isinstance(answer, Accepted)
     return list(answer.path.backwards())[::-1]
 

@@ -201,11 +201,11 @@ def _is_explained(run: str, point: Point, event: Event) -> bool:
             own, tuple(item for item in seen if number_of(joiner.model, item) == own)
         )
     else:
-        deeds = [item for item in seen if item.observation.pinned]
+        deeds = [item for item in seen if item.observation.names_action]
         if not deeds:  # the line says what holds, and not what was done
             return True
         entry = Deed(deeds[0])
-    return bool(history.advance((point.trail,), entry))
+    return bool(history.extend((point.trail,), entry))
 
 
 def _version(point: Point) -> int:

@@ -220,7 +220,7 @@ class IncrementalValidator:
             self._kernels = [KernelRules.of(self._joiner, None)]
             return -inf
         if shared.kernel is last.kernel and joint.asks_as(joiner.joint):
-            self._joiner = joiner.on(joint)
+            self._joiner = joiner.with_timeline(joint)
             return inf if self._joiner is joiner else agree_before(joiner.joint.chain, joint.chain)
         self._joiner = Joiner(joint)
         self._kernels.append(KernelRules.of(self._joiner, self._kernels[-1]))

@@ -18,9 +18,10 @@ from assay.traces.observe.binding import bind
 from assay.traces.observe.model_size import sized_kernel
 from assay.traces.observe.partial_order import OrderedObservation, order
 from assay.traces.options import Options
+from assay.traces.search import driver
 from assay.traces.search.deterministic_replay import step_through
 from assay.traces.search.dfs import Limits, TraceSearch
-from assay.traces.search.driver import Accepted, Conclusion, Rejected, conclude, seek
+from assay.traces.search.driver import Accepted, Conclusion, Rejected
 from assay.traces.search.heads import Cursors, TraceHeads, advanced
 from assay.traces.search.path import SearchPath
 from assay.traces.search.transition_system import ANY, TraceModel
@@ -155,7 +156,7 @@ def explained(model: TraceModel, frontier: TraceHeads, limit: int, window: float
         onward = [(cursors, taken.state, hidden + 1) for taken in model.hidden(state) if hidden < limit]
         heads = frontier.heads(cursors)
         for item in (each for each in heads.items if each.time <= heads.time + window):
-            count = 0 if item.observation.pinned else hidden
+            count = 0 if item.observation.names_action else hidden
             onward += [(advanced(cursors, item), after, count) for after, _ in model.consume(item, state)]
         todo += [each for each in onward if each not in seen]
         seen.update(onward)
@@ -175,8 +176,10 @@ def test_the_search_finds_an_execution_exactly_when_there_is_one(within: str) ->
         expected = explained(model, search.frontier, plan.hidden_limit)
         exact = search.run(search.begin(search.frontier.start), Limits(plan.hidden_limit, 100_000, reduced=False))
         assert (exact.path is not None) == expected, seed
-        assert isinstance(conclude(search, search.begin(search.frontier.start), Options()), Accepted) == expected, seed
-        conclusion = seek(search, search.begin(search.frontier.start), Options())
+        assert isinstance(driver.run(search, search.begin(search.frontier.start), Options()), Accepted) == expected, (
+            seed
+        )
+        conclusion = driver.search_with_budgets(search, search.begin(search.frontier.start), Options())
         if expected:
             assert isinstance(conclusion, Accepted), seed
         elif isinstance(conclusion, Rejected):
@@ -232,7 +235,7 @@ def test_what_a_solver_says_past_the_cap_of_the_search_is_so(within: str) -> Non
         search = TraceSearch(
             model, TraceHeads(order(bind(plan, events, lambda rule, values: True).observations, plan.ordering))
         )
-        conclusion = seek(search, search.begin(search.frontier.start), Options(nodes=2))
+        conclusion = driver.search_with_budgets(search, search.begin(search.frontier.start), Options(nodes=2))
         assert isinstance(conclusion, Accepted) == explained(model, search.frontier, plan.hidden_limit), seed
         if isinstance(conclusion, Rejected):
             assert not explained(model, search.frontier, 16), seed

@@ -56,7 +56,7 @@ class Offset:
     occasions: int
     place: LogPosition
 
-    def told(self, node: str) -> str:
+    def describe(self, node: str) -> str:
         """The offset of a node's clock in words."""
         how = f"{'ahead of' if self.ahead > 0 else 'behind'} that of {self.other} by about {abs(self.ahead):,} ms"
         return f"the clock of {node} is {how}, as {self.occasions} occasions show on which both told the same: its times were put right"
@@ -80,7 +80,7 @@ def in_step(reading: LogReading) -> LogReading:
         else stream
         for stream in reading.streams
     )
-    notices = (Notice(CORRECTED, offset.place, offset.told(node)) for node, offset in found.items())
+    notices = (Notice(CORRECTED, offset.place, offset.describe(node)) for node, offset in found.items())
     return replace(reading, streams=tuple(streams), notices=(*reading.notices, *notices))
 
 
@@ -186,7 +186,7 @@ class _News:
         stated = shape.fields.keys() | shape.constants.keys() | {"broker", "session"}
         return stated.issuperset(self.fields) and (not self.kinds or shape.kind in self.kinds)
 
-    def told(self, event: Event) -> tuple[object, ...] | None:
+    def fact(self, event: Event) -> tuple[object, ...] | None:
         """The fact that an event reports, if it is of this kind."""
         values = tuple(event.fields.get(name) for name in self.fields)
         return None if None in values or (self.kinds and event.kind not in self.kinds) else values
@@ -200,7 +200,7 @@ def _all_news() -> tuple[_News, ...]:
 
 def _told_by(event: Event) -> tuple[object, ...] | None:
     """The fact that a line reports: of several, the first kind."""
-    found = ((number, news.told(event)) for number, news in enumerate(_all_news() if event.shape else ()))
+    found = ((number, news.fact(event)) for number, news in enumerate(_all_news() if event.shape else ()))
     return next(((number, *told) for number, told in found if told is not None), None)
 
 

@@ -31,7 +31,7 @@ class ClockEstimate:
     lines: int
     place: LogPosition
 
-    def told(self, node: str) -> str:
+    def describe(self, node: str) -> str:
         """The estimate for a node in words."""
         if self.at_most < 0:
             return f"the clock of {node} is behind by at least {-self.at_most:,} ms: this line is older than what it reports"
@@ -68,4 +68,4 @@ def far_apart(known: Mapping[str, ClockEstimate]) -> Iterator[Notice]:
     least = min((clock.at_most for node, clock in known.items() if node not in behind), default=0)
     for node, clock in known.items():
         if node in behind or clock.at_most - least > AHEAD:
-            yield Notice(APART, clock.place, clock.told(node))
+            yield Notice(APART, clock.place, clock.describe(node))

@@ -37,7 +37,7 @@ def supposed_events(reading: LogReading, kinds: Container[str]) -> list[Event]:
     return []
 
 
-def told(events: Sequence[Event]) -> list[Notice]:
+def inference_notices(events: Sequence[Event]) -> list[Notice]:
     """Notices about how much was inferred."""
     if not events:
         return []

@@ -182,4 +182,4 @@ def _silences(stated: Mapping[str, Numbers]) -> Iterator[Notice]:
 def _clocks(nodes: tuple[NodeOverview, ...]) -> Iterator[Notice]:
     for node in nodes:
         if node.clock is not None and not 0 <= node.clock.at_most <= _SLOW:
-            yield Notice("clock", node.clock.place, node.clock.told(node.node.name))
+            yield Notice("clock", node.clock.place, node.clock.describe(node.node.name))

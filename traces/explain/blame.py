@@ -64,7 +64,7 @@ def suspects(search: TraceSearch, deepest: Sequence[SearchPath], budget: int) ->
     """
     free = [(path, item) for path in deepest for item in search.frontier.heads(path.node.cursors).items]
     return _blocked_items(search, free, budget) or _blocked_items(
-        search, [(path, item) for path in deepest for item in search.outlook().doomed(path.node)], budget
+        search, [(path, item) for path in deepest for item in search.dead_ends().blocked_items(path.node)], budget
     )
 
 
@@ -86,7 +86,7 @@ def _blocked_items(
 
 
 def _states(search: TraceSearch, path: SearchPath, budget: int) -> Iterator[tuple[int, int]]:
-    closure = search.outlook().closure(path.node)
+    closure = search.dead_ends().closure(path.node)
     number = 0
     for depth in range(max(0, budget - path.node.hidden) + 1):
         for state in closure.level(depth):

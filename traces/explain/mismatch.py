@@ -12,8 +12,9 @@ from assay.traces.observe.binding import Misfit
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.options import Options
 from assay.traces.result import Blame, FailedPart, LogViolation, Repair
+from assay.traces.search import driver
 from assay.traces.search.dfs import TraceSearch
-from assay.traces.search.driver import Accepted, Rejected, Undecided, conclude
+from assay.traces.search.driver import Accepted, Rejected, Undecided
 from assay.traces.search.path import SearchPath
 
 BLAMES_KEPT = 5
@@ -47,7 +48,7 @@ class MismatchFindings:
     stuck: float | None = None
 
 
-def proceed(search: TraceSearch, writer: ConditionPrinter, options: Options) -> MismatchFindings:
+def explain_and_continue(search: TraceSearch, writer: ConditionPrinter, options: Options) -> MismatchFindings:
     """Search, and go on after every mismatch, until the end, a limit, or the most mismatches that are reported."""
     findings = MismatchFindings()
     most = min(options.mismatches, MOST_OF_PARTS) if options.partial else options.mismatches
@@ -55,7 +56,7 @@ def proceed(search: TraceSearch, writer: ConditionPrinter, options: Options) -> 
     if not start:
         findings.reason = NO_INITIAL_STATE
     while start:
-        conclusion = conclude(search, start, options)
+        conclusion = driver.run(search, start, options)
         if isinstance(conclusion, Accepted):
             findings.path = conclusion.path
             break

@@ -132,7 +132,7 @@ def _states_near(search: TraceSearch, path: SearchPath, start: SearchPath) -> li
         passed.append(step.node.state)
         if step is start:
             break
-    closure = search.outlook().closure(path.node, reduced=False)
+    closure = search.dead_ends().closure(path.node, reduced=False)
     beyond = [state for level in (1, 2) for state in closure.level(level)]
     return list(dict.fromkeys([*passed, *beyond[:STATES_TRIED]]))
 

@@ -19,9 +19,10 @@ from assay.traces.observe.slice_assignment import SlicedEvents
 from assay.traces.options import Options
 from assay.traces.properties.execution import PropertyChecker, execution
 from assay.traces.result import BrokenProperty, LogViolation, TraceVerdict
-from assay.traces.search.cut_points import Stages
+from assay.traces.search import driver
+from assay.traces.search.cut_points import CutPoints
 from assay.traces.search.dfs import TraceSearch
-from assay.traces.search.driver import Accepted, Conclusion, Rejected, Undecided, conclude
+from assay.traces.search.driver import Accepted, Conclusion, Rejected, Undecided
 from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_order
 from assay.traces.slices.slice_validator import Joiner, Joint, joint
@@ -59,7 +60,7 @@ class Retrial:
         self.options = options
         self._properties = PropertyChecker(search.model, search.model.kernel.properties)
         self._binder = EventBinder(search.model.plan, search.model.applies)
-        self._stages = Stages(search)
+        self._cut_points = CutPoints(search)
         self._items: IdentityMemo[Event, list[OrderedObservation]] = IdentityMemo()
         for item in search.frontier.order.items:
             self._items.setdefault(item.observation.event, []).append(item)
@@ -84,7 +85,7 @@ class Retrial:
             if not isinstance(conclusion, Accepted):
                 return self._refused(search, conclusion, explained=explained)
             broken = self._properties.broken(execution(search.model, conclusion.path))
-            joiner = None if joiner is None else joiner.on(self._joint_on(joiner.joint, conclusion.path))
+            joiner = None if joiner is None else joiner.with_timeline(self._joint_on(joiner.joint, conclusion.path))
         if joiner is None:
             return RecheckAnswer(TraceVerdict.CONSISTENT, (), broken)
         names = list(touched) if joiner is self.joiner else list(self.parts.slices)
@@ -118,10 +119,10 @@ class Retrial:
         """The search's conclusion from the last cut before the change, or from the beginning if the cut leaves it
         undecided.
         """
-        cut = self._stages.before_change(search.frontier.order)
-        conclusion = conclude(search, list(cut.paths), self.options)
+        cut = self._cut_points.before_change(search.frontier.order)
+        conclusion = driver.run(search, list(cut.paths), self.options)
         if isinstance(conclusion, Undecided) and any(cut.cursors):
-            return conclude(search, search.begin(search.frontier.start), self.options)
+            return driver.run(search, search.begin(search.frontier.start), self.options)
         return conclusion
 
     def _joint_on(self, known: Joint, path: SearchPath) -> Joint:

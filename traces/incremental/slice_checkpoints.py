@@ -300,7 +300,7 @@ class SliceProgress:
         asked = SliceQuery(started=self.started, partial=joiner.joint.partial, one_is_enough=True, explained=False)
         check = SliceCheck(history, joiner.blamer, point.rest, asked)
         _take_up(check, point)
-        if check.misplaced():
+        if check.out_of_order_lines():
             return None
         todo = entries(history.model, check.lines, check.late)
         points: list[Point] = []

@@ -22,7 +22,7 @@ from assay.traces.event import Event
 from assay.traces.native_replay.encode_lines import KindsOfEvents, needed
 from assay.traces.native_replay.lazy_execution import FollowedExecution
 from assay.traces.native_replay.linear_order import NoOrderError, Queue, queue
-from assay.traces.native_replay.run import lines_of, tally_of, walk
+from assay.traces.native_replay.run import encoded_lines, tally_of, walk
 from assay.traces.observe.binding import BindingTally
 from assay.traces.observe.field_values import OutOfRangeError
 from assay.traces.observe.model_size import adapted, kernel_for, trace_plan
@@ -103,7 +103,7 @@ def _follow(loaded: Loaded, events: EventTable, clause: str | None, options: Opt
     if len(model.initial) != 1 or model.overflowed or not asked:
         return None
     steps = RuleSteps(program)
-    positions, lines = lines_of(stated, asked, program, steps)
+    positions, lines = encoded_lines(stated, asked, program, steps)
     if not len(positions):
         return None
     found = queue(listed, positions, lines, plan.ordering)

@@ -18,7 +18,7 @@ from assay.traces.native_replay.compiled_replay import NOT_SO, WORTH_IT, leave_n
 from assay.traces.native_replay.encode_lines import KindsOfEvents
 from assay.traces.native_replay.lazy_execution import FollowedExecution
 from assay.traces.native_replay.linear_order import Queue, queue
-from assay.traces.native_replay.run import lines_of, tally_of, walk
+from assay.traces.native_replay.run import encoded_lines, tally_of, walk
 from assay.traces.observe.binding import BindingTally
 from assay.traces.properties.execution import PropertyChecker
 from assay.traces.result import Execution, SliceResult, TraceVerdict
@@ -84,7 +84,7 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
     if PropertyChecker(model, properties).broken(Execution(initial, ())):
         return
     steps = RuleSteps(program)
-    positions, lines = lines_of(stated, rules, program, steps)
+    positions, lines = encoded_lines(stated, rules, program, steps)
     waiting = queue(events, positions, lines, plan.ordering, own.owners)
     row = program.layout.pack(initial)
     counts = _Counts(events, own.owners, waiting, rules, plan)

@@ -17,7 +17,7 @@ from assay.traces.search.driver import NEAR
 from assay.traces.store.record_block import Numbers
 
 
-def lines_of(
+def encoded_lines(
     stated: Sequence[EncodedStatements], rules: Sequence[k.TraceRule], program: RuleProgram, steps: RuleSteps
 ) -> tuple[Numbers, EncodedLines]:
     """The lines that some rule is about, with the positions of their events.

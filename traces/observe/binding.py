@@ -40,7 +40,7 @@ class Observation:
     values: tuple[tuple[str, Value], ...]
 
     @property
-    def pinned(self) -> bool:
+    def names_action(self) -> bool:
         """Whether the event is an action, not a mere observation of the state."""
         return bool(self.rule.steps)
 

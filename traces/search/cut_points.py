@@ -13,7 +13,7 @@ from math import inf
 
 from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
-from assay.traces.search.dependence import Interference
+from assay.traces.search.dependence import DependenceRelation
 from assay.traces.search.dfs import Limits, SearchResult, TraceSearch, wider
 from assay.traces.search.heads import Cursors, TraceHeads
 from assay.traces.search.path import SearchPath
@@ -48,7 +48,7 @@ def cuts(order: PartialOrder) -> list[Cursors]:
     return found
 
 
-class Stages:
+class CutPoints:
     """The cuts of a log that has an execution. Each is explored when a change after it is first checked."""
 
     def __init__(self, search: TraceSearch) -> None:
@@ -104,7 +104,7 @@ class Stages:
         until = replace(order, streams=tuple(replace(s, items=s.items[:last]) for s, _, last in streams))
         items = [item for stream, first, last in streams for item in stream.items[first:last]]
         prints = self._search.prints
-        stage = TraceSearch(self._search.model, TraceHeads(until), prints, Interference(prints, until, items))
+        stage = TraceSearch(self._search.model, TraceHeads(until), prints, DependenceRelation(prints, until, items))
         finding = SearchResult()
         found = {path.node.state: path for path in stage.paths(begin.paths, Limits(hidden, NODES), finding)}
         return found, finding

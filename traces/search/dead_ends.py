@@ -3,64 +3,70 @@
 from __future__ import annotations
 
 from assay.traces.observe.partial_order import OrderedObservation
-from assay.traces.search.dependence import Doom, Interference, Lasts, to_come
+from assay.traces.search.dependence import DeadEndCondition, DependenceRelation, Lasts, any_unread
 from assay.traces.search.heads import Cursors, TraceHeads
 from assay.traces.search.hidden_closure import Closure
 from assay.traces.search.path import SearchNode
 
 
-class Outlook:
+class DeadEnds:
     """The known dead ends of all searches with one window (see ``Limits``), cached by cursors."""
 
-    def __init__(self, frontier: TraceHeads, interference: Interference) -> None:
-        self.interference = interference
+    def __init__(self, frontier: TraceHeads, dependence: DependenceRelation) -> None:
+        self.dependence = dependence
         self.closures: dict[tuple[Cursors, int], Closure] = {}
         self._frontier = frontier
-        self._dooms: dict[Cursors, tuple[Doom, ...]] = {}
-        self._lasting: dict[Doom, Lasts] | None = None
-        self._lost: dict[Cursors, tuple[Doom, ...]] = {}
+        self._conditions: dict[Cursors, tuple[DeadEndCondition, ...]] = {}
+        self._permanent: dict[DeadEndCondition, Lasts] | None = None
+        self._excluded: dict[Cursors, tuple[DeadEndCondition, ...]] = {}
 
     def closure(self, node: SearchNode, *, reduced: bool = True) -> Closure:
         """The states that hidden steps reach from a node; with ``reduced``, without those that are dead ends."""
         key = (node.cursors, node.state)
         if not reduced:
-            return self.interference.prints.closure(node.state)
+            return self.dependence.prints.closure(node.state)
         found = self.closures.get(key)
         if found is None:
             found = self.closures[key] = Closure(
-                self.interference.model,
+                self.dependence.model,
                 node.state,
-                lambda state: self.hopeless(node.cursors, state) or self.lost(node, state),
+                lambda state: self.is_dead_end(node.cursors, state) or self.excludes_later_item(node, state),
             )
         return found
 
-    def hopeless(self, cursors: Cursors, state: int) -> bool:
+    def is_dead_end(self, cursors: Cursors, state: int) -> bool:
         """Whether an item that is next in some stream can no longer be explained."""
-        dooms = self._dooms.get(cursors)
-        if dooms is None:
-            dooms = self._dooms[cursors] = self.interference.dooms(self._frontier.next_in_streams(cursors), cursors)
-        return any(self.interference.is_one(doom, state) for doom in dooms)
+        conditions = self._conditions.get(cursors)
+        if conditions is None:
+            conditions = self._conditions[cursors] = self.dependence.dead_end_conditions(
+                self._frontier.next_in_streams(cursors), cursors
+            )
+        return any(self.dependence.is_dead_end(dead_end, state) for dead_end in conditions)
 
-    def lost(self, node: SearchNode, state: int) -> bool:
+    def excludes_later_item(self, node: SearchNode, state: int) -> bool:
         """Whether hidden steps from a node made an item further on in some stream impossible.
 
         An item that was impossible before the hidden steps excludes none of them. So a search without an execution
         still goes on to where that item should be read, and blames that item.
         """
-        dooms = self._lost.get(node.cursors)
-        if dooms is None:
-            if self._lasting is None:
-                self._lasting = self.interference.lasting(self._frontier.order.items)
-            ahead = (doom for doom, lasts in self._lasting.items() if to_come(lasts, node.cursors))
-            dooms = self._lost[node.cursors] = tuple(ahead)
-        ends = self.interference
-        return any(ends.is_one(doom, state) and not ends.is_one(doom, node.state) for doom in dooms)
+        conditions = self._excluded.get(node.cursors)
+        if conditions is None:
+            if self._permanent is None:
+                self._permanent = self.dependence.permanent_dead_ends(self._frontier.order.items)
+            ahead = (dead_end for dead_end, lasts in self._permanent.items() if any_unread(lasts, node.cursors))
+            conditions = self._excluded[node.cursors] = tuple(ahead)
+        ends = self.dependence
+        return any(
+            ends.is_dead_end(dead_end, state) and not ends.is_dead_end(dead_end, node.state) for dead_end in conditions
+        )
 
-    def doomed(self, node: SearchNode) -> list[OrderedObservation]:
+    def blocked_items(self, node: SearchNode) -> list[OrderedObservation]:
         """The items, next in their streams, that can no longer be explained."""
-        ends = self.interference
+        ends = self.dependence
         return [
             item
             for item in self._frontier.next_in_streams(node.cursors)
-            if any(ends.is_one(doom, node.state) for doom in ends.dooms([item], node.cursors))
+            if any(
+                ends.is_dead_end(dead_end, node.state) for dead_end in ends.dead_end_conditions([item], node.cursors)
+            )
         ]

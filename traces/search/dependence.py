@@ -26,16 +26,16 @@ from assay.traces.search.hidden_closure import Closure
 from assay.traces.search.read_write_sets import (
     Call,
     ConditionReads,
-    Footprint,
     Place,
+    ReadWriteSets,
     falsifies,
-    footprint,
     keeps_false,
     observed,
     overlap,
+    read_write_sets,
 )
 from assay.traces.search.transition_system import ANY, AnyValue, TraceModel
-from assay.traces.search.writers_by_place import Near, Occurrence, Occurrences
+from assay.traces.search.writers_by_place import PossibleCall, ReadingWindow, WritersByPlace
 
 Lasts = tuple[tuple[int, int], ...]
 """Streams, each with the position of the last item of some kind in it."""
@@ -62,9 +62,9 @@ class DependenceScan:
         self.places = tuple(places)
         self.left = MOST_NEAR
         self._since = inf
-        self._more: Iterator[Occurrence] = iter(())
+        self._more: Iterator[PossibleCall] = iter(())
 
-    def onward(self, occurrences: Occurrences, near: Near, least: float) -> Iterator[Occurrence]:
+    def scan(self, occurrences: WritersByPlace, near: ReadingWindow, least: float) -> Iterator[PossibleCall]:
         """The calls not scanned yet. If ``least`` is lower than before, the scan starts again: earlier items count
         now.
         """
@@ -79,7 +79,7 @@ class DependenceScan:
 
 
 @dataclass(slots=True)
-class Rescue:
+class AwaitedCondition:
     """A condition of an item that only items to come can make true, no hidden step.
 
     ``found`` maps a stream to the position of the last item in it that may make the condition true, as far as was
@@ -92,28 +92,28 @@ class Rescue:
 
 
 @dataclass(slots=True)
-class Threat:
+class Dependent:
     """Items, or a hidden step if ``found`` is None, that could change what an invisible item writes.
 
-    ``rescue`` is the condition of the invisible item that such a step makes false; None if it makes none false for
+    ``awaited`` is the condition of the invisible item that such a step makes false; None if it makes none false for
     certain.
     """
 
-    rescue: Rescue | None
+    awaited: AwaitedCondition | None
     found: dict[int, int] | None
 
 
 @dataclass(slots=True)
-class Threats:
+class DependentCalls:
     """All calls that could change what an item writes, as far as was scanned."""
 
     conditions: tuple[ConditionReads, ...]
     scan: DependenceScan
-    hidden: tuple[Threat, ...]
-    known: dict[Call, Threat] = field(default_factory=dict)
+    hidden: tuple[Dependent, ...]
+    known: dict[Call, Dependent] = field(default_factory=dict)
 
 
-Doom = tuple[tuple[ConditionReads, ...], ...]
+DeadEndCondition = tuple[tuple[ConditionReads, ...], ...]
 """The alternatives of an item, each as the conditions of which one false condition excludes the alternative for good.
 """
 
@@ -121,7 +121,7 @@ Doom = tuple[tuple[ConditionReads, ...], ...]
 class Writers:
     """Calls by the places that they write."""
 
-    def __init__(self, prints: Footprints, calls: Iterable[Call]) -> None:
+    def __init__(self, prints: ReadWriteTable, calls: Iterable[Call]) -> None:
         self._calls: dict[str, dict[Value | AnyValue, dict[Call, None]]] = {}
         for call in calls:
             for name, key in (write.place for write in prints.of(call).writes):
@@ -135,7 +135,7 @@ class Writers:
                 yield from calls
 
 
-class Footprints:
+class ReadWriteTable:
     """The read and write sets of a model's calls and hidden steps, each computed once; shared by all searches of a
     log.
     """
@@ -147,8 +147,8 @@ class Footprints:
             for name in model.plan.hidden
             for arguments in model.instances(name, (ANY,) * len(model.meanings.actions[name].names))
         )
-        self._known: dict[Call, Footprint] = {}
-        self._helps: dict[tuple[ConditionReads, Call], bool] = {}
+        self._known: dict[Call, ReadWriteSets] = {}
+        self._may_enable: dict[tuple[ConditionReads, Call], bool] = {}
         self._observed: IdentityTupleMemo[tuple[ConditionReads, ...]] = IdentityTupleMemo()
         self._false: dict[ConditionReads, dict[int, bool]] = {}
         self._closures: dict[int, Closure] = {}
@@ -165,11 +165,11 @@ class Footprints:
         """The hidden steps by the places that they write."""
         return Writers(self, self.hidden)
 
-    def of(self, call: Call) -> Footprint:
+    def of(self, call: Call) -> ReadWriteSets:
         """The read and write sets of a call."""
         found = self._known.get(call)
         if found is None:
-            found = self._known[call] = footprint(self.model, call)
+            found = self._known[call] = read_write_sets(self.model, call)
         return found
 
     def observed(self, condition: k.Expr, bound: Mapping[str, Value]) -> tuple[ConditionReads, ...]:
@@ -180,12 +180,12 @@ class Footprints:
             found = self._observed.put((condition,), key, observed(self.model, condition, bound))
         return found
 
-    def helps(self, call: Call, condition: ConditionReads) -> bool:
+    def may_enable(self, call: Call, condition: ConditionReads) -> bool:
         """Whether the call might turn a false condition true."""
         key = (condition, call)
-        found = self._helps.get(key)
+        found = self._may_enable.get(key)
         if found is None:
-            found = self._helps[key] = any(
+            found = self._may_enable[key] = any(
                 overlap(write.place, place)
                 and not falsifies(self.model, write, condition)
                 and not keeps_false(write, condition)
@@ -208,13 +208,13 @@ class Footprints:
         except Undefined:
             return False
 
-    def dooming(self, call: Call, conditions: Iterable[ConditionReads]) -> ConditionReads | None:
+    def falsified_by(self, call: Call, conditions: Iterable[ConditionReads]) -> ConditionReads | None:
         """One of the conditions that is certainly false right after the call; None if there is none."""
         sure = [write for write in self.of(call).writes if write.sure]
         return next((c for c in conditions for write in sure if falsifies(self.model, write, c)), None)
 
 
-class Interference:
+class DependenceRelation:
     """The dependence relation of the items of a partial order, or of some of them.
 
     An item is not read while an unread item is older by more than ``window`` milliseconds, which keeps the relation
@@ -222,43 +222,43 @@ class Interference:
     """
 
     def __init__(
-        self, prints: Footprints, order: PartialOrder, items: Iterable[OrderedObservation], window: float = inf
+        self, prints: ReadWriteTable, order: PartialOrder, items: Iterable[OrderedObservation], window: float = inf
     ) -> None:
         self.prints = prints
         self.model = prints.model
-        self._near = Near(order, window)
-        self._occurrences = Occurrences()
+        self._near = ReadingWindow(order, window)
+        self._possible_calls = WritersByPlace()
         self._calls: dict[Call, None] = {}
         self._opaque: dict[int, int] = {}
-        self._rescue_of: dict[OrderedObservation, dict[ConditionReads, Rescue]] = {}
-        self._rescues: dict[OrderedObservation, tuple[tuple[Rescue, ...], ...]] = {}
-        self._threats: dict[OrderedObservation, Threats | None] = {}
-        self._lasting: dict[ConditionReads, bool] = {}
+        self._awaited_by_condition: dict[OrderedObservation, dict[ConditionReads, AwaitedCondition]] = {}
+        self._awaited_by_item: dict[OrderedObservation, tuple[tuple[AwaitedCondition, ...], ...]] = {}
+        self._dependents: dict[OrderedObservation, DependentCalls | None] = {}
+        self._permanent: dict[ConditionReads, bool] = {}
         self._first: tuple[Cursors, float] = ((), inf)
         for item in items:
-            self._enter(item)
+            self._add_item(item)
 
-    def within(self, window: float) -> Interference:
+    def within(self, window: float) -> DependenceRelation:
         """The same items for searches with another window."""
-        return self._of_same(Near(self._near.order, window))
+        return self._of_same(ReadingWindow(self._near.order, window))
 
-    def with_item(self, order: PartialOrder, item: OrderedObservation | None) -> Interference:
+    def with_item(self, order: PartialOrder, item: OrderedObservation | None) -> DependenceRelation:
         """The relation for an order in which ``item`` replaced another item, or one was left out.
 
         The replaced item still counts as one that may come. That prunes less and is sound, and spares a copy of the
         tables.
         """
-        other = self._of_same(Near(order, self._near.window))
+        other = self._of_same(ReadingWindow(order, self._near.window))
         if item is not None and not self._does_no_more(item):
             other._opaque, other._calls = dict(self._opaque), dict(self._calls)
-            other._occurrences = Occurrences(self._occurrences)
-            other._enter(item)
+            other._possible_calls = WritersByPlace(self._possible_calls)
+            other._add_item(item)
         return other
 
-    def _of_same(self, near: Near) -> Interference:
+    def _of_same(self, near: ReadingWindow) -> DependenceRelation:
         """The relation of the same items in another order or window. The tables of calls are shared, not copied."""
-        other = Interference(self.prints, near.order, (), near.window)
-        other._occurrences, other._calls, other._opaque = self._occurrences, self._calls, self._opaque
+        other = DependenceRelation(self.prints, near.order, (), near.window)
+        other._possible_calls, other._calls, other._opaque = self._possible_calls, self._calls, self._opaque
         return other
 
     def _does_no_more(self, item: OrderedObservation) -> bool:
@@ -278,15 +278,15 @@ class Interference:
             found.update(instances)
         return found
 
-    def _enter(self, item: OrderedObservation) -> None:
+    def _add_item(self, item: OrderedObservation) -> None:
         calls = self._may_be(item)
         if calls is None:
-            _note(self._opaque, item)
+            _keep_last(self._opaque, item)
         for call in calls or ():
             self._calls[call] = None
-            self._occurrences.add(Occurrence(item, call), (write.place for write in self.prints.of(call).writes))
+            self._possible_calls.add(PossibleCall(item, call), (write.place for write in self.prints.of(call).writes))
 
-    def _least(self, cursors: Cursors) -> float:
+    def _earliest_end(self, cursors: Cursors) -> float:
         """The lowest ``latest`` time of the items still to come."""
         known, least = self._first
         if known != cursors:
@@ -303,57 +303,62 @@ class Interference:
 
     # --------------------------------------------------------------------------------------------------- dead ends
 
-    def dooms(self, items: Iterable[OrderedObservation], cursors: Cursors) -> tuple[Doom, ...]:
+    def dead_end_conditions(
+        self, items: Iterable[OrderedObservation], cursors: Cursors
+    ) -> tuple[DeadEndCondition, ...]:
         """The dead-end conditions of items that are next in their streams.
 
         Each is a list of alternatives; an alternative is the conditions that nothing still to come can make true. The
-        node is a dead end if every alternative has a false condition (:meth:`is_one`).
+        node is a dead end if every alternative has a false condition (:meth:`is_dead_end`).
         """
-        found = (self._doom(item, cursors) for item in items)
-        return tuple(dict.fromkeys(doom for doom in found if doom))
+        found = (self._dead_end_condition(item, cursors) for item in items)
+        return tuple(dict.fromkeys(dead_end for dead_end in found if dead_end))
 
-    def _doom(self, item: OrderedObservation, cursors: Cursors) -> Doom:
+    def _dead_end_condition(self, item: OrderedObservation, cursors: Cursors) -> DeadEndCondition:
         """The dead-end condition of one item; empty if there is none, as for most."""
         ways: list[tuple[ConditionReads, ...]] = []
-        for way in self._rescuable(item):
-            conditions = dict.fromkeys(r.condition for r in way if not self._is_rescued(r, cursors))
+        for way in self._awaited_conditions(item):
+            conditions = dict.fromkeys(r.condition for r in way if not self._may_become_true(r, cursors))
             if not conditions:
                 return ()
             ways.append(tuple(conditions))
         return tuple(ways)
 
-    def is_one(self, doom: Doom, state: int) -> bool:
+    def is_dead_end(self, dead_end: DeadEndCondition, state: int) -> bool:
         """Whether a state satisfies a dead-end condition: each alternative has a false condition."""
-        return all(any(self.prints.is_false(condition, state) for condition in way) for way in doom)
+        return all(any(self.prints.is_false(condition, state) for condition in way) for way in dead_end)
 
-    def lasting(self, items: Iterable[OrderedObservation]) -> dict[Doom, Lasts]:
+    def permanent_dead_ends(self, items: Iterable[OrderedObservation]) -> dict[DeadEndCondition, Lasts]:
         """Dead ends that hidden steps can cause for good, wherever the item is in its stream, each with the last items
         it concerns.
         """
-        found: dict[Doom, dict[int, int]] = {}
+        found: dict[DeadEndCondition, dict[int, int]] = {}
         for item in items if not self._opaque else ():
-            doom = tuple(
-                tuple(r.condition for r in way if self._is_lasting(r.condition)) for way in self._rescuable(item)
+            dead_end = tuple(
+                tuple(r.condition for r in way if self._is_permanent(r.condition))
+                for way in self._awaited_conditions(item)
             )
-            if doom and all(doom):
-                _note(found.setdefault(doom, {}), item)
-        return {doom: tuple(lasts.items()) for doom, lasts in found.items()}
+            if dead_end and all(dead_end):
+                _keep_last(found.setdefault(dead_end, {}), item)
+        return {dead_end: tuple(lasts.items()) for dead_end, lasts in found.items()}
 
-    def _is_lasting(self, condition: ConditionReads) -> bool:
+    def _is_permanent(self, condition: ConditionReads) -> bool:
         """Whether hidden steps can make the condition false and neither they nor any item can make it true again."""
-        found = self._lasting.get(condition)
+        found = self._permanent.get(condition)
         if found is None:
             touched = any(self.prints.hidden_writers.at(condition.reads))
             near = self._writers.at(condition.reads) if touched else ()
-            found = self._lasting[condition] = touched and not any(self.prints.helps(call, condition) for call in near)
+            found = self._permanent[condition] = touched and not any(
+                self.prints.may_enable(call, condition) for call in near
+            )
         return found
 
-    def _rescuable(self, item: OrderedObservation) -> tuple[tuple[Rescue, ...], ...]:
+    def _awaited_conditions(self, item: OrderedObservation) -> tuple[tuple[AwaitedCondition, ...], ...]:
         """For each alternative of an item's first step, the conditions that no hidden step makes true."""
-        found = self._rescues.get(item)
+        found = self._awaited_by_item.get(item)
         if found is None:
-            found = self._rescues[item] = tuple(
-                tuple(self._rescue(condition, item) for condition in conditions if self._counts(condition))
+            found = self._awaited_by_item[item] = tuple(
+                tuple(self._awaited(condition, item) for condition in conditions if self._counts(condition))
                 for conditions in self._alternatives(item)
             )
         return found
@@ -372,34 +377,34 @@ class Interference:
 
     def _counts(self, condition: ConditionReads) -> bool:
         return condition.closed and not any(
-            self.prints.helps(call, condition) for call in self.prints.hidden_writers.at(condition.reads)
+            self.prints.may_enable(call, condition) for call in self.prints.hidden_writers.at(condition.reads)
         )
 
-    def _rescue(self, condition: ConditionReads, item: OrderedObservation) -> Rescue:
+    def _awaited(self, condition: ConditionReads, item: OrderedObservation) -> AwaitedCondition:
         """The record of one condition of an item, made once: all callers share one scan."""
-        known = self._rescue_of.setdefault(item, {})
+        known = self._awaited_by_condition.setdefault(item, {})
         found = known.get(condition)
         if found is None:
-            found = known[condition] = Rescue(condition, DependenceScan(item, condition.reads))
+            found = known[condition] = AwaitedCondition(condition, DependenceScan(item, condition.reads))
         return found
 
-    def _is_rescued(self, rescue: Rescue, cursors: Cursors) -> bool:
+    def _may_become_true(self, awaited: AwaitedCondition, cursors: Cursors) -> bool:
         """Whether something still to come might make the condition true, or so much is to come that it was not scanned
         to the end.
         """
-        scan, found = rescue.scan, rescue.found
-        if to_come(found.items(), cursors) or self._is_opaque(scan.item, cursors):
+        scan, found = awaited.scan, awaited.found
+        if any_unread(found.items(), cursors) or self._is_opaque(scan.item, cursors):
             return True
-        for each in scan.onward(self._occurrences, self._near, self._least(cursors)):
-            if self.prints.helps(each.call, rescue.condition):
-                _note(found, each.item)
+        for each in scan.scan(self._possible_calls, self._near, self._earliest_end(cursors)):
+            if self.prints.may_enable(each.call, awaited.condition):
+                _keep_last(found, each.item)
                 if cursors[each.item.stream] <= each.item.position:
                     return True
         return scan.left <= 0
 
     def _is_opaque(self, item: OrderedObservation, cursors: Cursors) -> bool:
         """Whether an item with too many instances is still to come in another stream: it might do anything."""
-        return to_come(((stream, at) for stream, at in self._opaque.items() if stream != item.stream), cursors)
+        return any_unread(((stream, at) for stream, at in self._opaque.items() if stream != item.stream), cursors)
 
     @cached_property
     def _writers(self) -> Writers:
@@ -408,31 +413,31 @@ class Interference:
 
     # --------------------------------------------------------------------------------------------- invisible items
 
-    def idle(self, item: OrderedObservation, state: int, cursors: Cursors) -> bool:
+    def is_invisible(self, item: OrderedObservation, state: int, cursors: Cursors) -> bool:
         """Whether an item that may come next and changes nothing can be read at once
         (docs/design/invisible-items.md).
         """
         if not self.model.can_stay(item, state):
             return False
-        threats = self._known_threats(item)
-        if threats is None or any(
-            self._threatens(each, cursors) for each in (*threats.hidden, *threats.known.values())
+        dependents = self._dependent_calls(item)
+        if dependents is None or any(
+            self._may_interfere(each, cursors) for each in (*dependents.hidden, *dependents.known.values())
         ):
             return False
-        for each in threats.scan.onward(self._occurrences, self._near, self._least(cursors)):
-            if self._threatens(self._noted(threats, each), cursors):
+        for each in dependents.scan.scan(self._possible_calls, self._near, self._earliest_end(cursors)):
+            if self._may_interfere(self._record(dependents, each), cursors):
                 return False
-        return threats.scan.left > 0
+        return dependents.scan.left > 0
 
-    def _known_threats(self, item: OrderedObservation) -> Threats | None:
+    def _dependent_calls(self, item: OrderedObservation) -> DependentCalls | None:
         """What could change what the item writes; None if the item has several outcomes, or a hidden step could always
         change it.
         """
-        if item not in self._threats:
-            self._threats[item] = self._find_threats(item)
-        return self._threats[item]
+        if item not in self._dependents:
+            self._dependents[item] = self._find_dependent_calls(item)
+        return self._dependents[item]
 
-    def _find_threats(self, item: OrderedObservation) -> Threats | None:
+    def _find_dependent_calls(self, item: OrderedObservation) -> DependentCalls | None:
         steps = item.observation.rule.steps
         if len(steps) != 1 or len(steps[0]) != 1 or self._opaque:
             return None
@@ -442,39 +447,41 @@ class Interference:
         own = self.prints.of(instances[0])
         touched = {write.place for write in own.writes} | own.sources
         conditions = tuple(condition for condition in own.conditions if self._counts(condition))
-        dooming = [
-            self.prints.dooming(call, conditions) for call in dict.fromkeys(self.prints.hidden_writers.at(touched))
+        falsified = [
+            self.prints.falsified_by(call, conditions) for call in dict.fromkeys(self.prints.hidden_writers.at(touched))
         ]
-        hidden = tuple(Threat(self._rescue(each, item), None) for each in dict.fromkeys(dooming) if each is not None)
-        return None if None in dooming else Threats(conditions, DependenceScan(item, touched), hidden)
+        hidden = tuple(
+            Dependent(self._awaited(each, item), None) for each in dict.fromkeys(falsified) if each is not None
+        )
+        return None if None in falsified else DependentCalls(conditions, DependenceScan(item, touched), hidden)
 
-    def _noted(self, threats: Threats, occurrence: Occurrence) -> Threat:
+    def _record(self, dependents: DependentCalls, occurrence: PossibleCall) -> Dependent:
         """The record of a call that may interfere, extended by one more item that may be this call."""
-        threat = threats.known.get(occurrence.call)
-        if threat is None:
-            dooming = self.prints.dooming(occurrence.call, threats.conditions)
-            rescue = None if dooming is None else self._rescue(dooming, threats.scan.item)
-            threat = threats.known[occurrence.call] = Threat(rescue, {})
-        assert threat.found is not None, "it is no hidden step"
-        _note(threat.found, occurrence.item)
-        return threat
+        dependent = dependents.known.get(occurrence.call)
+        if dependent is None:
+            falsified = self.prints.falsified_by(occurrence.call, dependents.conditions)
+            awaited = None if falsified is None else self._awaited(falsified, dependents.scan.item)
+            dependent = dependents.known[occurrence.call] = Dependent(awaited, {})
+        assert dependent.found is not None, "it is no hidden step"
+        _keep_last(dependent.found, occurrence.item)
+        return dependent
 
-    def _threatens(self, threat: Threat, cursors: Cursors) -> bool:
-        if threat.found is not None and not to_come(threat.found.items(), cursors):
+    def _may_interfere(self, dependent: Dependent, cursors: Cursors) -> bool:
+        if dependent.found is not None and not any_unread(dependent.found.items(), cursors):
             return False
-        return threat.rescue is None or self._is_rescued(threat.rescue, cursors)
+        return dependent.awaited is None or self._may_become_true(dependent.awaited, cursors)
 
 
 def _calls(item: OrderedObservation) -> list[k.ActionCall]:
     return [call for step in item.observation.rule.steps for call in step]
 
 
-def _note(lasts: dict[int, int], item: OrderedObservation) -> None:
+def _keep_last(lasts: dict[int, int], item: OrderedObservation) -> None:
     """Keep the item if it is the last one of its stream so far."""
     lasts[item.stream] = max(item.position, lasts.get(item.stream, -1))
 
 
-def to_come(lasts: Iterable[tuple[int, int]], cursors: Cursors) -> bool:
+def any_unread(lasts: Iterable[tuple[int, int]], cursors: Cursors) -> bool:
     """Whether one of these items has not been read."""
     for stream, position in lasts:  # noqa: SIM110 - innermost loop: a generator for any() cost most of the time
         if cursors[stream] <= position:

@@ -29,7 +29,7 @@ def step_through(model: TraceModel, frontier: TraceHeads, beginning: SearchPath,
         if item is None or len(ways) != 1:
             return None
         ((after, taken),) = ways
-        hidden = 0 if item.observation.pinned else node.hidden
+        hidden = 0 if item.observation.names_action else node.hidden
         path = path.then(Move((), item, taken), SearchNode(advanced(node.cursors, item), after, hidden))
         model.visited += 1
         upcoming.read(item)

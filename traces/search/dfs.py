@@ -19,10 +19,10 @@ from heapq import heappop, heappush
 from math import inf
 
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
-from assay.traces.search.dead_ends import Outlook
-from assay.traces.search.dependence import Footprints, Interference
+from assay.traces.search.dead_ends import DeadEnds
+from assay.traces.search.dependence import DependenceRelation, ReadWriteTable
 from assay.traces.search.heads import Cursors, TraceHeads, advanced
-from assay.traces.search.hidden_closure import Closure, ways
+from assay.traces.search.hidden_closure import Closure, hidden_paths
 from assay.traces.search.path import Move, SearchNode, SearchPath
 from assay.traces.search.transition_system import TraceModel
 
@@ -53,7 +53,7 @@ class Limits:
     closure: int = 20_000
 
     @property
-    def supposed(self) -> int:
+    def hidden_states(self) -> int:
         """How many states hidden steps may reach in all, around all nodes together."""
         return max(self.closure, HIDDEN_PER_NODE * self.nodes)
 
@@ -63,14 +63,14 @@ class SearchResult:
     """The outcome of a search: a whole path, or else the deepest paths; ``why_stopped`` names the limit that ended it,
     if one did.
 
-    ``supposed`` counts the states that hidden steps reached. ``budget_reached`` is true if somewhere more hidden steps
+    ``hidden_states`` counts the states that hidden steps reached. ``budget_reached`` is true if somewhere more hidden steps
     were possible than the budget allows: then a failed search proves nothing.
     """
 
     path: SearchPath | None = None
     deepest: list[SearchPath] = field(default_factory=list)
     visited: int = 0
-    supposed: int = 0
+    hidden_states: int = 0
     why_stopped: str | None = None
     budget_reached: bool = False
 
@@ -84,28 +84,28 @@ class TraceSearch:
         self,
         model: TraceModel,
         frontier: TraceHeads,
-        prints: Footprints | None = None,
-        interference: Interference | None = None,
+        prints: ReadWriteTable | None = None,
+        dependence: DependenceRelation | None = None,
     ) -> None:
         self.model = model
         self.frontier = frontier
-        self.prints = Footprints(model) if prints is None else prints
-        self._interference = interference
-        self._outlooks: dict[float, Outlook] = {}
+        self.prints = ReadWriteTable(model) if prints is None else prints
+        self._dependence = dependence
+        self._dead_ends: dict[float, DeadEnds] = {}
 
-    def outlook(self, window: float = inf) -> Outlook:
+    def dead_ends(self, window: float = inf) -> DeadEnds:
         """The known dead ends for a window (see ``Limits``)."""
-        found = self._outlooks.get(window)
+        found = self._dead_ends.get(window)
         if found is None:
-            found = self._outlooks[window] = Outlook(self.frontier, self.interference.within(window))
+            found = self._dead_ends[window] = DeadEnds(self.frontier, self.dependence.within(window))
         return found
 
     @property
-    def interference(self) -> Interference:
+    def dependence(self) -> DependenceRelation:
         """The dependence relation of the items."""
-        if self._interference is None:
-            self._interference = Interference(self.prints, self.frontier.order, self.frontier.order.items)
-        return self._interference
+        if self._dependence is None:
+            self._dependence = DependenceRelation(self.prints, self.frontier.order, self.frontier.order.items)
+        return self._dependence
 
     def with_order(self, order: PartialOrder) -> TraceSearch:
         """A search in the same model over another partial order."""
@@ -113,23 +113,23 @@ class TraceSearch:
 
     def with_change(self, order: PartialOrder, item: OrderedObservation | None) -> TraceSearch:
         """A search over a partial order in which ``item`` replaced another item; if it is None, one was left out."""
-        return TraceSearch(self.model, TraceHeads(order), self.prints, self.interference.with_item(order, item))
+        return TraceSearch(self.model, TraceHeads(order), self.prints, self.dependence.with_item(order, item))
 
-    def settle(self, path: SearchPath, limits: Limits) -> SearchPath:
+    def take_ample_steps(self, path: SearchPath, limits: Limits) -> SearchPath:
         """The path extended by all items that may be read at once: observations that hold now, and invisible action
         items.
         """
-        ends = self.outlook(limits.window).interference
+        ends = self.dead_ends(limits.window).dependence
         while True:
             node = path.node
             for item in self.frontier.heads(node.cursors).items:
-                pinned = item.observation.pinned
+                pinned = item.observation.names_action
                 if not pinned and self.model.stays(item, node.state):
                     path = path.then(
                         Move((), item, ()), SearchNode(advanced(node.cursors, item), node.state, node.hidden)
                     )
                     break
-                if pinned and limits.reduced and ends.idle(item, node.state, node.cursors):
+                if pinned and limits.reduced and ends.is_invisible(item, node.state, node.cursors):
                     taken = next(steps for after, steps in self.model.consume(item, node.state) if after == node.state)
                     path = path.then(Move((), item, taken), SearchNode(advanced(node.cursors, item), node.state, 0))
                     break
@@ -156,7 +156,7 @@ class TraceSearch:
         """
         goal = sum(self.frontier.end) if enough is None else min(enough, sum(self.frontier.end))
         seen: dict[tuple[Cursors, int], int] = {}
-        stack = [iter([self.settle(path, limits) for path in beginnings])]
+        stack = [iter([self.take_ample_steps(path, limits) for path in beginnings])]
         while stack:
             path = next(stack[-1], None)
             if path is None:
@@ -176,14 +176,14 @@ class TraceSearch:
             if finding.visited >= limits.nodes:
                 finding.why_stopped = f"gave up after {limits.nodes:,} states of the search"
                 return
-            if finding.supposed > limits.supposed:
-                finding.why_stopped = f"gave up after {limits.supposed:,} states that hidden steps lead to"
+            if finding.hidden_states > limits.hidden_states:
+                finding.why_stopped = f"gave up after {limits.hidden_states:,} states that hidden steps lead to"
                 return
-            if limits.reduced and self.outlook(limits.window).hopeless(node.cursors, node.state):
+            if limits.reduced and self.dead_ends(limits.window).is_dead_end(node.cursors, node.state):
                 continue
-            stack.append(self.moves(path, limits, finding))
+            stack.append(self.successors(path, limits, finding))
 
-    def moves(self, path: SearchPath, limits: Limits, finding: SearchResult) -> Iterator[SearchPath]:
+    def successors(self, path: SearchPath, limits: Limits, finding: SearchResult) -> Iterator[SearchPath]:
         """The successors of a path, cheapest first: cost grows with the distance from the order of time and with the
         hidden steps.
 
@@ -191,52 +191,54 @@ class TraceSearch:
         """
         node = path.node
         heads = self.frontier.heads(node.cursors)
-        closure = self.outlook(limits.window).closure(node, reduced=limits.reduced)
-        ahead = _Ahead()
+        closure = self.dead_ends(limits.window).closure(node, reduced=limits.reduced)
+        pending = _Successors()
         level = 0
         while heads.items:
-            if ahead.any_below(level * HIDDEN_COST):
-                yield self.settle(ahead.take(), limits)
+            if pending.any_below(level * HIDDEN_COST):
+                yield self.take_ample_steps(pending.take(), limits)
                 continue
             known = len(closure.seen)
             reachable = bool(closure.level(level))
-            finding.supposed += len(closure.seen) - known
+            finding.hidden_states += len(closure.seen) - known
             if reachable and level <= limits.hidden - node.hidden:
-                self._look_ahead(ahead, path, closure, level, limits)
+                self._add_successors(pending, path, closure, level, limits)
                 level += 1
-            elif ahead.any_below(inf):
-                yield self.settle(ahead.take(), limits)
+            elif pending.any_below(inf):
+                yield self.take_ample_steps(pending.take(), limits)
             else:
                 finding.budget_reached |= reachable
                 return
             if len(closure.seen) > limits.closure:
                 finding.why_stopped = f"more than {limits.closure:,} states are within reach of hidden steps"
                 return
-            if finding.supposed > limits.supposed:
+            if finding.hidden_states > limits.hidden_states:
                 return
 
-    def _look_ahead(self, ahead: _Ahead, path: SearchPath, closure: Closure, level: int, limits: Limits) -> None:
+    def _add_successors(
+        self, pending: _Successors, path: SearchPath, closure: Closure, level: int, limits: Limits
+    ) -> None:
         """Add the items that may be read after ``level`` hidden steps to the frontier, each with its cost."""
         heads = self.frontier.heads(path.node.cursors)
         for item in heads.items:
             if item.time > heads.time + limits.window:
                 break
             cost = level * HIDDEN_COST + item.time - heads.time
-            ahead.add(cost, partial(self._with, path, closure, level, item, limits))
+            pending.add(cost, partial(self._successors_reading, path, closure, level, item, limits))
 
-    def _with(
+    def _successors_reading(
         self, path: SearchPath, closure: Closure, level: int, item: OrderedObservation, limits: Limits
     ) -> Iterator[SearchPath]:
         """The successors of a path that read this item after exactly ``level`` hidden steps."""
         node = path.node
-        for way in ways(closure, item, level, reduced=limits.reduced):
-            hidden = 0 if item.observation.pinned else node.hidden + level
+        for way in hidden_paths(closure, item, level, reduced=limits.reduced):
+            hidden = 0 if item.observation.names_action else node.hidden + level
             target = SearchNode(advanced(node.cursors, item), way.after, hidden)
             move = Move(closure.route(way.origin) if level else (), item, way.taken)
             yield path.then(move, target)
 
 
-class _Ahead:
+class _Successors:
     """The frontier of one node: its successors by cost, and by order of insertion where costs are equal.
 
     Successors are made when they are taken. With a hundred brokers a hundred items may come next, and the first is

@@ -65,7 +65,7 @@ class Undecided:
 Conclusion = Accepted | Rejected | Undecided
 
 
-def conclude(search: TraceSearch, beginnings: list[SearchPath], options: Options) -> Conclusion:
+def run(search: TraceSearch, beginnings: list[SearchPath], options: Options) -> Conclusion:
     """Decide whether an execution explains the trace: first by replay line by line, and by search if that does not
     reach the end.
     """
@@ -73,10 +73,10 @@ def conclude(search: TraceSearch, beginnings: list[SearchPath], options: Options
         stepped = step_through(search.model, search.frontier, beginning, NEAR[0])
         if stepped is not None:
             return Accepted(stepped)
-    return seek(search, beginnings, options)
+    return search_with_budgets(search, beginnings, options)
 
 
-def seek(search: TraceSearch, beginnings: list[SearchPath], options: Options) -> Conclusion:
+def search_with_budgets(search: TraceSearch, beginnings: list[SearchPath], options: Options) -> Conclusion:
     """Search within the clause's hidden-step budget, near the order of time first.
 
     A search with a larger budget runs only to tell whether the budget is the reason for a failure.
@@ -126,7 +126,7 @@ def _past_cap(search: TraceSearch, beginnings: list[SearchPath], limits: Limits,
         starts = stopped.deepest[:1]
     for _ in range(HANDOVERS):
         items = sat_fallback.upcoming(search, starts[0].node.cursors)
-        answer = sat_fallback.hand_over(search, starts, limits.hidden, items)
+        answer = sat_fallback.solve_with_sat(search, starts, limits.hidden, items)
         if isinstance(answer, sat_fallback.Unanswered):
             return _stopped(found, answer.reason)
         if isinstance(answer, sat_fallback.Conflict):
@@ -156,7 +156,7 @@ def _contradicted(
     """
     from assay.traces.search import sat_fallback  # noqa: PLC0415 - as above
 
-    answer = sat_fallback.hand_over(search, beginnings, wider(limits.hidden), asked)
+    answer = sat_fallback.solve_with_sat(search, beginnings, wider(limits.hidden), asked)
     match answer:
         case sat_fallback.Unanswered(reason):
             return _stopped(stopped, reason)
@@ -194,7 +194,7 @@ def _too_few(search: TraceSearch, path: SearchPath) -> str:
         count += len(move.hidden)
         if count > most and move.item is not None:
             most, place = count, str(move.item.observation.event.record.place)
-        if move.item is not None and move.item.observation.pinned:
+        if move.item is not None and move.item.observation.names_action:
             count = 0
     budget = search.model.plan.hidden_limit
     return f"the log can be explained only with {most} hidden steps before {place}; the clause allows {budget} between two pinned events"

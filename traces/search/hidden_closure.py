@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.transition_system import Taken, TraceModel
 
-HOPELESS = -1
+DEAD_END = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,12 @@ class Closure:
     """The states by the number of hidden steps to them. Level n maps a state at distance n to all last steps of
     shortest paths to it.
 
-    States for which ``hopeless`` is true are left out.
+    States for which ``is_dead_end`` is true are left out.
     """
 
     model: TraceModel
     state: int
-    hopeless: Callable[[int], bool]
+    is_dead_end: Callable[[int], bool]
     levels: list[dict[int, list[Arrival]]] = field(default_factory=list)
     seen: dict[int, int] = field(default_factory=dict)
 
@@ -49,7 +49,7 @@ class Closure:
         for origin in self.levels[-1]:
             for taken in self.model.hidden(origin):
                 if taken.state not in self.seen:
-                    self.seen[taken.state] = HOPELESS if self.hopeless(taken.state) else depth
+                    self.seen[taken.state] = DEAD_END if self.is_dead_end(taken.state) else depth
                 if self.seen[taken.state] == depth:
                     fresh.setdefault(taken.state, []).append(Arrival(origin, taken))
         self.levels.append(fresh)
@@ -76,7 +76,7 @@ class HiddenPath:
     taken: tuple[Taken, ...]
 
 
-def ways(closure: Closure, item: OrderedObservation, level: int, *, reduced: bool) -> Iterator[HiddenPath]:
+def hidden_paths(closure: Closure, item: OrderedObservation, level: int, *, reduced: bool) -> Iterator[HiddenPath]:
     """The explanations of an item after exactly ``level`` hidden steps.
 
     With ``reduced``, one is left out if its last hidden step may as well follow the item: the search finds that order

@@ -55,7 +55,7 @@ class ConditionReads:
 
 
 @dataclass(frozen=True, slots=True)
-class Footprint:
+class ReadWriteSets:
     """The guards of an action, its writes, and the places that the written values depend on. ``choices``: whether it
     picks values.
     """
@@ -117,7 +117,7 @@ class BoundNames:
                 return frozenset().union(*(self.reads(part) for part in children(expr)))
 
 
-def footprint(model: TraceModel, call: Call) -> Footprint:
+def read_write_sets(model: TraceModel, call: Call) -> ReadWriteSets:
     """The read and write sets of an action instance."""
     action, arguments = call
     meaning = model.meanings.actions[action]
@@ -139,7 +139,7 @@ def footprint(model: TraceModel, call: Call) -> Footprint:
                 continue
             case _:
                 writes += _writes(names, each, sources, sure=True)
-    return Footprint(tuple(conditions), tuple(writes), frozenset(sources), choices)
+    return ReadWriteSets(tuple(conditions), tuple(writes), frozenset(sources), choices)
 
 
 def observed(model: TraceModel, condition: k.Expr, bound: Mapping[str, Value]) -> tuple[ConditionReads, ...]:

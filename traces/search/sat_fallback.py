@@ -64,7 +64,7 @@ class Unanswered:
     reason: str
 
 
-def hand_over(
+def solve_with_sat(
     search: TraceSearch, starts: Sequence[SearchPath], hidden: int, items: Sequence[OrderedObservation]
 ) -> SearchPath | Conflict | Unanswered:
     """A path that continues one of the starts through the items, or why there is none.
@@ -205,7 +205,7 @@ def _followed(
             seen[reading.after],
         )
         at, item = reading.after, items[reading.observation]
-        since = 0 if item.observation.pinned else path.node.hidden + len(move.hidden)
+        since = 0 if item.observation.names_action else path.node.hidden + len(move.hidden)
         path = path.then(move, SearchNode(advanced(path.node.cursors, item), after, since))
     return path
 

@@ -289,12 +289,12 @@ class TraceModel:
             after = steps[-1].state
             if after in ways:
                 # Of two explanations of one state the one with fewer reported behaviours is the lesser charge.
-                ways[after] = min(ways[after], steps, key=self.told)
+                ways[after] = min(ways[after], steps, key=self.reported_count)
             elif rule.then is None or self.holds(rule.then, bound, after, state):
                 ways[after] = steps
         return tuple(ways.items())
 
-    def told(self, steps: Iterable[Taken]) -> int:
+    def reported_count(self, steps: Iterable[Taken]) -> int:
         """How many of the steps are of actions that the clause reports (known behaviours and the like)."""
         return sum(taken.action in self._reported for taken in steps)
 

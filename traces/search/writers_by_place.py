@@ -19,7 +19,7 @@ from assay.traces.search.transition_system import ANY, AnyValue
 
 
 @dataclass(frozen=True, slots=True)
-class Occurrence:
+class PossibleCall:
     """An item, and one call that it may be."""
 
     item: OrderedObservation
@@ -27,7 +27,7 @@ class Occurrence:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class ReadingWindow:
     """A partial order, and by how many milliseconds an item may be read before an unread older one."""
 
     order: PartialOrder
@@ -43,19 +43,19 @@ class Near:
 
 
 class _Sorted:
-    """Occurrences by latest time; those with an unbounded interval are kept separately."""
+    """WritersByPlace by latest time; those with an unbounded interval are kept separately."""
 
     def __init__(self) -> None:
-        self.always: list[Occurrence] = []
-        self._within: list[Occurrence] = []
+        self.always: list[PossibleCall] = []
+        self._within: list[PossibleCall] = []
         self._ends: list[float] = []
         self._spread = self._lag = 0.0
 
-    def add(self, occurrence: Occurrence) -> None:
+    def add(self, occurrence: PossibleCall) -> None:
         """Add one occurrence."""
         (self.always if occurrence.item.latest == inf else self._within).append(occurrence)
 
-    def between(self, least: float, item: OrderedObservation, near: Near) -> Iterator[Occurrence]:
+    def between(self, least: float, item: OrderedObservation, near: ReadingWindow) -> Iterator[PossibleCall]:
         """The occurrences that end no earlier than ``least`` and may come before an item. A superset: the caller
         filters exactly.
         """
@@ -75,15 +75,15 @@ class _Sorted:
         self._lag = max(each.item.latest - each.item.time for each in self._within)
 
 
-class Occurrences:
+class WritersByPlace:
     """The occurrences of some items, and those of an older index, by the places that they write."""
 
-    def __init__(self, others: Occurrences | None = None) -> None:
+    def __init__(self, others: WritersByPlace | None = None) -> None:
         self._others = others
         self._by_key: dict[str, dict[Value | AnyValue, _Sorted]] = {}
         self._by_name: dict[str, _Sorted] = {}
 
-    def add(self, occurrence: Occurrence, places: Iterable[Place]) -> None:
+    def add(self, occurrence: PossibleCall, places: Iterable[Place]) -> None:
         """Add an occurrence that writes these places."""
         known = set(places)
         for name, key in known:
@@ -92,8 +92,8 @@ class Occurrences:
             self._by_name.setdefault(name, _Sorted()).add(occurrence)
 
     def before(
-        self, item: OrderedObservation, near: Near, places: Sequence[Place], least: float
-    ) -> Iterator[Occurrence]:
+        self, item: OrderedObservation, near: ReadingWindow, places: Sequence[Place], least: float
+    ) -> Iterator[PossibleCall]:
         """The occurrences that may write one of the places, may be read before the item, and end no earlier than
         ``least``.
 

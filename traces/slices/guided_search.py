@@ -84,7 +84,7 @@ class GuidedSearch(TraceSearch):
         self._own = tuple(own)
         self._known = known
 
-    def moves(self, path: SearchPath, limits: Limits, finding: SearchResult) -> Iterator[SearchPath]:
+    def successors(self, path: SearchPath, limits: Limits, finding: SearchResult) -> Iterator[SearchPath]:
         """The successors by rank. None is ever dropped, so nothing is recorded in the result."""
         del finding
         node = path.node
@@ -96,7 +96,7 @@ class GuidedSearch(TraceSearch):
                     ways, key=lambda way: not self._agrees(item, way[0], self._known.after.get(key))
                 ):
                     move = Move(steps, item, taken)
-                    yield self.settle(path.then(move, SearchNode(cursors, after, 0)), limits)
+                    yield self.take_ample_steps(path.then(move, SearchNode(cursors, after, 0)), limits)
 
     def _before(self, item: OrderedObservation, key: Key, state: int) -> Iterator[tuple[tuple[Taken, ...], int]]:
         """The guide's hidden steps before the item, and no hidden steps."""

@@ -38,8 +38,9 @@ from assay.traces.observe.slice_assignment import SlicedEvents
 from assay.traces.options import Options
 from assay.traces.properties.execution import PropertyChecker, execution
 from assay.traces.result import BrokenProperty, Execution, ProductAnswer, TraceVerdict
+from assay.traces.search import driver
 from assay.traces.search.dfs import Limits, TraceSearch
-from assay.traces.search.driver import Accepted, Undecided, conclude
+from assay.traces.search.driver import Accepted, Undecided
 from assay.traces.search.heads import TraceHeads
 from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_events, compared_order
@@ -50,7 +51,7 @@ from assay.traces.slices.timeline.shared_timeline import Thread, thread_of
 from assay.traces.slices.timeline.timeline_classes import HIDDEN_TRIED
 from assay.traces.slices.versions.version_check import LATE
 from assay.traces.slices.versions.version_history import Entry, VersionedUpdate, announcing, by_time, entries, number_of
-from assay.traces.slices.versions.version_item import WrittenItem, WrittenModel, lines_of, mismatch
+from assay.traces.slices.versions.version_item import WrittenItem, WrittenModel, item_lines, mismatch
 from assay.traces.slices.versions.version_order import by_write
 from assay.traces.table.event_selection import Selection, SliceField
 from assay.traces.table.statement_keys import EVERY_SLICE
@@ -122,7 +123,7 @@ class WholeModel(WrittenModel):
         """The hidden actions of a slice that can matter to an item: they write what it reads, or what another such
         action reads.
         """
-        rules = [line.observation.rule for line in lines_of(item)]
+        rules = [line.observation.rule for line in item_lines(item)]
         found = self._matter.get(rules)
         if found is None:
             read = set[str]().union(*(_read_by(self.kernel, rule) for rule in IdentitySet(rules)))
@@ -205,7 +206,7 @@ def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: O
         for name, own in slices.items():
             built.add(name, binder.thinned(own, reads[name]))
         found = built.order()
-    told = {line.observation.event.record.place for item in found.items for line in lines_of(item)}
+    told = {line.observation.event.record.place for item in found.items for line in item_lines(item)}
     return ProductSearch(TraceSearch(model, TraceHeads(found)), len(told), divided, misfits)
 
 
@@ -367,7 +368,7 @@ class _Built:
         plan = self._model.plan
         for line in announcing(entry.lines if isinstance(entry, VersionedUpdate) else (entry.line,)):
             thread = thread_of(line.observation.event, plan)
-            if line.observation.pinned and (thread is not None or not plan.threads):
+            if line.observation.names_action and (thread is not None or not plan.threads):
                 key = thread or stream_key(line.observation, plan.ordering)
                 self._told[key].append(_Told(line, item.index))
             for mates in [] if thread is None else self._mates.get(thread, []):
@@ -378,7 +379,7 @@ class _Built:
                     self._requires[after.index].add(item.index)
 
     def _written(self, entry: VersionedUpdate, unseen: int) -> OrderedObservation:
-        acting, lines = [each for each in entry.lines if each.observation.pinned], list(entry.lines)
+        acting, lines = [each for each in entry.lines if each.observation.names_action], list(entry.lines)
         lead = acting[0] if acting else lines[0]
         others = tuple(each for each in lines if each is not lead or not acting)
         observation = lead.observation if acting else self._any_numbered(lead.observation)
@@ -427,10 +428,10 @@ def check_whole(
         if first.path is not None:
             return _accepted(answer, guided, first.path, divided)
     search = _without_writes(full, divided)
-    found = conclude(search, _beginnings(search), limits)
+    found = driver.run(search, _beginnings(search), limits)
     if search is not full and not isinstance(found, Accepted):
         answer = replace(answer, visited=search.model.visited)
-        search, found = full, conclude(full, _beginnings(full), limits)
+        search, found = full, driver.run(full, _beginnings(full), limits)
     if isinstance(found, Accepted):
         return _accepted(answer, search, found.path, divided)
     answer = replace(answer, visited=answer.visited + search.model.visited)

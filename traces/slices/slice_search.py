@@ -24,7 +24,7 @@ from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
 from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
-from assay.traces.explain.mismatch import MismatchFindings, proceed
+from assay.traces.explain.mismatch import MismatchFindings, explain_and_continue
 from assay.traces.observe.binding import Observation
 from assay.traces.observe.decomposition import Split, without_guards_on
 from assay.traces.observe.partial_order import (
@@ -38,14 +38,15 @@ from assay.traces.observe.partial_order import (
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps
 from assay.traces.result import Execution, Remark, SliceResult, TraceVerdict
+from assay.traces.search import driver
 from assay.traces.search.dfs import TraceSearch
-from assay.traces.search.driver import Accepted, Rejected, Undecided, conclude
+from assay.traces.search.driver import Accepted, Rejected, Undecided
 from assay.traces.search.heads import TraceHeads
 from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_order
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.versions.version_history import knows_gaps, number_of
-from assay.traces.slices.versions.version_item import WrittenModel, has_several, is_late, lines_of, mismatch
+from assay.traces.slices.versions.version_item import WrittenModel, has_several, is_late, item_lines, mismatch
 from assay.traces.slices.versions.version_order import by_write
 
 SHARED = "what is shared"
@@ -198,7 +199,7 @@ class Apart:
         every = self._all, self._without_hidden, self._with_writes
         return sum(each.model.visited for each in every if each is not None)
 
-    def answer(self, name: str, observations: Sequence[Observation], used: int) -> SliceSearchResult | None:
+    def validate(self, name: str, observations: Sequence[Observation], used: int) -> SliceSearchResult | None:
         """The answer about a slice with these observations.
 
         None if some version has no line that names its action, or unlogged updates may explain what is left. A mismatch
@@ -212,7 +213,7 @@ class Apart:
         ):
             return answer
         without = self._conditions_on_shared.without_condition
-        again = self._freed.answer(name, [seen for each in observations if (seen := without(each))], used)
+        again = self._freed.validate(name, [seen for each in observations if (seen := without(each))], used)
         if again is None or again.result.verdict is TraceVerdict.INCONSISTENT:
             return answer
         place = answer.result.violations[0].place
@@ -240,8 +241,8 @@ class Apart:
         if own is None:
             return None
         begin, end = self._around(own)
-        begun = partial(self._begun, values=self._past.steps[begin - 1].values if begin else None)
-        order = self._with(own, begin, end)
+        begun = partial(self.initial_state, values=self._past.steps[begin - 1].values if begin else None)
+        order = self.with_shared_stream(own, begin, end)
         by, found = self._all, None
         if self._without_hidden is not None:
             by, found = self._without_hidden, self._without_hidden.path(order, begun)
@@ -285,7 +286,7 @@ class Apart:
         begin = bisect_left(steps, first, key=lambda step: step.latest + own.skew)
         return begin, max(begin, bisect_right(steps, last + own.skew, key=attrgetter("earliest")))
 
-    def _begun(self, state: State, values: Sequence[Value] | None = None) -> State:
+    def initial_state(self, state: State, values: Sequence[Value] | None = None) -> State:
         """The initial state of a slice, with the shared state as it was when the slice began."""
         if values is None:
             return state
@@ -294,22 +295,24 @@ class Apart:
             whole[at] = value
         return tuple(whole)
 
-    def _with(self, own: PartialOrder, begin: int, end: int) -> PartialOrder:
+    def with_shared_stream(self, own: PartialOrder, begin: int, end: int) -> PartialOrder:
         """The order of a slice's lines with some shared steps as one more stream."""
         steps = self._past.steps[begin:end]
         if not steps:
             return own
         number, first = (
             len(own.streams),
-            1 + max((line.index for item in own.items for line in lines_of(item)), default=-1),
+            1 + max((line.index for item in own.items for line in item_lines(item)), default=-1),
         )
         items = tuple(
-            OrderedObservation(first + at, self._as_line(step), number, at, step.time, step.earliest, step.latest)
+            OrderedObservation(
+                first + at, self.shared_step_as_line(step), number, at, step.time, step.earliest, step.latest
+            )
             for at, step in enumerate(steps)
         )
         requires = {index: set(others) for index, others in own.requires.items()}
-        for item, line in ((each, line) for each in own.items for line in lines_of(each)):
-            before, after = self._beside(line, own.skew)
+        for item, line in ((each, line) for each in own.items for line in item_lines(each)):
+            before, after = self.bounds_by_shared_steps(line, own.skew)
             if begin < before <= end and not is_late(line, item):
                 requires.setdefault(item.index, set()).add(items[before - 1 - begin].index)
             if begin <= after < end:
@@ -317,7 +320,7 @@ class Apart:
         together = {index: frozenset(others) for index, others in requires.items()}
         return replace(own, streams=(*own.streams, ObservationStream(SHARED, SHARED, items)), requires=together)
 
-    def _beside(self, line: OrderedObservation, skew: int) -> tuple[int, int]:
+    def bounds_by_shared_steps(self, line: OrderedObservation, skew: int) -> tuple[int, int]:
         """How many shared steps certainly came before a line, by its file or its time, and the number of the first that
         came after it.
         """
@@ -326,7 +329,8 @@ class Apart:
         by_time = bisect_left(steps, line.earliest - skew, key=attrgetter("latest"))
         return max(before, by_time), min(after, bisect_right(steps, line.latest + skew, key=attrgetter("earliest")))
 
-    def _as_line(self, step: SharedStep) -> Observation:
+    def shared_step_as_line(self, step: SharedStep) -> Observation:
+        """A shared step as an observation that sets what the slice sees."""
         types = [self._split.kernel.variables[at].type for at in self._seen]
         given = tuple(k.Const(of, value) for of, value in zip(types, step.values, strict=True))
         rule = k.TraceRule(SHARED, SHARED, (), None, ((k.ActionCall(SHARED, given),),), None, None)
@@ -352,7 +356,7 @@ class _Searched:
         """An execution, if one is found within few nodes."""
         search = self._search(order, begun)
         few = replace(DEFAULT_OPTIONS, nodes=FEW_NODES, solver=False)
-        found = conclude(search, search.begin(search.frontier.start), few)
+        found = driver.run(search, search.begin(search.frontier.start), few)
         return MismatchFindings(path=found.path) if isinstance(found, Accepted) else None
 
     def findings(
@@ -364,9 +368,9 @@ class _Searched:
         """
         search = self._search(order, begun)
         if not _has_writes_of_several(order):
-            return proceed(search, writer, DEFAULT_OPTIONS)
+            return explain_and_continue(search, writer, DEFAULT_OPTIONS)
         start = search.begin(search.frontier.start)
-        found = conclude(search, start, replace(DEFAULT_OPTIONS, solver=False))
+        found = driver.run(search, start, replace(DEFAULT_OPTIONS, solver=False))
         match found:
             case Accepted(path):
                 return MismatchFindings(path=path)

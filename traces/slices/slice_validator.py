@@ -198,7 +198,7 @@ class Joiner:
     def of_slice(self, name: str, events: Sequence[Event]) -> SliceAnswer:
         """The answer about a slice; it depends on the slice's own events and on the joint only."""
         lines, before = self.lines(events), self.visited
-        return SliceAnswer(self.answer(name, lines), lines.read.tally, self.visited - before)
+        return SliceAnswer(self.validate(name, lines), lines.read.tally, self.visited - before)
 
     def lines(self, events: Sequence[Event]) -> SliceLines:
         """The observations of a slice."""
@@ -209,7 +209,7 @@ class Joiner:
         if len(self.model.states) > STATES_KEPT:
             self.model.forget()
 
-    def answer(self, name: str, lines: SliceLines) -> SliceResult:
+    def validate(self, name: str, lines: SliceLines) -> SliceResult:
         """The answer about a slice.
 
         A mismatch that disappears if hidden shared steps came at other times is undecided: which of all shared
@@ -225,7 +225,7 @@ class Joiner:
         if result.verdict is not TraceVerdict.INCONSISTENT:
             return result
         if self.joint.begun:
-            return self._of_parts.answer(name, lines)
+            return self.for_partial_logs.validate(name, lines)
         if all((each.event.record.time or 0) < self.joint.late for each in result.violations):
             return self._of_lost_lines(result, lines)
         order = _untold_order(result.violations, lines.observations)
@@ -236,7 +236,7 @@ class Joiner:
         sure = self._contradictions(result.violations, lines)
         if sure:
             return replace(result, violations=sure)
-        again = self._freed._open(name, lines, self._unread(lines.few))
+        again = self.with_unknown_hidden_times.without_lines(name, lines, self._unread(lines.few))
         if again is None:
             return result
         names = ", ".join(f"`{action}`" for action in self.joint.assumed)
@@ -247,11 +247,11 @@ class Joiner:
 
     def _as_own_log(self, name: str, lines: SliceLines) -> SliceSearchResult | None:
         """The answer of a search as a log of its own (docs/design/slice-search.md); None if that does not apply."""
-        if self.apart is None or not lines.few:
+        if self.slice_search is None or not lines.few:
             return None
-        before = self.apart.visited
-        found = self.apart.answer(name, lines.observations, lines.used)
-        self.visited += self.apart.visited - before
+        before = self.slice_search.visited
+        found = self.slice_search.validate(name, lines.observations, lines.used)
+        self.visited += self.slice_search.visited - before
         return found
 
     def _of_lost_lines(self, result: SliceResult, lines: SliceLines) -> SliceResult:
@@ -273,22 +273,22 @@ class Joiner:
         of_wrong = {item.observation.event.record.place for item in items if number_of(self.model, item) in wrong}
         return tuple(violation for violation in violations if violation.place in of_wrong)
 
-    def on(self, other: Joint) -> Joiner:
+    def with_timeline(self, other: Joint) -> Joiner:
         """The same slices on a joint with another shared execution; this object if slices see no difference."""
         if (other.chain, other.assumed, other.past) == (self.joint.chain, self.joint.assumed, self.joint.past):
             return self
         found = copy(self)
-        found.__dict__.pop("_freed", None)
+        found.__dict__.pop("with_unknown_hidden_times", None)
         found.__dict__.pop("_conditions_on_assumed", None)
-        found.__dict__.pop("apart", None)
-        found.__dict__.pop("_of_parts", None)
+        found.__dict__.pop("slice_search", None)
+        found.__dict__.pop("for_partial_logs", None)
         found.__dict__.pop("views", None)
         found.__dict__.pop("outside", None)
         found.joint = other
         return found
 
     @cached_property
-    def apart(self) -> Apart | None:
+    def slice_search(self) -> Apart | None:
         """The validator of slices that are logs of their own; None if there are none."""
         if not self.joint.is_apart:
             return None
@@ -308,7 +308,7 @@ class Joiner:
         return None if self.joint.outside is None else Outside(self.joint.outside.kernel, self.joint.chain)
 
     @cached_property
-    def _of_parts(self) -> Joiner:
+    def for_partial_logs(self) -> Joiner:
         """The validator for logs in which any lines may be missing."""
         return Joiner(self.joint.of_parts())
 
@@ -317,7 +317,7 @@ class Joiner:
         return ConditionRemover(frozenset[str]().union(*self.joint.assumed.values()))
 
     @cached_property
-    def _freed(self) -> Joiner:
+    def with_unknown_hidden_times(self) -> Joiner:
         """The validator where slices may act whatever hidden shared steps changed."""
         return Joiner(self.joint.freed())
 
@@ -325,7 +325,7 @@ class Joiner:
         self.forget()
         if not lines.few:
             return SliceResult(name, TraceVerdict.VACUOUS, "no line of it is used", 0, (), (), {}, None, ())
-        return self._result(name, *self._found(lines), lines.used)
+        return self._result(name, *self.check_then_explain(lines), lines.used)
 
     def _unread(self, few: Sequence[OrderedObservation]) -> Sequence[OrderedObservation]:
         """The lines without conditions that read what hidden steps may have changed, if files order lines."""
@@ -334,10 +334,10 @@ class Joiner:
         without = self._conditions_on_assumed.without_condition
         return [replace(line, observation=seen) for line in few if (seen := without(line.observation))]
 
-    def _open(self, name: str, lines: SliceLines, few: Sequence[OrderedObservation]) -> SliceResult | None:
+    def without_lines(self, name: str, lines: SliceLines, few: Sequence[OrderedObservation]) -> SliceResult | None:
         """The answer about a slice with these lines, unless it is inconsistent; mismatches are not explained."""
         self.forget()
-        history, found = self._noted(few, started=lines.started)
+        history, found = self.check_narrow_then_wide(few, started=lines.started)
         return None if found.violations else self._result(name, history, found, lines.used)
 
     def _result(self, name: str, history: VersionHistory, found: SliceFindings, used: int) -> SliceResult:
@@ -359,12 +359,14 @@ class Joiner:
             lacking=bool(found.missing or found.unplaced or found.begun is not None),
         )
 
-    def _found(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:
+    def check_then_explain(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:
         """The findings and their history: first without equal lines, and with all lines only if anything is wrong."""
-        history, found = self._noted(lines.few, started=lines.started)
+        history, found = self.check_narrow_then_wide(lines.few, started=lines.started)
         return self._explained(lines) if found.violations else (history, found)
 
-    def _noted(self, few: Sequence[OrderedObservation], *, started: bool) -> tuple[VersionHistory, SliceFindings]:
+    def check_narrow_then_wide(
+        self, few: Sequence[OrderedObservation], *, started: bool
+    ) -> tuple[VersionHistory, SliceFindings]:
         """The findings on a narrow beam, and on a wider one only if that leaves anything open. Mismatches are not
         explained.
         """
@@ -415,14 +417,14 @@ class Joiner:
     def execution(self, history: VersionHistory, trails: Sequence[VersionNode]) -> Execution:
         """The execution along some nodes: a step for each observation, and the hidden steps before it."""
         steps: list[ExecutedStep] = []
-        before, state = trails[0], self.model.states[history.number(trails[0].own, trails[0].position)]
+        before, state = trails[0], self.model.states[history.state_id(trails[0].own, trails[0].position)]
         initial = state
         for each in trails[1:]:
             steps += [ExecutedStep(None, t.action, t.arguments, self.model.states[t.state]) for t in each.hidden]
             line = _first(each)
             event = None if line is None else line.observation.event
             if each.own is not before.own or each.position != before.position:
-                state = self.model.states[history.number(each.own, each.position)]
+                state = self.model.states[history.state_id(each.own, each.position)]
             before = each
             last = each.taken[-1] if each.taken else None
             arguments = () if last is None else last.arguments
@@ -449,7 +451,7 @@ def slice_item(number: int, seen: Observation) -> OrderedObservation:
 def _first(trail: VersionNode) -> OrderedObservation | None:
     match trail.entry:
         case VersionedUpdate(_, lines):
-            return next((line for line in lines if line.observation.pinned), lines[0] if lines else None)
+            return next((line for line in lines if line.observation.names_action), lines[0] if lines else None)
         case Deed(line):
             return line
         case None:

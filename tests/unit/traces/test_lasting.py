@@ -64,7 +64,7 @@ def log(folder: Path, eras: list[int]) -> list[object]:
 def supposed(loaded: Loaded, events: list[object]) -> int:
     """How many states were looked at that hidden steps lead to."""
     search = check(loaded, events).search  # type: ignore[arg-type]
-    return sum(len(closure.seen) for closure in search.outlook(NEAR[0]).closures.values())
+    return sum(len(closure.seen) for closure in search.dead_ends(NEAR[0]).closures.values())
 
 
 def test_eras_are_supposed_in_the_order_in_which_lines_tell_of_them(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,8 +15,9 @@ from assay.traces.event import Event, Field
 from assay.traces.incremental import incremental_recheck
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict, Validation
+from assay.traces.search import driver
 from assay.traces.search.dfs import TraceSearch
-from assay.traces.search.driver import Conclusion, conclude
+from assay.traces.search.driver import Conclusion
 from assay.traces.search.path import SearchPath
 from assay.traces.validate import check, validate
 
@@ -344,8 +346,8 @@ def test_a_mutant_of_a_restatement_is_compared_in_as_few_lines_as_the_log(
 
     def counting(search: TraceSearch, beginnings: list[SearchPath], options: Options) -> Conclusion:
         compared.append(len(search.frontier.order.items))
-        return conclude(search, beginnings, options)
+        return driver.run(search, beginnings, options)
 
-    monkeypatch.setattr(incremental_recheck, "conclude", counting)
+    monkeypatch.setattr(incremental_recheck, "driver", SimpleNamespace(run=counting))
     assert asked.judge(IdentityMemo([(original, (changed,))])).verdict is TraceVerdict.INCONSISTENT
     assert compared == [len(asked.search.frontier.order.items) + 1]

@@ -33,5 +33,5 @@ class FirstWrite:
         for line in lines:
             own = number_of(model, line)
             if own is not None and own <= number:
-                number, done = own, line.observation.pinned or (own == number and done)
+                number, done = own, line.observation.names_action or (own == number and done)
         return FirstWrite(number, done)

@@ -110,7 +110,9 @@ class Blamer:
             if isinstance(result, Successor):
                 after = model.number(result.state)
                 taken = Taken(action, tuple(zip(meaning.names, arguments, strict=True)), result.picks, after)
-                onward = VersionNode(history.own(after), before.position, before.before, write, start, (), (taken,))
+                onward = VersionNode(
+                    history.slice_values(after), before.position, before.before, write, start, (), (taken,)
+                )
                 yield onward, odd_lines(history, write, start, after)
 
     def _attempt(
@@ -129,7 +131,7 @@ class Blamer:
         if not attempt.guards:
             return []
         agreeing = [line for line in write.lines if line not in attempt.odd] or list(write.lines)
-        first = next((line for line in agreeing if line.observation.pinned), agreeing[0])
+        first = next((line for line in agreeing if line.observation.names_action), agreeing[0])
         taken = attempt.trail.taken[-1]
         arguments = tuple(value for _, value in taken.arguments)
         obstacles = guards_in_the_way(history.model, taken.action, arguments, attempt.trail.start)
@@ -141,7 +143,7 @@ class Blamer:
         """The violation for a line that disagrees with an update: on its outcome, or on its action, which was not
         possible then.
         """
-        kind = "then" if line.observation.pinned else "observe"
+        kind = "then" if line.observation.names_action else "observe"
         obstacles = [
             Obstacle(kind, line.observation.rule.label, atom) for atom in disagreeing(history, line, start, after)
         ]
@@ -236,7 +238,7 @@ def _candidates(history: VersionHistory, write: VersionedUpdate, *, named: bool)
             ANY if isinstance(p.binder.type, t.AtomType) else w for p, w in zip(parameters, wanted, strict=True)
         )
         others[action, open_] = None
-    if len(write.lines) > sum(line.observation.pinned for line in write.lines):
+    if len(write.lines) > sum(line.observation.names_action for line in write.lines):
         for action in model.plan.numbered:
             others[action, (ANY,) * len(model.meanings.actions[action].names)] = None
     found = stated if named else [each for each in others if each not in stated]

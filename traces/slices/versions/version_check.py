@@ -77,7 +77,7 @@ class SliceCheck:
 
     def run(self) -> SliceFindings:
         """Check all observations."""
-        misplaced = self.misplaced()
+        misplaced = self.out_of_order_lines()
         kept = [line for line in self.lines if line not in misplaced]
         todo = entries(self.history.model, kept, self.late)
         for at, entry in enumerate(todo):
@@ -90,27 +90,27 @@ class SliceCheck:
         """Check the next observation; ``ahead`` are those that follow."""
         match entry:
             case Deed():
-                self._deed(entry)
+                self._take_unversioned(entry)
             case VersionedUpdate():
                 gap = self._note_gap(entry)
                 if not gap:
-                    self._give_up(entry.number)
-                self._write(entry, ahead)
+                    self._expire_waiting(entry.number)
+                self._take_version(entry, ahead)
                 self._try_again()
                 if gap:
-                    self._give_up(entry.number)
+                    self._expire_waiting(entry.number)
 
     def finish(self, misplaced: Sequence[OrderedObservation]) -> SliceFindings:
         """The findings after all observations."""
-        self._give_up(None)
+        self._expire_waiting(None)
         self.found.trail = min(self.frontier, key=lambda trail: trail.told)
         self._find_places(misplaced)
         return self.found
 
     # ------------------------------------------------------------------------------------ unversioned observations
 
-    def _deed(self, deed: Deed) -> None:
-        onward = self.history.advance(self.frontier, deed)
+    def _take_unversioned(self, deed: Deed) -> None:
+        onward = self.history.extend(self.frontier, deed)
         if onward:
             self.frontier = onward
         else:
@@ -119,9 +119,9 @@ class SliceCheck:
     def _try_again(self) -> None:
         waiting, self.waiting = self.waiting, []
         for deed in waiting:
-            self._deed(deed)
+            self._take_unversioned(deed)
 
-    def _give_up(self, number: int | None) -> None:
+    def _expire_waiting(self, number: int | None) -> None:
         """Report waiting observations that can no longer come as mismatches."""
         over = [d for d in self.waiting if number is None or (d.before is not None and d.before <= number)]
         self.waiting = [deed for deed in self.waiting if deed not in over]
@@ -171,43 +171,43 @@ class SliceCheck:
         """The first missing versions of a gap, as many as it takes to explain a line."""
         frontier = gap.before
         for number in gap.numbers[:MISSING_TRIED]:
-            frontier = self.history.unstated(frontier, VersionedUpdate(number, (deed.line,)))
-            if self.history.advance(frontier, deed):
+            frontier = self.history.extend_ignoring_lines(frontier, VersionedUpdate(number, (deed.line,)))
+            if self.history.extend(frontier, deed):
                 return range(gap.numbers.start, number + 1)
         return range(0)
 
     # ----------------------------------------------------------------------------------------------------- updates
 
-    def _write(self, write: VersionedUpdate, ahead: Sequence[Entry]) -> None:
+    def _take_version(self, write: VersionedUpdate, ahead: Sequence[Entry]) -> None:
         expected = 0 if self.last is None else self.last + 1
         unknown = self.last is None and not self.started and write.number > 0
         before = self.frontier
         if unknown or write.number > expected:
             self.found.begun = write.lines[0] if unknown else self.found.begun
             last = not any(isinstance(entry, VersionedUpdate) for entry in ahead)
-            seen = () if unknown else self._past_unseen(expected, write)
+            seen = () if unknown else self._fill_gap(expected, write)
             if not (unknown or seen or self.partial) and last and self._is_restated(write):
                 return
-            onward = seen or self._adopt(write)
+            onward = seen or self._resync_from_line(write)
             if not onward:
-                self._leave(write)
+                self._skip_version(write)
                 return
             if not (unknown or seen):
                 told = {*self.found.missing, *(each.number for each in self.found.unplaced)}
                 self.found.missing += (n for n in range(expected, write.number) if n not in told)
         else:
-            onward = self.history.advance(before, write)
+            onward = self.history.extend(before, write)
             if not onward and self.last is None and (self.partial or not self.started):
-                onward = self._adopt(write)  # its lines may be a much later repetition
+                onward = self._resync_from_line(write)  # its lines may be a much later repetition
                 self.found.begun = write.lines[0]
             if not onward and self._may_lack_a_line(write):
-                self._leave(write)
+                self._skip_version(write)
                 return
             onward = onward or self._explain(write, ahead)
         self.frontier, self.before_last = onward, before
         self.last, self.latest = write.number, write
 
-    def _leave(self, write: VersionedUpdate) -> None:
+    def _skip_version(self, write: VersionedUpdate) -> None:
         """Go on after an update of which too little is known."""
         self.found.unplaced.append(write)
         if self.last is not None:
@@ -216,9 +216,9 @@ class SliceCheck:
     def _may_lack_a_line(self, write: VersionedUpdate) -> bool:
         """Whether the line that names the action, or the action before, may be among the missing lines."""
         lacking = self.partial or (self.last is None and not self.started)
-        return lacking and (bool(self.gaps) or not any(line.observation.pinned for line in write.lines))
+        return lacking and (bool(self.gaps) or not any(line.observation.names_action for line in write.lines))
 
-    def _past_unseen(self, first: int, write: VersionedUpdate) -> Frontier:
+    def _fill_gap(self, first: int, write: VersionedUpdate) -> Frontier:
         """The frontier after an update if the missing versions before it are hidden updates; other lines may have shown
         some of these.
         """
@@ -229,8 +229,8 @@ class SliceCheck:
         for number in range(first, write.number + 1):
             frontier = (*frontier, *(trail for reached, trail in shown if reached == number))
             if number < write.number:
-                frontier = self.history.unseen(frontier, number)
-        return self.history.advance(frontier, write)
+                frontier = self.history.extend_with_unlogged(frontier, number)
+        return self.history.extend(frontier, write)
 
     def _shown(self, trail: VersionNode) -> int:
         """How many hidden updates other lines required since the last update."""
@@ -244,7 +244,7 @@ class SliceCheck:
         A line with nothing but a version may belong to any update.
         """
         (trail, *_), (line, *more) = self.frontier, write.lines
-        after = self.history.number(trail.own, trail.position)
+        after = self.history.state_id(trail.own, trail.position)
         if (
             more
             or states_number_alone(line.observation.rule)
@@ -255,7 +255,7 @@ class SliceCheck:
         self.found.violations.append(violation)
         return True
 
-    def _adopt(self, write: VersionedUpdate) -> Frontier:
+    def _resync_from_line(self, write: VersionedUpdate) -> Frontier:
         """The frontier with the state after an update that its lines give in full; what came before is unknown."""
         best = self._adopted(write)
         if best is None:
@@ -275,7 +275,7 @@ class SliceCheck:
                 for after, taken in self.history.model.consume(item, start):
                     odd = odd_lines(self.history, write, start, after)
                     if best is None or len(odd) < len(best.odd):
-                        onward = VersionNode(self.history.own(after), position, trail, write, start, (), taken)
+                        onward = VersionNode(self.history.slice_values(after), position, trail, write, start, (), taken)
                         best = BlameCandidate(onward, onward, 0, odd)
         return best
 
@@ -289,7 +289,7 @@ class SliceCheck:
                         yield replace(line, observation=seen)
 
     def _note_odd(self, odd: Iterable[OrderedObservation], trail: VersionNode) -> None:
-        after = self.history.number(trail.own, trail.position)
+        after = self.history.state_id(trail.own, trail.position)
         for line in odd:
             violation = self._disagreement(line, trail)
             self.found.odd.append(Odd(line, trail.start, after, violation))
@@ -298,7 +298,7 @@ class SliceCheck:
     def _disagreement(self, line: OrderedObservation, trail: VersionNode) -> LogViolation:
         """The violation for a line against the update at the end of a path."""
         action = trail.taken[-1].action if trail.taken else "observe"
-        after = self.history.number(trail.own, trail.position)
+        after = self.history.state_id(trail.own, trail.position)
         return self.blamer.disagreement(self.history, line, trail.start, after, action)
 
     def _explain(self, write: VersionedUpdate, ahead: Sequence[Entry]) -> Frontier:
@@ -326,7 +326,7 @@ class SliceCheck:
             ranked += [(self._rank(each, ahead), each) for each in self._attempts(write, named=False)]
         if not ranked:
             self.found.violations.append(self.blamer.violation(write.lines[0], "observe", ()))
-            return self._adopt(write) or self.frontier
+            return self._resync_from_line(write) or self.frontier
         _, best = min(ranked, key=lambda each: each[0])
         self.found.violations += self.blamer.broken_guards(self.history, best, write)
         stated = self._adopted(write) if len(best.odd) > 1 else None
@@ -350,7 +350,7 @@ class SliceCheck:
         frontier: Frontier = (trail,)
         failed = 0
         for entry in ahead:
-            onward = self.history.advance(frontier, entry, 0)
+            onward = self.history.extend(frontier, entry, 0)
             frontier = onward or frontier
             failed += not onward
             if not onward and isinstance(entry, VersionedUpdate):
@@ -368,9 +368,9 @@ class SliceCheck:
         for line in announcing(write.lines) if len(write.lines) > 1 else ():
             others = VersionedUpdate(write.number, tuple(other for other in write.lines if other is not line))
             frontier = self.frontier
-            if not any(other.observation.pinned for other in others.lines):
-                frontier = self.history.since(frontier, write.lines[0].time - 2 * self.late)
-            found += [BlameCandidate(trail, trail, 0, (line,)) for trail in self.history.advance(frontier, others)]
+            if not any(other.observation.names_action for other in others.lines):
+                frontier = self.history.not_before(frontier, write.lines[0].time - 2 * self.late)
+            found += [BlameCandidate(trail, trail, 0, (line,)) for trail in self.history.extend(frontier, others)]
         return found
 
     def _without_latest(self, write: VersionedUpdate) -> list[BlameCandidate]:
@@ -379,18 +379,18 @@ class SliceCheck:
         """
         if self.latest is None or len(self.latest.lines) >= len(write.lines):
             return []
-        free = self.history.unstated(self.before_last, self.latest)
+        free = self.history.extend_ignoring_lines(self.before_last, self.latest)
         for hidden in range(self.history.views.tried + 1):
             for middle in free:
-                after = self.history.number(middle.own, middle.position)
+                after = self.history.state_id(middle.own, middle.position)
                 odd = odd_lines(self.history, self.latest, middle.start, after)
-                for trail in self.history.advance((middle,), write, hidden) if odd else ():
+                for trail in self.history.extend((middle,), write, hidden) if odd else ():
                     return [BlameCandidate(trail, middle, 0, odd)]
         return []
 
     # ---------------------------------------------------------------------------------- lines with a wrong version
 
-    def misplaced(self) -> list[OrderedObservation]:
+    def out_of_order_lines(self) -> list[OrderedObservation]:
         """Lines with a version that was written before a lower one can have been made; the fewest whose removal leaves
         none.
         """
@@ -462,11 +462,11 @@ class SliceCheck:
 
     def _same_step(self, odd: Odd) -> tuple[int, int, int] | None:
         """The update that a line fits in every point but its version."""
-        for trail in self.found.trail.backwards() if odd.line.observation.pinned else ():
+        for trail in self.found.trail.backwards() if odd.line.observation.names_action else ():
             if isinstance(trail.entry, VersionedUpdate):
                 moved = with_number(odd.line, trail.entry.number)
-                after = self.history.number(trail.own, trail.position)
-                if moved is not None and self.history.agrees(moved, trail.start, after):
+                after = self.history.state_id(trail.own, trail.position)
+                if moved is not None and self.history.is_compatible(moved, trail.start, after):
                     return trail.start, after, -1
         return None
 
@@ -474,17 +474,17 @@ class SliceCheck:
         """The violation for a line that fits an update with another version."""
         for trail in self.found.trail.backwards():
             if isinstance(trail.entry, VersionedUpdate) and trail.entry.number == number:
-                after = self.history.number(trail.own, trail.position)
+                after = self.history.state_id(trail.own, trail.position)
                 return self.blamer.disagreement(self.history, line, trail.start, after, "observe")
         return None
 
     def _closest(self, line: OrderedObservation) -> tuple[int, int, int]:
         """The update of the slice that a line fits best, and the number of points that differ."""
-        best = (self.history.number(self.found.trail.own, self.found.trail.position),) * 2
+        best = (self.history.state_id(self.found.trail.own, self.found.trail.position),) * 2
         least = len(disagreeing(self.history, line, *best)) or 1
         for trail in self.found.trail.backwards():
             if isinstance(trail.entry, VersionedUpdate):
-                after = self.history.number(trail.own, trail.position)
+                after = self.history.state_id(trail.own, trail.position)
                 wrong = len(disagreeing(self.history, line, trail.start, after))
                 if wrong < least:
                     best, least = (trail.start, after), wrong

@@ -98,19 +98,19 @@ class VersionHistory:
         blank = model.states[model.initial[0]]
         self.begin: Frontier = (VersionNode(tuple(blank[i] for i in split.own), 0),)
 
-    def since(self, frontier: Frontier, time: float) -> Frontier:
+    def not_before(self, frontier: Frontier, time: float) -> Frontier:
         """The frontier with every position raised to the last one that can lie before this time."""
         first = self.chain.latest_at(time)
         return tuple(replace(trail, position=max(trail.position, first)) for trail in frontier)
 
-    def number(self, own: Own, position: int) -> int:
+    def state_id(self, own: Own, position: int) -> int:
         """The model's state with these slice values at a shared position."""
         whole = list(self.chain.states[position])
         for i, value in zip(self.split.own, own, strict=True):
             whole[i] = value
         return self.model.number(tuple(whole))
 
-    def own(self, state: int) -> Own:
+    def slice_values(self, state: int) -> Own:
         """The slice's values in a state."""
         whole = self.model.states[state]
         return tuple(whole[i] for i in self.split.own)
@@ -126,7 +126,7 @@ class VersionHistory:
                 low, high = max(low, first), min(high, last)
         return low, max(low, high)
 
-    def advance(self, frontier: Frontier, entry: Entry, most: int | None = None) -> Frontier:
+    def extend(self, frontier: Frontier, entry: Entry, most: int | None = None) -> Frontier:
         """The frontier after an observation.
 
         Paths with fewer hidden steps come first: one more hidden step is tried only if there is no path without it.
@@ -146,13 +146,19 @@ class VersionHistory:
         self.narrowed = True
         return tuple(frontier[number * len(frontier) // self.width] for number in range(self.width))
 
-    def unseen(self, frontier: Frontier, number: int) -> Frontier:
+    def extend_with_unlogged(self, frontier: Frontier, number: int) -> Frontier:
         """The frontier after an update without any line: one of the hidden actions that count a version."""
         write = VersionedUpdate(number, ())
         actions = [name for name in self.model.plan.numbered if name in self.model.plan.hidden]
         found = (
             VersionNode(
-                self.own(taken.state), position, trail, write, state, (taken,), told=self._told(trail, (taken,))
+                self.slice_values(taken.state),
+                position,
+                trail,
+                write,
+                state,
+                (taken,),
+                told=self._told(trail, (taken,)),
             )
             for trail in frontier
             for position, state in self.places(trail, write)
@@ -161,14 +167,21 @@ class VersionHistory:
         )
         return self._kept(_earliest(found))
 
-    def unstated(self, frontier: Frontier, write: VersionedUpdate) -> Frontier:
+    def extend_ignoring_lines(self, frontier: Frontier, write: VersionedUpdate) -> Frontier:
         """The frontier after an update at the time of its lines, by any action that counts a version; the lines' values
         are ignored.
         """
         silent = VersionedUpdate(write.number, ())
         found = (
             VersionNode(
-                self.own(taken.state), position, trail, silent, state, (), (taken,), self._told(trail, (taken,))
+                self.slice_values(taken.state),
+                position,
+                trail,
+                silent,
+                state,
+                (),
+                (taken,),
+                self._told(trail, (taken,)),
             )
             for trail in frontier
             for position, state in self.places(trail, write, self.view(silent))
@@ -195,11 +208,11 @@ class VersionHistory:
             names = tuple(each - frozenset(self.model.plan.numbered) for each in names)
         for position, start in self.places(trail, entry):
             for route, state in self._after_hidden(start, names):
-                for after, taken in self.outcomes(entry, state):
+                for after, taken in self.successors(entry, state):
                     if not self._allows(position, start, (*route, *taken)):
                         continue
                     told = self._told(trail, (*route, *taken))
-                    yield VersionNode(self.own(after), position, trail, entry, state, route, taken, told)
+                    yield VersionNode(self.slice_values(after), position, trail, entry, state, route, taken, told)
 
     def _seen(self, trail: VersionNode, deed: Deed) -> Iterator[VersionNode]:
         """The same for a line that leaves the slice unchanged and reads shared state only: it is evaluated once for all
@@ -213,18 +226,18 @@ class VersionHistory:
 
     def _is_so(self, seen: Observation, own: Own, position: int) -> bool:
         condition = seen.rule.observe
-        return condition is None or self.model.holds(condition, seen.bound, self.number(own, position))
+        return condition is None or self.model.holds(condition, seen.bound, self.state_id(own, position))
 
     def _told(self, trail: VersionNode, steps: Iterable[Taken]) -> int:
         """The number of reported actions on the path with these steps added."""
-        return trail.told + self.model.told(steps)
+        return trail.told + self.model.reported_count(steps)
 
     def places(self, trail: VersionNode, entry: Entry, view: View | None = None) -> Iterator[tuple[int, int]]:
         """The positions for an observation after a node, with the state there; of equal positions in its view (or
         ``view``) the first.
         """
         for position in self._positions(trail, entry, view or self.view(entry)):
-            yield position, self.number(trail.own, position)
+            yield position, self.state_id(trail.own, position)
 
     def _positions(self, trail: VersionNode, entry: Entry, view: View) -> Iterator[int]:
         low, high = self.window(entry)
@@ -244,7 +257,7 @@ class VersionHistory:
         if isinstance(entry, Deed):
             return self.views.of_rule(entry.line.observation.rule)
         lines = entry.lines
-        silent = not lines or not all(line.observation.pinned for line in lines)
+        silent = not lines or not all(line.observation.names_action for line in lines)
         return self.views.of([line.observation.rule for line in lines], numbered=silent)
 
     def _after_hidden(self, state: int, names: Sequence[frozenset[str]]) -> Iterator[tuple[tuple[Taken, ...], int]]:
@@ -256,7 +269,7 @@ class VersionHistory:
             for route, end in self._after_hidden(taken.state, names[:-1]):
                 yield (taken, *route), end
 
-    def outcomes(self, entry: Entry, state: int) -> Iterable[tuple[int, tuple[Taken, ...]]]:
+    def successors(self, entry: Entry, state: int) -> Iterable[tuple[int, tuple[Taken, ...]]]:
         """The states after an observation, each with the steps that explain it."""
         match entry:
             case Deed(line):
@@ -265,7 +278,7 @@ class VersionHistory:
                 return self._written(lines, state).items()
 
     def _written(self, lines: Sequence[OrderedObservation], state: int) -> dict[int, tuple[Taken, ...]]:
-        acting = [line for line in lines if line.observation.pinned]
+        acting = [line for line in lines if line.observation.names_action]
         if acting:
             found = dict(self.model.consume(acting[0], state))
             for line in acting[1:]:
@@ -273,8 +286,8 @@ class VersionHistory:
                 found = {after: taken for after, taken in found.items() if after in others}
         else:
             steps = ((taken,) for taken in self.numbered(state, self.model.plan.numbered))
-            found = {each[-1].state: each for each in sorted(steps, key=self.model.told, reverse=True)}
-        watching = _different(line for line in lines if not line.observation.pinned)
+            found = {each[-1].state: each for each in sorted(steps, key=self.model.reported_count, reverse=True)}
+        watching = _different(line for line in lines if not line.observation.names_action)
         return {after: t for after, t in found.items() if all(self.model.consume(line, after) for line in watching)}
 
     def numbered(self, state: int, actions: Iterable[str]) -> Iterator[Taken]:
@@ -282,9 +295,9 @@ class VersionHistory:
         for action in actions:
             yield from self.model.call(action, (ANY,) * len(self.model.meanings.actions[action].names), state)
 
-    def agrees(self, line: OrderedObservation, start: int, after: int) -> bool:
+    def is_compatible(self, line: OrderedObservation, start: int, after: int) -> bool:
         """Whether a line can belong to an update from one state to another."""
-        if line.observation.pinned:
+        if line.observation.names_action:
             return any(end == after for end, _ in self.model.consume(line, start))
         return bool(self.model.consume(line, after))
 
@@ -312,7 +325,7 @@ def _different(lines: Iterable[OrderedObservation]) -> list[OrderedObservation]:
 
 def announcing(lines: Sequence[OrderedObservation]) -> Sequence[OrderedObservation]:
     """The lines that were written immediately after the fact: those that name actions, or else the first."""
-    return [line for line in lines if line.observation.pinned] or lines[:1]
+    return [line for line in lines if line.observation.names_action] or lines[:1]
 
 
 def is_prompt(model: TraceModel, lines: Sequence[OrderedObservation]) -> bool:
@@ -322,7 +335,7 @@ def is_prompt(model: TraceModel, lines: Sequence[OrderedObservation]) -> bool:
     An update that may be hidden can have lines only from a much later repetition.
     """
     untold = not set(model.plan.numbered).isdisjoint(model.plan.hidden)
-    return not untold or any(line.observation.pinned for line in lines)
+    return not untold or any(line.observation.names_action for line in lines)
 
 
 def entries(model: TraceModel, lines: Iterable[OrderedObservation], late: float) -> list[Entry]:

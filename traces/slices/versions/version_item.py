@@ -39,7 +39,7 @@ def is_late(line: OrderedObservation, item: OrderedObservation) -> bool:
     return isinstance(item, WrittenItem) and line.index in item.late
 
 
-def lines_of(item: OrderedObservation) -> tuple[OrderedObservation, ...]:
+def item_lines(item: OrderedObservation) -> tuple[OrderedObservation, ...]:
     """All lines of an item."""
     return (item, *item.others) if isinstance(item, WrittenItem) else (item,)
 
@@ -55,7 +55,7 @@ class WrittenModel(TraceModel):
         """The outcomes of an item that all its lines agree with, without hidden steps."""
         ways = self.at_once(item, state)
         for other in item.others if isinstance(item, WrittenItem) else ():
-            if other.observation.pinned:
+            if other.observation.names_action:
                 ends = {after for after, _ in self.at_once(other, state)} if ways else set()
                 ways = tuple(way for way in ways if way[0] in ends)
             else:
@@ -95,7 +95,7 @@ def mismatch(
 
 def _untimely(item: OrderedObservation) -> LogViolation:
     """The violation of an update whose lines contradict each other on its time; the last line is blamed first."""
-    lines = sorted(lines_of(item), key=by_time, reverse=True)
+    lines = sorted(item_lines(item), key=by_time, reverse=True)
     places = ", ".join(str(line.observation.event.record.place) for line in reversed(lines))
     text = f"{places} tell of one step, and the clause's order leaves no time for it"
     action = item.observation.rule.steps[0][0].action
@@ -109,7 +109,7 @@ def _odd_lines(model: TraceModel, item: OrderedObservation, path: SearchPath) ->
         return
     for after, taken in model.at_once(item, path.node.state):
         for other in item.others:
-            state = path.node.state if other.observation.pinned else after
+            state = path.node.state if other.observation.names_action else after
             obstacles = min((each for _, each in obstacles_of(model, other, state)), key=len, default=[])
             if obstacles:
                 yield Suspect(other, taken[-1].action if taken else "observe", tuple(obstacles), 0, path)

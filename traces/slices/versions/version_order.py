@@ -54,7 +54,7 @@ def by_write(order: PartialOrder, stated: Writes) -> PartialOrder | None:
 
 
 def _acts(line: OrderedObservation) -> bool:
-    return line.observation.pinned
+    return line.observation.names_action
 
 
 def _prompt(order: PartialOrder, stated: Writes) -> frozenset[int]:

@@ -15,7 +15,7 @@ from assay.traces.incremental.kill_rate import sites
 from assay.traces.observe.binding import bind
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict
-from assay.traces.search.cut_points import Stages, cuts
+from assay.traces.search.cut_points import CutPoints, cuts
 from assay.traces.search.stuttering import compared_order
 from assay.traces.validate import check, validate
 
@@ -60,7 +60,7 @@ def test_a_change_is_looked_at_from_the_last_cut_before_it(
     election: Callable[..., Loaded], log: tuple[Event, ...]
 ) -> None:
     search = check(election(window=WINDOW), log).search
-    order, stages = search.frontier.order, Stages(search)
+    order, stages = search.frontier.order, CutPoints(search)
     for changed, begun in ((0, 0), (3, 0), (4, 4), (6, 4), (7, 7), (10, 7)):
         item = next(item for item in order.items if item.observation.event is log[changed])
         items = order.streams[item.stream].items
@@ -75,7 +75,7 @@ def test_a_log_without_some_lines_or_a_whole_file_is_looked_at_from_the_same_cut
     search = check(election(window=WINDOW), log).search
     for left, begun in ((log[:9], 7), (log[:5], 4), ((*log[:4], *log[5:8]), 4), (log[:1], 0), (log[1:2], 0), ((), 0)):
         order = compared_order(search.model, bind(search.model.plan, left, search.model.applies).observations)
-        cut = Stages(search).before_change(order)
+        cut = CutPoints(search).before_change(order)
         assert (sum(cut.cursors), len(cut.cursors)) == (begun, len(order.streams))
         assert {path.node.cursors for path in cut.paths} == {cut.cursors}
 

@@ -15,9 +15,9 @@ from assay.traces.event import Event
 from assay.traces.log_reader import read_logs
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import TraceVerdict, Validation
-from assay.traces.search.dependence import Footprints
+from assay.traces.search.dependence import ReadWriteTable
 from assay.traces.search.read_write_sets import Call, ConditionReads
-from assay.traces.search.writers_by_place import Near
+from assay.traces.search.writers_by_place import ReadingWindow
 from assay.traces.validate import validate
 
 
@@ -34,18 +34,18 @@ def answer(folder: Path, entries: Sequence[Entry], clause: str) -> Validation:
 @pytest.mark.parametrize("clause", ["near", "anywhere"])
 def test_each_line_is_compared_with_few_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clause: str) -> None:
     asked = [0]
-    helps, may_precede = Footprints.helps, Near.may_precede
+    may_enable, may_precede = ReadWriteTable.may_enable, ReadingWindow.may_precede
 
-    def counted(self: Footprints, call: Call, condition: ConditionReads) -> bool:
+    def counted(self: ReadWriteTable, call: Call, condition: ConditionReads) -> bool:
         asked[0] += 1
-        return helps(self, call, condition)
+        return may_enable(self, call, condition)
 
-    def counted_too(self: Near, other: OrderedObservation, item: OrderedObservation) -> bool:
+    def counted_too(self: ReadingWindow, other: OrderedObservation, item: OrderedObservation) -> bool:
         asked[0] += 1
         return may_precede(self, other, item)
 
-    monkeypatch.setattr(Footprints, "helps", counted)
-    monkeypatch.setattr(Near, "may_precede", counted_too)
+    monkeypatch.setattr(ReadWriteTable, "may_enable", counted)
+    monkeypatch.setattr(ReadingWindow, "may_precede", counted_too)
     taken = []
     for count in (200, 800):
         asked[0] = 0
