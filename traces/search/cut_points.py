@@ -103,8 +103,8 @@ class CutPoints:
         streams = list(zip(order.streams, begin.cursors, end, strict=True))
         until = replace(order, streams=tuple(replace(s, items=s.items[:last]) for s, _, last in streams))
         items = [item for stream, first, last in streams for item in stream.items[first:last]]
-        prints = self._search.prints
-        stage = TraceSearch(self._search.model, TraceHeads(until), prints, DependenceRelation(prints, until, items))
+        effects = self._search.effects
+        stage = TraceSearch(self._search.model, TraceHeads(until), effects, DependenceRelation(effects, until, items))
         finding = SearchResult()
         found = {path.node.state: path for path in stage.paths(begin.paths, Limits(hidden, NODES), finding)}
         return found, finding

@@ -24,7 +24,7 @@ class DeadEnds:
         """The states that hidden steps reach from a node; with ``reduced``, without those that are dead ends."""
         key = (node.cursors, node.state)
         if not reduced:
-            return self.dependence.prints.closure(node.state)
+            return self.dependence.effects.closure(node.state)
         found = self.closures.get(key)
         if found is None:
             found = self.closures[key] = Closure(
@@ -55,18 +55,20 @@ class DeadEnds:
                 self._permanent = self.dependence.permanent_dead_ends(self._frontier.order.items)
             ahead = (dead_end for dead_end, lasts in self._permanent.items() if any_unread(lasts, node.cursors))
             conditions = self._excluded[node.cursors] = tuple(ahead)
-        ends = self.dependence
+        relation = self.dependence
         return any(
-            ends.is_dead_end(dead_end, state) and not ends.is_dead_end(dead_end, node.state) for dead_end in conditions
+            relation.is_dead_end(dead_end, state) and not relation.is_dead_end(dead_end, node.state)
+            for dead_end in conditions
         )
 
     def blocked_items(self, node: SearchNode) -> list[OrderedObservation]:
         """The items, next in their streams, that can no longer be explained."""
-        ends = self.dependence
+        relation = self.dependence
         return [
             item
             for item in self._frontier.next_in_streams(node.cursors)
             if any(
-                ends.is_dead_end(dead_end, node.state) for dead_end in ends.dead_end_conditions([item], node.cursors)
+                relation.is_dead_end(dead_end, node.state)
+                for dead_end in relation.dead_end_conditions([item], node.cursors)
             )
         ]

@@ -64,13 +64,13 @@ class DependenceScan:
         self._since = inf
         self._more: Iterator[PossibleCall] = iter(())
 
-    def scan(self, occurrences: WritersByPlace, near: ReadingWindow, least: float) -> Iterator[PossibleCall]:
+    def remaining(self, writers: WritersByPlace, near: ReadingWindow, least: float) -> Iterator[PossibleCall]:
         """The calls not scanned yet. If ``least`` is lower than before, the scan starts again: earlier items count
         now.
         """
         if least < self._since:
             self._since = least
-            self._more = occurrences.before(self.item, near, self.places, least)
+            self._more = writers.before(self.item, near, self.places, least)
         for each in self._more:
             self.left -= 1
             yield each
@@ -82,25 +82,25 @@ class DependenceScan:
 class AwaitedCondition:
     """A condition of an item that only items to come can make true, no hidden step.
 
-    ``found`` maps a stream to the position of the last item in it that may make the condition true, as far as was
+    ``last_enablers`` maps a stream to the position of the last item in it that may make the condition true, as far as was
     scanned.
     """
 
     condition: ConditionReads
     scan: DependenceScan
-    found: dict[int, int] = field(default_factory=dict)
+    last_enablers: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Dependent:
-    """Items, or a hidden step if ``found`` is None, that could change what an invisible item writes.
+    """Items, or a hidden step if ``last_items`` is None, that could change what an invisible item writes.
 
     ``awaited`` is the condition of the invisible item that such a step makes false; None if it makes none false for
     certain.
     """
 
     awaited: AwaitedCondition | None
-    found: dict[int, int] | None
+    last_items: dict[int, int] | None
 
 
 @dataclass(slots=True)
@@ -121,10 +121,10 @@ DeadEndCondition = tuple[tuple[ConditionReads, ...], ...]
 class Writers:
     """Calls by the places that they write."""
 
-    def __init__(self, prints: ReadWriteTable, calls: Iterable[Call]) -> None:
+    def __init__(self, effects: ReadWriteTable, calls: Iterable[Call]) -> None:
         self._calls: dict[str, dict[Value | AnyValue, dict[Call, None]]] = {}
         for call in calls:
-            for name, key in (write.place for write in prints.of(call).writes):
+            for name, key in (write.place for write in effects.of(call).writes):
                 self._calls.setdefault(name, {}).setdefault(key, {})[call] = None
 
     def at(self, places: Iterable[Place]) -> Iterator[Call]:
@@ -222,10 +222,10 @@ class DependenceRelation:
     """
 
     def __init__(
-        self, prints: ReadWriteTable, order: PartialOrder, items: Iterable[OrderedObservation], window: float = inf
+        self, effects: ReadWriteTable, order: PartialOrder, items: Iterable[OrderedObservation], window: float = inf
     ) -> None:
-        self.prints = prints
-        self.model = prints.model
+        self.effects = effects
+        self.model = effects.model
         self._near = ReadingWindow(order, window)
         self._possible_calls = WritersByPlace()
         self._calls: dict[Call, None] = {}
@@ -257,7 +257,7 @@ class DependenceRelation:
 
     def _of_same(self, near: ReadingWindow) -> DependenceRelation:
         """The relation of the same items in another order or window. The tables of calls are shared, not copied."""
-        other = DependenceRelation(self.prints, near.order, (), near.window)
+        other = DependenceRelation(self.effects, near.order, (), near.window)
         other._possible_calls, other._calls, other._opaque = self._possible_calls, self._calls, self._opaque
         return other
 
@@ -284,7 +284,7 @@ class DependenceRelation:
             _keep_last(self._opaque, item)
         for call in calls or ():
             self._calls[call] = None
-            self._possible_calls.add(PossibleCall(item, call), (write.place for write in self.prints.of(call).writes))
+            self._possible_calls.add(PossibleCall(item, call), (write.place for write in self.effects.of(call).writes))
 
     def _earliest_end(self, cursors: Cursors) -> float:
         """The lowest ``latest`` time of the items still to come."""
@@ -316,17 +316,19 @@ class DependenceRelation:
 
     def _dead_end_condition(self, item: OrderedObservation, cursors: Cursors) -> DeadEndCondition:
         """The dead-end condition of one item; empty if there is none, as for most."""
-        ways: list[tuple[ConditionReads, ...]] = []
-        for way in self._awaited_conditions(item):
-            conditions = dict.fromkeys(r.condition for r in way if not self._may_become_true(r, cursors))
+        alternatives: list[tuple[ConditionReads, ...]] = []
+        for alternative in self._awaited_conditions(item):
+            conditions = dict.fromkeys(r.condition for r in alternative if not self._may_become_true(r, cursors))
             if not conditions:
                 return ()
-            ways.append(tuple(conditions))
-        return tuple(ways)
+            alternatives.append(tuple(conditions))
+        return tuple(alternatives)
 
     def is_dead_end(self, dead_end: DeadEndCondition, state: int) -> bool:
         """Whether a state satisfies a dead-end condition: each alternative has a false condition."""
-        return all(any(self.prints.is_false(condition, state) for condition in way) for way in dead_end)
+        return all(
+            any(self.effects.is_false(condition, state) for condition in alternative) for alternative in dead_end
+        )
 
     def permanent_dead_ends(self, items: Iterable[OrderedObservation]) -> dict[DeadEndCondition, Lasts]:
         """Dead ends that hidden steps can cause for good, wherever the item is in its stream, each with the last items
@@ -335,8 +337,8 @@ class DependenceRelation:
         found: dict[DeadEndCondition, dict[int, int]] = {}
         for item in items if not self._opaque else ():
             dead_end = tuple(
-                tuple(r.condition for r in way if self._is_permanent(r.condition))
-                for way in self._awaited_conditions(item)
+                tuple(r.condition for r in alternative if self._is_permanent(r.condition))
+                for alternative in self._awaited_conditions(item)
             )
             if dead_end and all(dead_end):
                 _keep_last(found.setdefault(dead_end, {}), item)
@@ -346,10 +348,10 @@ class DependenceRelation:
         """Whether hidden steps can make the condition false and neither they nor any item can make it true again."""
         found = self._permanent.get(condition)
         if found is None:
-            touched = any(self.prints.hidden_writers.at(condition.reads))
+            touched = any(self.effects.hidden_writers.at(condition.reads))
             near = self._writers.at(condition.reads) if touched else ()
             found = self._permanent[condition] = touched and not any(
-                self.prints.may_enable(call, condition) for call in near
+                self.effects.may_enable(call, condition) for call in near
             )
         return found
 
@@ -366,18 +368,18 @@ class DependenceRelation:
     def _alternatives(self, item: OrderedObservation) -> list[tuple[ConditionReads, ...]]:
         seen = item.observation
         if not seen.rule.steps:
-            return [] if seen.rule.observe is None else [self.prints.observed(seen.rule.observe, seen.bound)]
+            return [] if seen.rule.observe is None else [self.effects.observed(seen.rule.observe, seen.bound)]
         found: list[tuple[ConditionReads, ...]] = []
         for call in seen.rule.steps[0]:
             instances = self._instances(item, call)
             if instances is None:
                 return []
-            found += [self.prints.of(instance).conditions for instance in instances]
+            found += [self.effects.of(instance).conditions for instance in instances]
         return found
 
     def _counts(self, condition: ConditionReads) -> bool:
         return condition.closed and not any(
-            self.prints.may_enable(call, condition) for call in self.prints.hidden_writers.at(condition.reads)
+            self.effects.may_enable(call, condition) for call in self.effects.hidden_writers.at(condition.reads)
         )
 
     def _awaited(self, condition: ConditionReads, item: OrderedObservation) -> AwaitedCondition:
@@ -392,12 +394,12 @@ class DependenceRelation:
         """Whether something still to come might make the condition true, or so much is to come that it was not scanned
         to the end.
         """
-        scan, found = awaited.scan, awaited.found
-        if any_unread(found.items(), cursors) or self._is_opaque(scan.item, cursors):
+        scan, last_enablers = awaited.scan, awaited.last_enablers
+        if any_unread(last_enablers.items(), cursors) or self._is_opaque(scan.item, cursors):
             return True
-        for each in scan.scan(self._possible_calls, self._near, self._earliest_end(cursors)):
-            if self.prints.may_enable(each.call, awaited.condition):
-                _keep_last(found, each.item)
+        for each in scan.remaining(self._possible_calls, self._near, self._earliest_end(cursors)):
+            if self.effects.may_enable(each.call, awaited.condition):
+                _keep_last(last_enablers, each.item)
                 if cursors[each.item.stream] <= each.item.position:
                     return True
         return scan.left <= 0
@@ -409,7 +411,7 @@ class DependenceRelation:
     @cached_property
     def _writers(self) -> Writers:
         """The calls of all items by the places that they write."""
-        return Writers(self.prints, self._calls)
+        return Writers(self.effects, self._calls)
 
     # --------------------------------------------------------------------------------------------- invisible items
 
@@ -424,7 +426,7 @@ class DependenceRelation:
             self._may_interfere(each, cursors) for each in (*dependents.hidden, *dependents.known.values())
         ):
             return False
-        for each in dependents.scan.scan(self._possible_calls, self._near, self._earliest_end(cursors)):
+        for each in dependents.scan.remaining(self._possible_calls, self._near, self._earliest_end(cursors)):
             if self._may_interfere(self._record(dependents, each), cursors):
                 return False
         return dependents.scan.left > 0
@@ -442,32 +444,33 @@ class DependenceRelation:
         if len(steps) != 1 or len(steps[0]) != 1 or self._opaque:
             return None
         instances = self._instances(item, steps[0][0])
-        if instances is None or len(instances) != 1 or self.prints.of(instances[0]).choices:
+        if instances is None or len(instances) != 1 or self.effects.of(instances[0]).choices:
             return None
-        own = self.prints.of(instances[0])
+        own = self.effects.of(instances[0])
         touched = {write.place for write in own.writes} | own.sources
         conditions = tuple(condition for condition in own.conditions if self._counts(condition))
         falsified = [
-            self.prints.falsified_by(call, conditions) for call in dict.fromkeys(self.prints.hidden_writers.at(touched))
+            self.effects.falsified_by(call, conditions)
+            for call in dict.fromkeys(self.effects.hidden_writers.at(touched))
         ]
         hidden = tuple(
             Dependent(self._awaited(each, item), None) for each in dict.fromkeys(falsified) if each is not None
         )
         return None if None in falsified else DependentCalls(conditions, DependenceScan(item, touched), hidden)
 
-    def _record(self, dependents: DependentCalls, occurrence: PossibleCall) -> Dependent:
+    def _record(self, dependents: DependentCalls, possible: PossibleCall) -> Dependent:
         """The record of a call that may interfere, extended by one more item that may be this call."""
-        dependent = dependents.known.get(occurrence.call)
+        dependent = dependents.known.get(possible.call)
         if dependent is None:
-            falsified = self.prints.falsified_by(occurrence.call, dependents.conditions)
+            falsified = self.effects.falsified_by(possible.call, dependents.conditions)
             awaited = None if falsified is None else self._awaited(falsified, dependents.scan.item)
-            dependent = dependents.known[occurrence.call] = Dependent(awaited, {})
-        assert dependent.found is not None, "it is no hidden step"
-        _keep_last(dependent.found, occurrence.item)
+            dependent = dependents.known[possible.call] = Dependent(awaited, {})
+        assert dependent.last_items is not None, "it is no hidden step"
+        _keep_last(dependent.last_items, possible.item)
         return dependent
 
     def _may_interfere(self, dependent: Dependent, cursors: Cursors) -> bool:
-        if dependent.found is not None and not any_unread(dependent.found.items(), cursors):
+        if dependent.last_items is not None and not any_unread(dependent.last_items.items(), cursors):
             return False
         return dependent.awaited is None or self._may_become_true(dependent.awaited, cursors)
 

@@ -84,12 +84,12 @@ class TraceSearch:
         self,
         model: TraceModel,
         frontier: TraceHeads,
-        prints: ReadWriteTable | None = None,
+        effects: ReadWriteTable | None = None,
         dependence: DependenceRelation | None = None,
     ) -> None:
         self.model = model
         self.frontier = frontier
-        self.prints = ReadWriteTable(model) if prints is None else prints
+        self.effects = ReadWriteTable(model) if effects is None else effects
         self._dependence = dependence
         self._dead_ends: dict[float, DeadEnds] = {}
 
@@ -104,32 +104,32 @@ class TraceSearch:
     def dependence(self) -> DependenceRelation:
         """The dependence relation of the items."""
         if self._dependence is None:
-            self._dependence = DependenceRelation(self.prints, self.frontier.order, self.frontier.order.items)
+            self._dependence = DependenceRelation(self.effects, self.frontier.order, self.frontier.order.items)
         return self._dependence
 
     def with_order(self, order: PartialOrder) -> TraceSearch:
         """A search in the same model over another partial order."""
-        return TraceSearch(self.model, TraceHeads(order), self.prints)
+        return TraceSearch(self.model, TraceHeads(order), self.effects)
 
     def with_change(self, order: PartialOrder, item: OrderedObservation | None) -> TraceSearch:
         """A search over a partial order in which ``item`` replaced another item; if it is None, one was left out."""
-        return TraceSearch(self.model, TraceHeads(order), self.prints, self.dependence.with_item(order, item))
+        return TraceSearch(self.model, TraceHeads(order), self.effects, self.dependence.with_item(order, item))
 
     def take_ample_steps(self, path: SearchPath, limits: Limits) -> SearchPath:
         """The path extended by all items that may be read at once: observations that hold now, and invisible action
         items.
         """
-        ends = self.dead_ends(limits.window).dependence
+        dependence = self.dead_ends(limits.window).dependence
         while True:
             node = path.node
             for item in self.frontier.heads(node.cursors).items:
-                pinned = item.observation.names_action
-                if not pinned and self.model.stays(item, node.state):
+                is_action = item.observation.names_action
+                if not is_action and self.model.stays(item, node.state):
                     path = path.then(
                         Move((), item, ()), SearchNode(advanced(node.cursors, item), node.state, node.hidden)
                     )
                     break
-                if pinned and limits.reduced and ends.is_invisible(item, node.state, node.cursors):
+                if is_action and limits.reduced and dependence.is_invisible(item, node.state, node.cursors):
                     taken = next(steps for after, steps in self.model.consume(item, node.state) if after == node.state)
                     path = path.then(Move((), item, taken), SearchNode(advanced(node.cursors, item), node.state, 0))
                     break

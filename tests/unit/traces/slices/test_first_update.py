@@ -11,8 +11,8 @@ from assay.traces.slices.versions import first_update
 from assay.traces.slices.versions.first_update import FirstWrite
 
 
-def line(number: int | None, pinned: bool) -> Any:
-    return SimpleNamespace(number=number, observation=SimpleNamespace(pinned=pinned))
+def line(number: int | None, names_action: bool) -> Any:
+    return SimpleNamespace(number=number, observation=SimpleNamespace(names_action=names_action))
 
 
 @pytest.fixture(autouse=True)
