@@ -1,4 +1,5 @@
-"""Groups of permutations of the elements of several set parameters, and a walk through all of one by exchanges of neighbours."""
+"""Groups of permutations of the elements of several set parameters, and a walk through a whole group by exchanges of
+neighbours."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ class Group:
         return tuple((sort, at) for sort in self.sorts for at in range(len(sort.elements) - 1))
 
     def walk(self) -> list[int]:
-        """Positions in ``exchanges``: done one after another, they lead from any arrangement through all others, each once."""
+        """Positions in ``exchanges``. Applied one after another, they visit all other arrangements from any
+        arrangement, each once."""
         steps: list[int] = []
         first = 0
         for sort in self.sorts:
@@ -53,9 +55,10 @@ class Group:
 
 
 def plain_changes(n: int) -> list[int]:
-    """The exchanges of neighbours that lead through all arrangements of ``n`` things (S. M. Johnson and H. F. Trotter, 1962-63).
+    """The exchanges of neighbours that visit all arrangements of ``n`` things (S. M. Johnson and H. F. Trotter,
+    1962-63).
 
-    The last thing is moved through all places, down and up in turn, between the changes of the others.
+    The last thing moves through all positions, down and up in turn, between the changes of the others.
     """
     if n < 2:
         return []

@@ -1,7 +1,8 @@
-"""The operations that expressions are lowered to, as gates: the same lowering writes machine code or, with this, gates.
+"""Bit blasting: the operations of the lowering as gates. The same lowering writes LLVM code or, with this builder,
+gates.
 
-A scalar's bits are kept without repeated sign bits: the last literal stands for all above it. So a small number in a 64-bit word costs
-what its few bits cost, and comparisons of such numbers are as wide as the numbers.
+The bits of a scalar are kept without repeated sign bits: the last literal stands for all above it. So a small number in
+a 64-bit word costs only its few bits, and comparisons of such numbers are as wide as the numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Bits = tuple[int, ...]
 
 
 class BitCode(FunctionBuilder):
-    """A ``FunctionBuilder`` whose scalars stand for literals of a graph of gates."""
+    """A ``FunctionBuilder`` whose scalars stand for literals of an and-inverter graph."""
 
     def __init__(self, gates: Gates) -> None:
         super().__init__()
@@ -30,12 +31,12 @@ class BitCode(FunctionBuilder):
         """What was computed before: instances of actions share most of their expressions. Gates have no scopes, so that it stays valid."""
 
     def visit(self) -> None:
-        """Gates have no limit."""
+        """Nothing: gates have no limit on expressions."""
 
     # ------------------------------------------------------------------------------------------ translation
 
     def scalar(self, bits: int, literals: Bits) -> Scalar:
-        """The scalar of these literals; equal literals are one scalar."""
+        """The scalar of these literals; equal literals give the same scalar."""
         kept = literals[:bits] if bits else (FALSE,)
         end = len(kept)
         if end > 1:
@@ -61,7 +62,7 @@ class BitCode(FunctionBuilder):
         return result
 
     def literals(self, a: Scalar) -> Bits:
-        """The literals of a scalar, without repeated ones above."""
+        """The literals of a scalar, without repeated ones at the top."""
         if a.known is None:
             return self._bits[a.text]
         return _constant_bits(a.known, a.bits)
@@ -186,14 +187,14 @@ class BitCode(FunctionBuilder):
                 raise AssertionError(op)
 
     def _less(self, x: Bits, y: Bits) -> int:
-        """Whether the first is less, both being of one width and without sign."""
+        """Whether the first is less, for unsigned numbers of one width."""
         gates, less = self.gates, FALSE
         for p, q in zip(x, y, strict=True):
             less = gates.choose(gates.differ(p, q), q, less)
         return less
 
     def resize(self, a: Scalar, bits: int) -> Scalar:
-        """The value with zeros added above, or the lowest bits."""
+        """The value zero-extended, or truncated to its lowest bits."""
         if bits <= a.bits:
             return self.scalar(bits, self.literals(a)) if bits < a.bits else a
         kept = self.literals(a)
@@ -211,7 +212,7 @@ class BitCode(FunctionBuilder):
         return result
 
     def right(self, a: Scalar, by: Scalar) -> Scalar:
-        """Shifted right by less than the width, zeros coming in."""
+        """Shifted right by less than the width, filled with zeros."""
         if by.known is not None:
             kept = self.literals(a)
             if kept[-1] != FALSE:
@@ -242,7 +243,7 @@ class BitCode(FunctionBuilder):
         return result
 
     def quotient(self, a: Scalar, by: int, op: str = "udiv") -> Scalar:
-        """A word that is not negative divided by a positive constant, or with ``urem`` the remainder."""
+        """A nonnegative word divided by a positive constant, or with ``urem`` the remainder."""
         quotient, remainder = self._divide(a, word(by))
         return quotient if op == "udiv" else remainder
 
@@ -260,7 +261,7 @@ class BitCode(FunctionBuilder):
         return self.choose(minus, self.number("sub", word(0), a), a)
 
     def _divide(self, a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
-        """Long division of words that are not negative."""
+        """Long division of nonnegative words."""
         remainder, out = word(0), []
         for literal in reversed(self.literals(a)):
             shifted = self.either(self.left(remainder, word(1)), self.scalar(64, (literal, FALSE)))
@@ -276,7 +277,7 @@ def owned_bits(layout: RowLayout) -> list[int]:
 
 
 def spread(layout: RowLayout, literals: Sequence[int]) -> list[int]:
-    """A literal for each bit of a row's words, from those of the bits that belong to a variable."""
+    """A literal for each bit of a row's words, from those of the bits that belong to a variable; other bits are 0."""
     words = [FALSE] * (layout.words * WORD)
     for at, literal in zip(owned_bits(layout), literals, strict=True):
         words[at] = literal
@@ -284,7 +285,7 @@ def spread(layout: RowLayout, literals: Sequence[int]) -> list[int]:
 
 
 def input_row(code: BitCode, layout: RowLayout, literals: Sequence[int]) -> RowWords:
-    """The row whose bits are these literals, one for each bit of its words."""
+    """The row with these literals, one for each bit of its words."""
     words = [code.scalar(WORD, tuple(literals[at : at + WORD])) for at in range(0, layout.words * WORD, WORD)]
     return RowWords(code, words)
 
@@ -307,5 +308,5 @@ def _same_width(x: Bits, y: Bits, more: int = 0) -> tuple[Bits, Bits]:
 
 
 def _flip_sign(x: Bits) -> Bits:
-    """Signed order as the order without sign."""
+    """The number with its sign bit flipped: signed order becomes unsigned order."""
     return (*x[:-1], x[-1] ^ 1)

@@ -1,6 +1,7 @@
-"""Conditions as a graph of two-input ``and`` gates with inverters, each gate made once (an and-inverter graph).
+"""And-inverter graphs: conditions as two-input ``and`` gates with inverters, each gate made once (structural hashing).
 
-A literal is an integer: twice the number of a node, plus one where it is negated. Node 0 is the constant, so that 0 is false and 1 is true.
+A literal is an integer: twice the number of a node, plus one if it is negated. Node 0 is the constant, so 0 is false
+and 1 is true.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from assay.checker.native.llvm.unsupported import UnsupportedError
 FALSE = 0
 TRUE = 1
 MOST_GATES = 6_000_000
-"""A graph larger than this is refused: it would not fit the memory of a small machine."""
+"""A larger graph is refused: it would not fit the memory of a small machine."""
 
 
 class Gates:
-    """The graph. ``left`` and ``right`` hold the literals of each gate; of an input both are -1."""
+    """The graph. ``left`` and ``right`` hold the literals of each gate; both are -1 for an input."""
 
     def __init__(self) -> None:
         self.left: list[int] = [-1]
@@ -41,7 +42,7 @@ class Gates:
         return self.left[node] < 0
 
     def both(self, a: int, b: int) -> int:
-        """The conjunction; raises ``UnsupportedError`` when the graph has become too large."""
+        """The conjunction. Raises ``UnsupportedError`` when the graph has become too large."""
         if a > b:
             a, b = b, a
         if a <= TRUE:
@@ -100,7 +101,7 @@ class Gates:
         return level[0] if level else TRUE
 
     def parts(self, literal: int) -> list[int]:
-        """The literals whose conjunction it is; itself, if it is none."""
+        """The literals whose conjunction this literal is; itself, if it is no conjunction."""
         found: dict[int, None] = {}
         stack = [literal]
         while stack:
@@ -140,7 +141,8 @@ class Gates:
         return sorted(seen)
 
     def evaluate(self, roots: Sequence[int], given: dict[int, int]) -> list[int]:
-        """The values (each an integer of parallel bits, -1 being all true) of literals for values of the inputs."""
+        """The values of literals for values of the inputs. A value is an integer of parallel bits; -1 means true in all
+        of them."""
         value = {0: 0, **given}
         for node in self.cone(roots):
             if node not in value:

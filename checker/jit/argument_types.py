@@ -1,4 +1,5 @@
-"""The types of the language of ``translate``: numbers, arrays of them, and tuples of both; and how values of them are passed to functions."""
+"""The types of the compiled subset of Python (``python_to_llvm``): numbers, arrays, and tuples of both; and how values
+are passed."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any, assert_never
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """What an array is made of: so many bits, with a sign or without."""
+    """The type of an array's elements: their bits, signed or unsigned."""
 
     bits: int
     signed: bool
@@ -31,7 +32,7 @@ class WordKind:
 
 @dataclass(frozen=True, slots=True)
 class TupleKind:
-    """The type of several values that are passed as one."""
+    """The type of several values passed as one."""
 
     parts: tuple[Kind, ...]
 
@@ -41,7 +42,7 @@ Kind = ArrayKind | WordKind | TupleKind
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An array in the code: where it begins, and its sizes; it lies in memory without gaps, the last index running fastest."""
+    """An array in the code: its address and its sizes. It is contiguous, in row-major order."""
 
     element: Element
     pointer: str
@@ -54,7 +55,7 @@ Value = str | Array | tuple["Value", ...]
 
 @dataclass(frozen=True, slots=True)
 class FunctionSource:
-    """A function as it was parsed, and the names of its module."""
+    """A parsed function, with the names of its module."""
 
     tree: ast.FunctionDef
     names: Mapping[str, Any]
@@ -89,7 +90,7 @@ def operands(value: Value) -> Iterator[str]:
 
 
 def parameter(kind: Kind, name: str) -> Value:
-    """The value that a function gets for a parameter of this name."""
+    """The value that a function sees for a parameter of this name."""
     match kind:
         case WordKind():
             return f"%{name}"

@@ -1,4 +1,4 @@
-"""The expressions of the language of ``translate``, and the lines of text that all of it writes."""
+"""The expressions of the compiled subset of Python, and the writer of LLVM text that all of it uses."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ ELEMENTS = {
 
 
 class UntranslatableError(Exception):
-    """The text uses something that ``translate`` does not list: a mistake of whoever wrote it."""
+    """The function uses something outside the subset that ``python_to_llvm`` defines: a mistake of its author."""
 
 
 class LlvmWriter(ABC):
-    """Writes the lines of one function. Numbers live in slots of the stack, which LLVM makes into registers; arrays and tuples have no slots."""
+    """Writes the lines of one function. Numbers live in stack slots, which LLVM turns into registers; arrays and tuples
+    have none."""
 
     def __init__(self, source: FunctionSource, *, checked: bool) -> None:
         self.source = source
@@ -41,10 +42,10 @@ class LlvmWriter(ABC):
 
     @abstractmethod
     def call_named(self, node: ast.Call, name: str) -> Value:
-        """What another function of the module gives."""
+        """The value of a call of another function of the module."""
 
     def refused(self, node: ast.AST) -> UntranslatableError:
-        """What to raise about a part of the text."""
+        """The error to raise about a part of the source."""
         line = getattr(node, "lineno", 1) + self.source.tree.lineno - 1
         return UntranslatableError(
             f"{self.source.tree.name}, line {line}: `{ast.unparse(node)}` is outside the language"
@@ -57,18 +58,18 @@ class LlvmWriter(ABC):
         self.lines.append(f"  {line}")
 
     def fresh(self, line: str) -> str:
-        """Write an instruction; the name of its result."""
+        """Write an instruction and return the name of its result."""
         self.fresh_number += 1
         self.do(f"%t{self.fresh_number} = {line}")
         return f"%t{self.fresh_number}"
 
     def label(self, stem: str) -> str:
-        """A name that nothing else has."""
+        """A fresh label."""
         self.fresh_number += 1
         return f"{stem}.{self.fresh_number}"
 
     def at(self, label: str) -> None:
-        """Go on behind a label; what was before it falls through."""
+        """Begin a block; the block before falls through to it."""
         self.jump(label)
         self.lines.append(f"{label}:")
         self.ended = False
@@ -80,23 +81,24 @@ class LlvmWriter(ABC):
         self.ended = True
 
     def branch(self, condition: str, yes: str, no: str) -> None:
-        """End the block with a choice."""
+        """End the block with a conditional branch."""
         self.do(f"br i1 {condition}, label %{yes}, label %{no}")
         self.ended = True
 
     def slot(self, name: str) -> str:
-        """Where a number lies."""
+        """The stack slot of a number."""
         if name not in self.slots:
             self.slots[name] = f"%v.{name}"
             self.entry.append(f"  %v.{name} = alloca i64")
         return self.slots[name]
 
     def store(self, name: str, value: str) -> None:
-        """Give a number a name."""
+        """Assign a number to a name."""
         self.do(f"store i64 {value}, ptr {self.slot(name)}")
 
     def bind(self, node: ast.AST, name: str, value: Value) -> None:
-        """Give a value a name. An array or a tuple keeps its name, for it would depend on the way what the name stands for."""
+        """Bind a name to a value. An array or a tuple cannot be rebound: what the name means would depend on the path
+        taken."""
         if isinstance(value, str) and name not in self.others:
             self.store(name, value)
         elif not isinstance(value, str) and name not in self.slots and (name == "_" or name not in self.others):
@@ -105,7 +107,8 @@ class LlvmWriter(ABC):
             raise self.refused(node)
 
     def require(self, index: str, size: str, *, end: bool = False) -> None:
-        """Where indexes are checked, end the process unless one is below a size, or at most that where it is the ``end`` of a stretch."""
+        """Where indexes are checked, abort the process unless one is below a size, or at most that if it is the ``end``
+        of a slice."""
         if not self.checked:
             return
         inside, outside = self.label("inside"), self.label("outside")
@@ -119,14 +122,14 @@ class LlvmWriter(ABC):
     # -------------------------------------------------------------------------------------------------- expressions
 
     def word(self, node: ast.expr) -> str:
-        """The value of an expression that is a word."""
+        """The value of an expression that must be a word."""
         found = self.value(node)
         if not isinstance(found, str):
             raise self.refused(node)
         return found
 
     def array(self, node: ast.expr) -> Array:
-        """The value of an expression that is an array."""
+        """The value of an expression that must be an array."""
         found = self.value(node)
         if not isinstance(found, Array):
             raise self.refused(node)
@@ -163,7 +166,7 @@ class LlvmWriter(ABC):
                 raise self.refused(node)
 
     def part(self, node: ast.Subscript) -> Value:
-        """A size, a part of a tuple, a stretch, a row or an element of an array."""
+        """A size, a tuple item, a slice, a row or an element of an array."""
         match node:
             case ast.Subscript(ast.Attribute(of, "shape"), at):
                 return self.array(of).sizes[self.constant(at)]
@@ -183,7 +186,7 @@ class LlvmWriter(ABC):
                 return place if isinstance(place, Array) else self.read_element(*place)
 
     def named(self, node: ast.expr, name: str) -> Value:
-        """What a name stands for."""
+        """The value of a name."""
         if name in self.others:
             return self.others[name]
         if name in self.slots:
@@ -191,7 +194,7 @@ class LlvmWriter(ABC):
         return str(self.constant(node))
 
     def constant(self, node: ast.expr) -> int:
-        """A number that is known before the code runs."""
+        """A number known at compile time."""
         match node:
             case ast.Constant(int() as number):
                 return number
@@ -210,7 +213,7 @@ class LlvmWriter(ABC):
         return self.fresh(f"{OPERATORS[type(operator)]} i64 {left}, {right}")
 
     def chosen(self, test: ast.expr, then: ast.expr, otherwise: ast.expr) -> str:
-        """Only the side that is wanted is computed: the other may be an element that is not there."""
+        """A conditional expression. Only the chosen side is computed: the other may be an element out of bounds."""
         name = self.label("chosen")
         yes, no, done = map(self.label, ("then", "else", "done"))
         self.branch(self.condition(test), yes, no)
@@ -222,7 +225,7 @@ class LlvmWriter(ABC):
         return self.fresh(f"load i64, ptr {self.slot(name)}")
 
     def condition(self, node: ast.expr) -> str:
-        """Whether an expression is true."""
+        """The truth of an expression."""
         match node:
             case ast.Compare(left, [operator], [right]) if type(operator) in COMPARISONS:
                 one, other = self.word(left), self.word(right)
@@ -235,7 +238,7 @@ class LlvmWriter(ABC):
                 return self.fresh(f"icmp ne i64 {self.word(node)}, 0")
 
     def joined(self, values: list[ast.expr], *, stop_at: bool) -> str:
-        """``and`` and ``or``: what follows the first value that decides is not computed."""
+        """``and`` and ``or`` with short-circuit evaluation."""
         name, done = self.label("joined"), self.label("decided")
         for value in values[:-1]:
             following = self.label("following")
@@ -249,7 +252,7 @@ class LlvmWriter(ABC):
         return self.fresh(f"icmp ne i64 {self.fresh(f'load i64, ptr {self.slot(name)}')}, 0")
 
     def element(self, node: ast.Subscript) -> tuple[Element, str] | Array:
-        """The address of an element; a part of the array where there are fewer indexes than dimensions."""
+        """The address of an element, or a sub-array if there are fewer indexes than dimensions."""
         array = self.array(node.value)
         indexes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if len(indexes) > len(array.sizes):
@@ -267,7 +270,7 @@ class LlvmWriter(ABC):
         return Array(array.element, address, rest) if rest else (array.element, address)
 
     def address(self, array: Array, place: str) -> str:
-        """The address of the element at a place, counted along the whole array."""
+        """The address of the element at a flat index."""
         return self.fresh(f"getelementptr i{array.element.bits}, ptr {array.pointer}, i64 {place}")
 
     def read_element(self, element: Element, address: str) -> str:
@@ -284,7 +287,7 @@ class LlvmWriter(ABC):
         self.do(f"store i{element.bits} {value}, ptr {address}")
 
     def call(self, node: ast.Call) -> Value:
-        """What a call gives."""
+        """The value of a call."""
         match node:
             case ast.Call(ast.Name("len"), [of], []):
                 return self.array(of).sizes[0]
@@ -304,7 +307,7 @@ class LlvmWriter(ABC):
                 raise self.refused(node)
 
     def room(self, size: int, element: Element) -> Array:
-        """An array of the function's own."""
+        """A local array on the stack."""
         name = f"%{self.label('room')}"
         self.entry.append(f"  {name} = alloca [{size} x i{element.bits}]")
         return Array(element, name, (str(size),))

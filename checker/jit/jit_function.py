@@ -1,4 +1,4 @@
-"""The decorator that makes machine code of a function over arrays."""
+"""The decorator ``ArrayFunction``: a Python function over arrays runs as machine code."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ from assay.checker.jit.python_to_llvm import results, translate
 VERSION = 2
 LEVEL = 3
 CHECKED = bool(os.environ.get("ASSAY_CHECK_INDEXES"))
-"""Whether an index outside its array ends the process, which is slower: for tests, and for whoever looks for a mistake."""
+"""Whether an index out of bounds aborts the process. It is slower; for tests, and to look for a mistake."""
 
 R = TypeVar("R")
 Signature = tuple[Any, int | None] | None
-"""None of a number; the type of the elements and the number of dimensions of an array; the signatures of the parts of a tuple, and None."""
+"""The types of arguments, as a key: None for a number; element type and number of dimensions for an array; the
+signatures of a tuple's items, and None."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledEntry:
-    """Machine code for one combination of argument types; ``given`` is the type of the room for what it gives."""
+    """Machine code for one combination of argument types; ``given`` is the ctypes type of its results."""
 
     code: LoadedObject
     call: Any
@@ -47,10 +48,11 @@ class CompiledEntry:
 
 
 class ArrayFunction(Generic[R]):
-    """A function over arrays that runs as machine code, built for each combination of argument types when it is first called with them.
+    """A function over arrays that runs as machine code, compiled for each combination of argument types at the first
+    such call.
 
-    It runs without the interpreter's lock. Arrays must lie in memory without gaps; indexes are not checked (but see ``CHECKED``). A result is a number with
-    a sign, or a tuple of them. ``python`` is the function as it was written, which gives the same answer.
+    It runs without the interpreter's lock. Arrays must be contiguous. Indexes are not checked (but see ``CHECKED``). A
+    result is a signed number, or a tuple of them. ``python`` is the original function, which gives the same results.
     """
 
     def __init__(self, function: Callable[..., R]) -> None:
@@ -60,13 +62,14 @@ class ArrayFunction(Generic[R]):
 
     @cached_property
     def source(self) -> FunctionSource:
-        """Its text, parsed, with the names of its module."""
+        """Its parsed source, with the names of its module."""
         tree = ast.parse(textwrap.dedent(inspect.getsource(self.python))).body[0]
         assert isinstance(tree, ast.FunctionDef)
         return FunctionSource(tree, self.python.__globals__)
 
     def __call__(self, *arguments: Any) -> R:
-        """Call it. Raises ``ValueError`` for an array with gaps, ``UntranslatableError`` for a function outside the language."""
+        """Call it. Raises ``ValueError`` for an array that is not contiguous, ``UntranslatableError`` for a function
+        outside the subset."""
         passed: list[int] = []
         key = tuple(self._pass(each, passed) for each in arguments)
         entry = self._entries.get(key) or self._build(key)
@@ -75,7 +78,7 @@ class ArrayFunction(Generic[R]):
         return cast(R, words[0] if len(words) == 1 else tuple(words) or None)
 
     def _pass(self, argument: Any, passed: list[int]) -> Signature:
-        """Append the words by which an argument is passed; what they are."""
+        """Append the words by which an argument is passed, and return its signature."""
         if isinstance(argument, np.ndarray):
             if not argument.flags.c_contiguous:
                 raise ValueError(f"{self.python.__name__} takes only arrays without gaps")

@@ -1,7 +1,8 @@
 """Object code of an LLVM module: built, or taken from a cache on disk, and loaded.
 
-A cached object file stands under the hash of everything that it depends on, with a checksum before it; it is written under another name and
-then moved, so that processes that build the same module at once do not disturb each other. What is damaged is built again.
+A cached file is named by the hash of everything that it depends on, and begins with a checksum. It is written under a
+temporary name and renamed, so that processes that build the same module at once do not disturb each other. A damaged
+file is built again.
 """
 
 from __future__ import annotations
@@ -20,25 +21,26 @@ from assay.grammar.user_cache import user_cache
 
 CHECKSUM = 32
 TRIPLE = "@TRIPLE@"
-"""Stands in the text of a module for the kind of machine that it is built for."""
+"""A placeholder in the text of a module for the target triple."""
 
 _LAYOUT = 2
-"""Changes whenever `_target` builds other code of the same text."""
+"""Part of cache keys. Increase it whenever `_target` builds other code from the same text."""
 
 
 @cache
 def host() -> tuple[str, str, str]:
-    """The kind of this machine, its processor, and what that can do, in LLVM's words."""
+    """The target triple, the processor, and its features, as LLVM names them."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def _target(level: int) -> Any:
-    """The machine that code is built for.
+    """The target machine that code is built for.
 
-    LLVM lays code and its tables wherever there is room, and aborts where a distance between them exceeds 32 bits, as it can in a process that holds much
-    memory: so addresses are whole ones. (On 64-bit ARM llvmlite has all of an object in one block.)
+    LLVM places code and its tables wherever memory is free, and aborts where a distance between them exceeds 32 bits,
+    which happens in processes with much memory. Therefore the large code model, with absolute addresses, is used. (On
+    64-bit ARM llvmlite allocates an object in one block.)
     """
     triple, cpu, features = host()
     target = llvm.Target.from_triple(triple)
@@ -49,13 +51,13 @@ def _target(level: int) -> Any:
 
 
 def cache_key(text: str, *versions: object) -> str:
-    """The hash of a module's text, the versions of what wrote it and of LLVM, and the processor."""
+    """The hash of a module's text, the versions of its generator and of LLVM, and the processor."""
     known = (*versions, _LAYOUT, llvmlite.__version__, llvm.llvm_version_info, *host())
     return hashlib.sha256(f"{known}\n{text}".encode()).hexdigest()
 
 
 def build(text: str, level: int) -> bytes:
-    """The object code of a module, optimised as much as ``level`` says (1, 2 or 3)."""
+    """The object code of a module at optimisation ``level`` 1, 2 or 3."""
     machine = _target(level)
     module = llvm.parse_assembly(text.replace(TRIPLE, host()[0]))
     module.data_layout = str(machine.target_data)
@@ -69,7 +71,7 @@ def build(text: str, level: int) -> bytes:
 
 
 def kept(key: str, text: str, level: int, folder: Path | None = None) -> bytes:
-    """The object code of a module, from the cache if it is there and whole."""
+    """The object code of a module, from the cache if it is there and undamaged."""
     place = (folder or user_cache()) / f"{key}.o"
     known = _read(place)
     if known is not None:
@@ -89,7 +91,7 @@ def _read(place: Path) -> bytes | None:
 
 
 def _write(place: Path, code: bytes) -> None:
-    """Keep object code; a cache that cannot be written costs time in the next run and nothing else."""
+    """Store object code. A cache that cannot be written only costs time in the next run."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
@@ -100,7 +102,7 @@ def _write(place: Path, code: bytes) -> None:
 
 
 class LoadedObject:
-    """Object code in memory, for as long as this lives."""
+    """Object code in memory, valid as long as this object lives."""
 
     def __init__(self, code: bytes) -> None:
         backing = llvm.parse_assembly(f'target triple = "{host()[0]}"')
@@ -109,5 +111,5 @@ class LoadedObject:
         self._engine.finalize_object()
 
     def function(self, name: str, result: Any, *arguments: Any) -> Any:
-        """A function of it, with the types that ctypes has for its result and its arguments. It runs without the interpreter's lock."""
+        """One of its functions, with ctypes types for result and arguments. It runs without the interpreter's lock."""
         return ctypes.CFUNCTYPE(result, *arguments)(self._engine.get_function_address(name))

@@ -1,11 +1,12 @@
-"""Functions over arrays as LLVM text. They are written in a small part of Python, which this module defines.
+"""The compiled subset of Python: functions over arrays as LLVM text.
 
-A value is a word of 64 bits, an array, or a tuple of values. Arithmetic is modulo 2^64; ``<`` and its kind compare words with a sign; ``>>``, ``//``
-and ``%`` take words without one. Elements of arrays are widened when they are read, by their sign if their type has one, and cut when they are
-written. Statements are assignments, ``for`` over a ``range`` or over a list of values, ``while``, ``if``, ``break``, ``continue`` and ``return``
-of nothing, a word or words; expressions are arithmetic, comparisons, ``and``, ``or``, ``not``, ``x if c else y``, elements, rows and stretches of
-arrays, ``len``, ``a.shape[n]``, ``min``, ``np.empty`` of a constant size, constants of the module, and calls of other such functions. Conversions
-(``np.int64(x)``, ``int(x)``) are allowed and do nothing, so that Python itself can run the text.
+A value is a 64-bit word, an array, or a tuple of values. Arithmetic is modulo 2^64; ``<`` and its kind compare signed
+words; ``>>``, ``//`` and ``%`` treat words as unsigned. Array elements are sign- or zero-extended by their type when
+read, and truncated when written. Statements are assignments, ``for`` over a ``range`` or over a list of values,
+``while``, ``if``, ``break``, ``continue`` and ``return`` of nothing, a word or words. Expressions are arithmetic,
+comparisons, ``and``, ``or``, ``not``, ``x if c else y``, elements, rows and slices of arrays, ``len``, ``a.shape[n]``,
+``min``, ``np.empty`` of a constant size, constants of the module, and calls of other such functions. Conversions
+(``np.int64(x)``, ``int(x)``) are allowed and do nothing, so that Python itself can run the function.
 """
 
 from __future__ import annotations
@@ -23,16 +24,17 @@ Find = Callable[[Any], FunctionSource | None]
 
 
 def results(source: FunctionSource) -> int:
-    """How many words a function gives."""
+    """How many words a function returns."""
     given = (node.value for node in ast.walk(source.tree) if isinstance(node, ast.Return) and node.value is not None)
     return max((len(each.elts) if isinstance(each, ast.Tuple) else 1 for each in given), default=0)
 
 
 def translate(source: FunctionSource, kinds: tuple[Kind, ...], find: Find, *, checked: bool = False) -> str:
-    """A module with the function ``main``, whose parameters are a pointer to room for the words that it gives, and the operands of its arguments.
+    """A module with the function ``main``, whose parameters are a pointer to memory for its results, and the operands
+    of its arguments.
 
-    ``find`` gives the source of other functions that may be called. With ``checked`` an index outside its array ends the process.
-    Raises ``UntranslatableError``.
+    ``find`` gives the source of other functions that may be called. With ``checked`` an index out of bounds aborts the
+    process. Raises ``UntranslatableError``.
     """
     module = _Module(find, checked=checked)
     name, given = module.function(source, kinds)
@@ -49,7 +51,7 @@ def translate(source: FunctionSource, kinds: tuple[Kind, ...], find: Find, *, ch
 
 
 def _type(given: int) -> str:
-    """LLVM's type of what a function gives."""
+    """LLVM's type of a function's result."""
     if given > 1:
         return f"{{ {', '.join(['i64'] * given)} }}"
     return "i64" if given else "void"
@@ -63,12 +65,12 @@ class _Module:
         self._names: IdentityTupleMemo[tuple[str, int]] = IdentityTupleMemo()
 
     def function(self, source: FunctionSource, kinds: tuple[Kind, ...]) -> tuple[str, int]:
-        """The name of a function for arguments of these kinds, and how many words it gives."""
+        """The name of a function for arguments of these kinds, and how many words it returns."""
         known = self._names.get((source.tree,), kinds)
         if known is None:
             known = self._names.put((source.tree,), kinds, (f"{source.tree.name}_{len(self._names)}", results(source)))
             at = len(self.functions)
-            self.functions.append("")  # its place is before that of the functions that it calls
+            self.functions.append("")  # reserve its position before those of the functions that it calls
             self.functions[at] = _Function(self, source).write(*known, kinds)
         return known
 
@@ -97,7 +99,7 @@ class _Function(LlvmWriter):
         return f"define internal {_type(given)} @{name}({', '.join(passed)}) {{\n{body}\n}}\n"
 
     def call_named(self, node: ast.Call, name: str) -> Value:
-        """What another function gives; nothing is an empty tuple."""
+        """The result of another function; no result is an empty tuple."""
         called = self.module.find(self.source.names.get(name))
         if called is None or node.keywords:
             raise self.refused(node)
@@ -156,7 +158,7 @@ class _Function(LlvmWriter):
                 raise self.refused(node)
 
     def leave(self, node: ast.Return, found: Value) -> None:
-        """Return."""
+        """A return statement."""
         words = found if isinstance(found, tuple) else (found,)
         if len(words) != self.given or not all(isinstance(each, str) for each in words):
             raise self.refused(node)
@@ -170,7 +172,7 @@ class _Function(LlvmWriter):
         self.ended = True
 
     def put(self, target: ast.expr, found: Value) -> None:
-        """Assign a value."""
+        """An assignment to a target."""
         match target:
             case ast.Name(name):
                 self.bind(target, name, found)
@@ -198,7 +200,7 @@ class _Function(LlvmWriter):
 
     @contextmanager
     def loop(self, name: str, first: str, last: str, order: str, step: str) -> Iterator[None]:
-        """The body of a loop that counts a variable from ``first`` on, as long as it stands in this order to ``last``."""
+        """A loop that counts a variable from ``first`` while it compares to ``last`` by ``order``."""
         head, body, following, done = map(self.label, ("head", "body", "next", "done"))
         self.store(name, first)
         self.at(head)
@@ -223,7 +225,7 @@ class _Function(LlvmWriter):
             self.block(body)
 
     def repeated(self, test: ast.expr, body: list[ast.stmt]) -> None:
-        """A loop as long as something is true."""
+        """A loop while a condition is true."""
         head, inside, done = map(self.label, ("while", "inside", "done"))
         self.at(head)
         self.branch(self.condition(test), inside, done)

@@ -1,4 +1,5 @@
-"""What compiled code and its caller share: one array of 64-bit words, most of them addresses of other arrays."""
+"""The call frame between compiled code and its caller: one array of 64-bit words, most of them addresses of other
+arrays."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ from enum import IntEnum
 class ContextSlot(IntEnum):
     """Positions in the context array.
 
-    The caller sets the addresses and ``CAPACITY``; ``COUNT`` is how many successors were written. The ``FIRST_…`` words and
-    the array of findings hold the position of the first offender, or ``NEVER``.
+    The caller sets the addresses and ``CAPACITY``; ``COUNT`` is how many successors were written. ``STUCK``, ``DEAD``,
+    ``TERMINAL`` and the arrays of findings hold the position of the first offender, or ``NEVER``.
     """
 
     ROWS = 0
@@ -24,7 +25,7 @@ class ContextSlot(IntEnum):
     COUNT = 4
     CAPACITY = 5
     OVERFLOW = 6
-    """Set when a successor did not fit: the call must be repeated with more room."""
+    """Set when a successor did not fit: the call must be repeated with more capacity."""
     CURRENT = 7
     """Position of the row that is being expanded."""
     ALIVE = 8
@@ -32,31 +33,31 @@ class ContextSlot(IntEnum):
     HITS = 9
     """Address: how often each bound cut an instance."""
     DECISIVE = 10
-    """Address: a byte for each guard: was it ever the only false one."""
+    """Address: a byte for each guard, whether it was ever the only false one."""
     STUCK = 11
     """First row with an instance that has no value."""
     DEAD = 12
-    """First row without a way on in which no terminal condition holds."""
+    """First row without a successor in which no terminal condition holds."""
     TERMINAL = 13
-    """First row without a way on in which a terminal condition has no value."""
+    """First row without a successor in which a terminal condition is undefined."""
     STEPS = 14
     """Address: for each transition property the first successor where it is false, then the first where it is undefined."""
     STATES = 15
-    """Address: the same for each property of states, by rows; of a reachable the first where it is true."""
+    """Address: the same for each property of states, by row; for a ``reachable`` the first where it is true."""
     RESERVE = 16
-    """A row is not begun with less room than this, unless it is the first of the call."""
+    """A row is not begun with less free capacity than this, unless it is the first of the call."""
 
     ARGUMENTS = 17
-    """Address: for each successor the arguments of its instance, packed into a word; zero if nobody asks for them."""
+    """Address: for each successor the arguments of its instance, packed into a word; zero if they are not wanted."""
 
     POSITIONS = 18
-    """Address: for each pick of an initial state the position from which the next call goes on; zeros at first."""
+    """Address: for each pick of an initial state the position where the next call continues; initially zeros."""
     PICKS = 19
-    """Address: room for what was picked."""
+    """Address: memory for the values that were picked."""
     BUDGET = 20
-    """How many picks and states are tried before the listing of initial states pauses."""
+    """How many picks and states are tried before the enumeration of initial states pauses."""
     PAUSED = 21
-    """Whether it did, or had no more room: another call goes on."""
+    """Whether it paused, or ran out of capacity: another call continues it."""
 
 
 WORDS = 24
@@ -65,11 +66,12 @@ NEVER = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class Starts:
-    """What the listing of initial states needs room for: a position for each pick, and the words that hold what was picked."""
+    """The arrays for enumerating initial states: a position for each pick, and the words that hold the
+    picked values."""
 
     picks: int
     words: int
 
 
 class HaltedError(Exception):
-    """Compiled code was told to return before its end: what it wrote is of no use."""
+    """Compiled code was cancelled before its end; what it wrote is invalid."""

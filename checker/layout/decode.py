@@ -1,4 +1,4 @@
-"""Codes to values."""
+"""Decoding: from the code of a value (a number of as many bits as its shape is wide) to the value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, Vari
 
 
 def decode(code: int, shape: Shape) -> Value:
-    """The value whose code this is."""
+    """The value with this code."""
     match shape:
         case FlagShape():
             return bool(code)

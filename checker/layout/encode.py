@@ -1,4 +1,4 @@
-"""Values to codes."""
+"""Encoding: from a value to its code, a number of as many bits as its shape is wide."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from assay.grammar.values import Value
 
 
 class UnfitError(ValueError):
-    """A value is out of the range or over the capacity of its type: no state that an engine reaches is."""
+    """A value is out of the range or over the capacity of its type. No reachable state has such a value."""
 
 
 def encode(value: Value, shape: Shape) -> int:
-    """The code of a value; raises ``UnfitError`` if the type has no such value."""
+    """The code of a value. Raises ``UnfitError`` if the type has no such value."""
     known: Any = value
     match shape:
         case FlagShape():

@@ -1,7 +1,9 @@
-"""What compiled code says of steps for a refinement: the abstract image of a state as a row, and the arguments of an instance in one word.
+"""Images of states and steps for a refinement check: the abstract state as a row, and the arguments of an instance in
+one word.
 
-An image is the packed abstract state, and behind it, in words of its own, those variables of this side that arguments of abstract actions read.
-So two steps of one action with the same arguments and the same images are the same step to the refinement.
+An image is the packed abstract state, followed by those concrete variables (in words of their own) that arguments of
+abstract actions read. So two steps of one action with the same arguments and images are the same step to the
+refinement.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ UNDEFINED, OUTSIDE, BEYOND = TROUBLES = (1, 2, 4)
 
 @dataclass(frozen=True, slots=True)
 class ImageLayout:
-    """Where the abstract state lies in an image, and where the variables that are ``read`` do."""
+    """The layout of an image: of the abstract state, and of the concrete variables that are ``read``."""
 
     abstract: RowLayout
     read: tuple[k.Variable, ...]
@@ -30,12 +32,12 @@ class ImageLayout:
 
     @property
     def words(self) -> int:
-        """The words of an image."""
+        """The number of words of an image."""
         return self.abstract.words + (self.beside.words if self.read else 0)
 
 
 def image_layout(kernel: k.Kernel, refinement: k.Refinement) -> ImageLayout:
-    """The layout of a refinement's images; raises ``SpecError`` if a variable does not fit a row."""
+    """The layout of a refinement's images. Raises ``SpecError`` if a variable does not fit a row."""
     calls = (call for mapping in refinement.actions for call in mapping.calls)
     names = frozenset().union(*(variables_of(each) for call in calls for each in call.arguments if each is not None))
     read = tuple(variable for variable in kernel.variables if variable.name in names)
@@ -43,5 +45,5 @@ def image_layout(kernel: k.Kernel, refinement: k.Refinement) -> ImageLayout:
 
 
 def argument_layout(action: k.Action) -> RowLayout:
-    """The layout of an action's arguments; raises ``SpecError`` if one does not fit a row."""
+    """The layout of an action's arguments. Raises ``SpecError`` if one does not fit a row."""
     return row_layout(tuple(k.Variable(p.binder.name, p.binder.type, False, span=p.span) for p in action.parameters))

@@ -1,7 +1,7 @@
 """States as rows: the codes of all variables in W unsigned 64-bit words.
 
-A variable that fits what is left of a word does not cross into the next one if that costs no word. Bit 0 of a row is bit 0 of its
-first word. Rows are compared, hashed and stored as bytes; all bits that no variable owns are zero.
+A variable that fits into the rest of a word does not cross into the next one if that costs no word. Bit 0 of a row is
+bit 0 of its first word. Rows are compared, hashed and stored as bytes; bits that belong to no variable are zero.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from assay.grammar.values import Value
 
 WORD = 64
 LAYOUT_VERSION = 1
-"""Part of every file and cache key that depends on how rows look."""
+"""Part of every file and cache key that depends on the layout. Increase it with every change of a layout."""
 
 Rows = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
 class RowLayout:
-    """Where each state variable lies; ``words`` is W."""
+    """The position of each state variable; ``words`` is W."""
 
     words: int
     places: tuple[BitRange, ...]
@@ -52,7 +52,7 @@ class RowLayout:
 
 
 def row_layout(variables: tuple[Variable, ...]) -> RowLayout:
-    """The layout of these variables; raises ``SpecError`` if one is too wide."""
+    """The layout of these variables. Raises ``SpecError`` if one is too wide."""
     shapes = [shape_of(variable.type, variable.span) for variable in variables]
     tight = sum(shape.width for shape in shapes)
     words = max(1, -(-tight // WORD))

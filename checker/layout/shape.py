@@ -1,8 +1,8 @@
-"""How a value of each type lies in bits.
+"""Shapes: how the values of each type are laid out in bits.
 
-Every type has a width; a value is one number of that many bits, its *code*. Of composite codes the first component lies in the most
-significant bits, so that codes compare as values do (sets and maps apart). Whatever a value does not use is zero: the payload bits of
-another variant, the item of ``none``, the slots behind the length. Hence equal values have equal codes.
+Every type has a width; a value is one number of that many bits, its *code*. In a composite code the first component has
+the most significant bits, so that codes compare as values do (except for sets and maps). Unused bits are zero: the
+payload bits of another variant, the item of ``none``, the slots behind the length. Hence equal values have equal codes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SlotKind = Literal["set", "bag", "seq", "map"]
 
 @dataclass(frozen=True, slots=True)
 class BitRange:
-    """A component, and how far its lowest bit lies above the lowest bit of the whole."""
+    """A component, and the offset of its lowest bit from the lowest bit of the whole."""
 
     shift: int
     shape: Shape
@@ -49,7 +49,7 @@ class AtomShape:
 
 @dataclass(frozen=True, slots=True)
 class EnumShape:
-    """The variant's position above its payload; the variants share the payload bits, each from the top."""
+    """The variant's position above its payload. All variants share the payload bits, each aligned to the top."""
 
     width: int
     tag: BitRange
@@ -67,7 +67,7 @@ class RecordShape:
 
 @dataclass(frozen=True, slots=True)
 class OptionShape:
-    """A bit that says whether there is a value, above the value."""
+    """A presence bit above the value."""
 
     width: int
     item: BitRange
@@ -84,7 +84,7 @@ class MaskShape:
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """A map over few possible keys: the values side by side; in a partial map each under a bit that says whether it is there."""
+    """A map over few possible keys: the values side by side; in a partial map each below a presence bit."""
 
     width: int
     key: t.Type
@@ -117,7 +117,7 @@ class SlotsShape:
     value: Shape | None
 
     def shift(self, slot: int) -> int:
-        """Where a slot's lowest bit lies: the first slot is the most significant."""
+        """The offset of a slot's lowest bit. The first slot is the most significant."""
         return (self.capacity - 1 - slot) * self.stride
 
 

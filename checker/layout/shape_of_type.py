@@ -1,4 +1,5 @@
-"""Which shape a type gets. Small domains get a bit or an entry for each possible element, large ones sorted slots."""
+"""The choice of a shape for each type. Small domains get a bit or an entry for each possible element, large ones sorted
+slots."""
 
 from __future__ import annotations
 
@@ -27,9 +28,10 @@ from assay.grammar.kernel import types as t
 
 TOO_WIDE = "E806"
 DENSE_LIMIT = 4096
-"""The most possible elements that a set or a map without a capacity may have."""
+"""The most possible elements of a set or a map without a capacity."""
 SMALL = 64
-"""A collection with a capacity is kept dense if it has at most this many possible elements, or if that is narrower."""
+"""A collection with a capacity is dense if it has at most this many possible elements, or if the dense form is
+narrower."""
 NUMBER_LIMIT = 63
 """The most bits of one integer: the engines compute with signed 64-bit words."""
 WIDTH_LIMIT = 1 << 16
@@ -37,7 +39,7 @@ WIDTH_LIMIT = 1 << 16
 
 
 def shape_of(type_: t.Type, span: Span = NOWHERE) -> Shape:
-    """The shape of a type; raises ``SpecError`` at ``span`` if its values do not fit a row."""
+    """The shape of a type. Raises ``SpecError`` at ``span`` if its values do not fit a row."""
     shape = _shape(type_, span)
     if shape.width > WIDTH_LIMIT:
         raise _too_wide(type_, f"its values take {shape.width:,} bits, more than {WIDTH_LIMIT:,}", span)
@@ -75,7 +77,7 @@ def _shape(type_: t.Type, span: Span) -> Shape:
 
 
 def bits_for(values: int) -> int:
-    """How many bits tell that many values apart."""
+    """How many bits distinguish that many values."""
     return max(0, values - 1).bit_length()
 
 

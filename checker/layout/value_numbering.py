@@ -24,7 +24,7 @@ class Universe:
         return len(self.values)
 
     def rank(self, value: Value) -> int:
-        """The position of a value; raises KeyError if it is not of the type."""
+        """The position of a value. Raises ``KeyError`` if it is not of the type."""
         return self._ranks[value]
 
     def value(self, rank: int) -> Value:
@@ -34,6 +34,6 @@ class Universe:
 
 @lru_cache(maxsize=1024)
 def universe(type_: t.Type) -> Universe:
-    """The universe of a type, which must be small enough to be listed."""
+    """The universe of a type, which must be small enough to list."""
     values = domain(type_)
     return Universe(type_, values, {value: rank for rank, value in enumerate(values)})

@@ -1,8 +1,10 @@
-"""Büchi automata of formulas: the tableau of Gerth, Peled, Vardi and Wolper (1995), with acceptance on transitions as Couvreur's (1999) has it.
+"""Büchi automata of formulas: the tableau of Gerth, Peled, Vardi and Wolper (1995), with acceptance on transitions as
+in Couvreur (1999).
 
-A state of the automaton is a set of formulas that must hold from now on. A transition says which letters are read now, and what must hold from
-the next moment on; it *postpones* an until whose right operand it does not read. A run is accepting if it postpones no until for ever. Parts
-of a disjunction are made exclusive where that costs nothing, so that a part that protects others is read before them.
+A state of the automaton is a set of formulas that must hold from now on. A transition says which letters hold now, and
+what must hold from the next moment on; it *postpones* an until whose right operand it does not require. A run is
+accepting if it postpones no until for ever. Alternatives of a disjunction are made exclusive where that costs nothing,
+so that an operand that protects a later one from being undefined is evaluated before it.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ MOST_TRANSITIONS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """A way on: the literals that must hold now, the next state, and the numbers of the acceptance sets that it is in."""
+    """A transition: the literals that must hold now, the next state, and the acceptance sets (by number)
+    that it is in."""
 
     literals: frozenset[Literal]
     target: int
@@ -31,9 +34,9 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """A generalised Büchi automaton: ``ways[q]`` are the transitions from state q, of which 0 is initial.
+    """A generalised Büchi automaton: ``ways[q]`` are the transitions from state q; 0 is the initial state.
 
-    A run is accepting if it takes transitions of each of the ``sets`` acceptance sets again and again.
+    A run is accepting if it takes transitions of each of the ``sets`` acceptance sets infinitely often.
     """
 
     ways: tuple[tuple[Transition, ...], ...]
@@ -49,12 +52,13 @@ class _Cover:
     postponed: frozenset[Until]
 
     def is_within(self, other: _Cover) -> bool:
-        """Whether the other cover is of no use beside this one."""
+        """Whether the other cover is redundant beside this one."""
         return self.literals <= other.literals and self.later <= other.later and self.postponed <= other.postponed
 
 
 def automaton(formula: Formula, span: Span) -> Automaton:
-    """The automaton that accepts exactly what satisfies the formula; raises ``SpecError`` (E851) at ``span`` if it is too large."""
+    """The automaton that accepts exactly the runs that satisfy the formula. Raises ``SpecError`` (E851) at ``span`` if
+    it is too large."""
     numbers: dict[frozenset[Formula], int] = {frozenset((formula,)): 0}
     covers: list[list[_Cover]] = []
     queue = list(numbers)
@@ -88,7 +92,7 @@ def _covers(
     later: frozenset[Formula],
     postponed: frozenset[Until],
 ) -> Iterator[_Cover]:
-    """All ways to make the formulas in ``todo`` true, beside what was decided before."""
+    """All ways to make the formulas in ``todo`` true, given what was decided before."""
     while todo and todo[0] in done:
         todo = todo[1:]
     if not todo:
@@ -122,7 +126,7 @@ def _covers(
 
 
 def _exclusive(formula: Formula) -> tuple[Formula, ...]:
-    """What may be added to the other way without loss: that this one is not open."""
+    """What may be added to the other alternative without loss: that this one is not possible."""
     return (negation(formula),) if isinstance(formula, Literal) else ()
 
 

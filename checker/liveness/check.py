@@ -1,4 +1,4 @@
-"""Temporal properties at the end of a search: its states are the graph on which they are decided."""
+"""Temporal properties at the end of a search, decided on the graph of its states."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ Decide = Callable[[Claim], Decision]
 
 
 def decisions(search: Search, plan: Plan, make: Callable[[], Decide]) -> Decisions:
-    """The decisions about the properties of a plan on the states that a search found, by what ``make`` makes of them.
+    """The decisions about the properties of a plan on the states of a search; ``make`` makes the function that decides
+    each.
 
-    None are made where something is undefined, and after an interruption; with a time limit no more once it is reached. What a property
-    asks without its having a value is noted with the search. A search that ended early knows part of the graph: what is violated there
-    is violated.
+    No decision is made where something is undefined, after an interruption, or once a time limit is reached. A property
+    that is undefined in some state is noted with the search. A search that ended early knows part of the graph: a
+    violation there is a violation.
     """
     made: dict[str, Decision] = {}
     if search.interrupted or not search.initial or DEFINED in search.watch.found or _late(search):
@@ -41,7 +42,7 @@ def decisions(search: Search, plan: Plan, make: Callable[[], Decide]) -> Decisio
 
 
 def is_whole(search: Search) -> bool:
-    """Whether the states of a search, and the steps between them, are all that the system has."""
+    """Whether the states of a search and the steps between them are all that the system has."""
     return not (search.bounds or search.stopped or search.up_to_depth)
 
 
@@ -50,7 +51,7 @@ def _late(search: Search) -> bool:
 
 
 def note_no_value(search: Search, name: str, decision: WithoutValue) -> None:
-    """Note with a search that a property has no value in one of its states."""
+    """Note with a search that a property is undefined in one of its states."""
     subject = f"property `{name}`"
     finding = PropertyFinding(decision.state, undefined=decision.message, span=decision.span, subject=subject)
     search.watch.undefined.setdefault(name, finding)

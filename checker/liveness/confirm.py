@@ -1,4 +1,4 @@
-"""A run that an engine takes for a violation, followed and judged by the reference evaluator."""
+"""Runs that an engine reports as violations, replayed and judged by the reference evaluator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assay.grammar.diagnostics.diagnostic import Span
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """A fair run that violates a property: the conjunct that is false of it, and what else is worth saying."""
+    """A fair run that violates a property: the conjunct that is false on it, and remarks for the user."""
 
     trace: Trace
     conjunct: k.Conjunct
@@ -30,7 +30,7 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class WithoutValue:
-    """A property asks something in the state of this number that has no value there."""
+    """A property is undefined in the state with this number."""
 
     state: int
     message: str
@@ -40,9 +40,9 @@ class WithoutValue:
 def confirmed(
     model: Model, node: k.Property, lasso: Lasso, state: Callable[[int], State]
 ) -> Counterexample | WithoutValue:
-    """What the reference evaluator says of a run that is said to violate a property; ``state`` gives the state of a number.
+    """The judgement on a run that is reported to violate a property; ``state`` gives the state of a number.
 
-    Raises ``EnginesDisagreeError`` if it is not a run, or fair, or does not violate the property.
+    Raises ``EnginesDisagreeError`` if it is no run, not fair, or does not violate the property.
     """
     for each in (lasso.moving(), lasso):
         run = Run(model, _trace(model, each, state))

@@ -1,4 +1,5 @@
-"""Decides temporal properties on a state graph: for each a run that violates it, followed by the reference evaluator, or why there is none."""
+"""Decides temporal properties on a state graph: for each a violating run, confirmed by the reference evaluator, or why
+there is none."""
 
 from __future__ import annotations
 
@@ -24,9 +25,9 @@ MakeProduct = Callable[[LabelledGraph, ProductTables], BuchiProduct]
 
 @dataclass(frozen=True, slots=True)
 class NotViolated:
-    """No fair run of the graph violates the property. ``vacuous`` says why that means little, if it does.
+    """No fair run of the graph violates the property. ``vacuous`` is the reason, if any, why that means little.
 
-    ``empty``: there is no fair run at all in the graph, because of what was cut off it.
+    ``empty``: the graph has no fair run at all, because a bound or a limit cut it off.
     """
 
     vacuous: str | None = None
@@ -35,12 +36,13 @@ class NotViolated:
 
 Decision = Counterexample | WithoutValue | NotViolated
 Decisions = Mapping[str, Decision]
-"""Decisions by the names of properties; one that is missing was not made."""
+"""Decisions by property name; a property without a decision is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """Decides on one graph. ``state`` gives the state of a number; ``whole`` says that nothing was cut off the graph."""
+    """Decides on one graph. ``state`` gives the state of a number; ``whole`` means that nothing was cut off
+    the graph."""
 
     model: Model
     plan: Plan
@@ -63,7 +65,7 @@ class Decider:
         return self.make(self.graph, ProductTables(self.graph, of, self.plan))
 
     def refute(self, claim: Claim, negated: Automaton) -> Counterexample | WithoutValue | None:
-        """A run that a part of the claim, negated, accepts; or where it asks for what has no value."""
+        """A run that the negation of one conjunct of the claim accepts, or a state in which the claim is undefined."""
         product = self._product(negated)
         trouble = product.trouble()
         if trouble is not None:
@@ -76,7 +78,7 @@ class Decider:
 
 
 def without_value(model: Model, plan: Plan, way: Transition, kind: Kind, number: int, state: State) -> WithoutValue:
-    """What a transition asks for without its having a value in a state, which has this number and is of this kind."""
+    """The literal of a transition that is undefined in a state with this number and of this kind."""
     letter = next(at for at in sorted(literal.letter for literal in way.literals) if at in kind.undefined)
     try:
         model.meaning(plan.condition(letter))(Frame(state))

@@ -1,4 +1,5 @@
-"""What is said of a run that violates a temporal property: that it stops, or repeats itself, and which fairness would rule it out."""
+"""Remarks on a run that violates a temporal property: that it stops, or repeats itself, and which fairness would rule
+it out."""
 
 from __future__ import annotations
 
@@ -8,11 +9,11 @@ from assay.checker.liveness.lasso_semantics import Run
 from assay.grammar import kernel as k
 
 MOST = 6
-"""So many actions are named at most."""
+"""The most actions that are named."""
 
 
 def reason(run: Run, conjunct: k.Conjunct) -> str:
-    """Why the run is a counterexample, in half a sentence."""
+    """Why the run is a counterexample, as half a sentence."""
     name = conjunct.label if ":" not in conjunct.label else "the property"
     said = name if name == "the property" else f"`{name}`"
     if run.stops:
@@ -21,7 +22,8 @@ def reason(run: Run, conjunct: k.Conjunct) -> str:
 
 
 def remarks(run: Run) -> tuple[str, ...]:
-    """What makes the run possible: the fairness that would rule it out, action by action; of a run that stops, also that nothing is asked."""
+    """What makes the run possible: the fairness that would rule it out, by action; for a run that stops, also that
+    nothing is fair."""
     said = list(_missing(run))
     if run.stops and not said:
         said = ["nothing that could still happen would change the state"]
@@ -30,7 +32,7 @@ def remarks(run: Run) -> tuple[str, ...]:
 
 
 def _missing(run: Run) -> Iterator[str]:
-    """The fairness that is missing; first that of actions which are fair already, though not enough."""
+    """The missing fairness; first that of actions which are fair already, but too weakly."""
     kernel = run.model.kernel
     found = sorted(run.missing_fairness(), key=lambda missing: kernel.action(missing[0].action).fairness is None)
     for event, strong, names in found:

@@ -1,7 +1,7 @@
-"""Events: that some instance of an action happens. Fairness speaks of them, and so do ``enabled(…)`` and ``occurs(…)``.
+"""Events: that some instance of an action happens. Fairness, ``enabled(…)`` and ``occurs(…)`` are about events.
 
-NOTE(occurrence): a step is an occurrence of every instance that leads from the one state to the other, as in TLA+, where an action is a
-relation of two states. An instance that leaves the state as it is neither is enabled nor occurs (⟨A⟩_v).
+A step is an occurrence of every instance that leads from the one state to the other; an instance that changes nothing
+neither is enabled nor occurs, as ⟨A⟩_v in TLA+ (docs/design/fairness-occurrence.md).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class FairnessEvent:
     fixed: tuple[tuple[int, Value], ...] = ()
 
     def matches(self, arguments: Sequence[Value]) -> bool:
-        """Whether an instance of the action with these arguments is one of those that are meant."""
+        """Whether the event includes an instance with these arguments."""
         return all(arguments[at] == value for at, value in self.fixed)
 
     def covers(self, other: FairnessEvent) -> bool:
-        """Whether every instance that the other event means is meant."""
+        """Whether the event includes every instance of the other event."""
         return self.action == other.action and set(self.fixed) <= set(other.fixed)
 
     def show(self, kernel: k.Kernel) -> str:
@@ -45,14 +45,15 @@ class FairnessEvent:
 
 @dataclass(frozen=True, slots=True)
 class Fair:
-    """An event does not stay away for ever while it is always enabled; a ``strong`` one, while it is enabled again and again."""
+    """Weak fairness: the event occurs infinitely often if it stays enabled. ``strong``: if it is enabled infinitely
+    often."""
 
     event: FairnessEvent
     strong: bool
 
 
 def fairness(model: Model) -> tuple[Fair, ...]:
-    """The fairness conditions of the steps of a model, one for every combination of what they are fair ``per``."""
+    """The fairness conditions of a model's steps, one for every combination of values of their ``per`` parameters."""
     return tuple(each for action in model.steps for each in _of_action(model, action.node))
 
 
@@ -73,14 +74,15 @@ def events_per(model: Model, action: k.Action, names: Iterable[str]) -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class EventPart:
-    """Instances of an action that no event tells apart: those with these arguments. ``is_step``: the action is a step of the system."""
+    """Instances of an action that no event distinguishes: those with these arguments. ``is_step``: the action is a step
+    of the system."""
 
     event: FairnessEvent
     is_step: bool
 
 
 def parts(model: Model, events: Sequence[FairnessEvent]) -> tuple[EventPart, ...]:
-    """All instances of all steps, and of the actions of which events speak, in as few parts as the events allow."""
+    """All instances of steps, and of other actions that events mention, in as few parts as the events allow."""
     steps = [action.node.name for action in model.steps]
     others = dict.fromkeys(event.action for event in events if event.action not in steps)
     return tuple(
@@ -95,7 +97,7 @@ def _told_apart(model: Model, name: str, events: Sequence[FairnessEvent]) -> Ite
 
 
 def split(kernel: k.Kernel, parts_: Sequence[EventPart]) -> k.Kernel:
-    """The kernel with an action for each part, numbered as the parts are, and without anything that is said of behaviours."""
+    """The kernel with one action for each part, in the order of the parts, and without properties and traces."""
     actions = tuple(_fixed(kernel.action(part.event.action), part.event, at) for at, part in enumerate(parts_))
     names = tuple(action.name for action in actions)
     return replace(kernel, actions=actions, next=names, properties=(), terminal=(), scenarios=(), traces=())

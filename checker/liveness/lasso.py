@@ -1,4 +1,4 @@
-"""Lassos: a way to a fair cycle and once around it, as short as can be had without much search."""
+"""Lassos: a path to a fair cycle and once around it, as short as is possible without an expensive search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from assay.checker.liveness.product import BuchiProduct, Fairs
 
 @dataclass(frozen=True, slots=True)
 class Lasso:
-    """The numbers of states on a run that goes on for ever: the last one is that of place ``loop``, from which everything is repeated.
+    """The numbers of states on an infinite run: the state after the last one is that at place ``loop``, and everything
+    from there repeats.
 
     If ``loop`` is the last place itself, the run stops there.
     """
@@ -20,13 +21,13 @@ class Lasso:
     loop: int
 
     def moving(self) -> Lasso:
-        """The run without the steps that stay in a state where something else happens later."""
+        """The run without steps that stay in a state where something else happens later."""
         way, around = _moves(self.states[: self.loop + 1]), _moves(self.states[self.loop :])
         return Lasso((*way, *around[1:]), len(way) - 1)
 
 
 def find_lasso(product: BuchiProduct) -> Lasso | None:
-    """A run of the product that is fair and accepted, one that stops if there is any; None if there is none at all."""
+    """A fair and accepted run of the product, preferably one that stops; None if there is none."""
     moving = product.fair()
     if not moving.found:
         return None
@@ -40,7 +41,8 @@ def find_lasso(product: BuchiProduct) -> Lasso | None:
 def around(product: BuchiProduct, start: int, fairs: Fairs) -> list[int]:
     """A fair cycle through a node of a fair component: from mark to nearest mark, and back.
 
-    Marks of strong fairness are sought only where the cycle asks for them; each of them that is found may lead through nodes that ask for more.
+    Marks of strong fairness are collected only where the cycle asks for them; each path to one may pass nodes that ask
+    for more.
     """
     marks = product.tables.marks
     wanted = set(marks.needed)

@@ -1,4 +1,8 @@
-"""What holds of one run that goes on for ever, by the words of the language and the reference evaluator, with no automaton in between."""
+"""The meaning of temporal formulas on one lasso-shaped run, by their definitions and the reference evaluator, without
+automata.
+
+It judges every counterexample, so that a mistake in the tableau or the product cannot reach a user.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,8 @@ Bound = Mapping[str, Value]
 
 
 class Run:
-    """A run that goes on for ever, given by a trace with a loop: its moments are numbered, and after the last one comes that of the loop."""
+    """An infinite run, given by a trace with a loop. Its moments are numbered, and the last one is followed by that of
+    the loop."""
 
     def __init__(self, model: Model, trace: Trace) -> None:
         assert trace.loop is not None
@@ -39,18 +44,19 @@ class Run:
 
     @property
     def repeated(self) -> range:
-        """The moments that come again and again."""
+        """The moments that recur infinitely often."""
         return range(self.loop, len(self.states))
 
     @property
     def stops(self) -> bool:
-        """Whether the run stays in one state in the end."""
+        """Whether the run finally stays in one state."""
         return len({self.states[at] for at in self.repeated}) == 1
 
     # ------------------------------------------------------------------------------------------------- events
 
     def is_enabled(self, event: FairnessEvent, at: int, *, cut: bool = False) -> bool:
-        """Whether some instance could change the state; with ``cut`` also whether a bound or a capacity alone keeps one from it."""
+        """Whether some instance could change the state; with ``cut`` also whether only a bound or a capacity prevents
+        one."""
         state = self.states[at]
         return any(
             (isinstance(outcome, Successor) and outcome.state != state) or (cut and isinstance(outcome, Cut))
@@ -58,7 +64,7 @@ class Run:
         )
 
     def occurs(self, event: FairnessEvent, at: int) -> bool:
-        """Whether the step after a moment is an occurrence (docs/design/fairness-occurrence.md)."""
+        """Whether the step after a moment is an occurrence of the event (docs/design/fairness-occurrence.md)."""
         state, then = self.states[at], self.states[self.after(at)]
         return state != then and any(
             isinstance(outcome, Successor) and outcome.state == then for outcome in self._outcomes(event, state)
@@ -71,24 +77,25 @@ class Run:
             yield from action.outcomes(state, arguments)
 
     def is_fair(self, condition: Fair) -> bool:
-        """Whether the run keeps to a fairness condition; what is cut off counts as enabled (docs/design/fairness-bounds.md)."""
+        """Whether the run satisfies a fairness condition; a cut event counts as enabled
+        (docs/design/fairness-bounds.md)."""
         if any(self.occurs(condition.event, at) for at in self.repeated):
             return True
         able = [self.is_enabled(condition.event, at, cut=True) for at in self.repeated]
         return not any(able) if condition.strong else not all(able)
 
     def unfair(self) -> list[Fair]:
-        """The fairness conditions of the model that the run does not keep to."""
+        """The fairness conditions of the model that the run violates."""
         return [each for each in fairness(self.model) if not self.is_fair(each)]
 
     # ----------------------------------------------------------------------------------------------- formulas
 
     def first_false(self, node: k.Property) -> k.Conjunct | None:
-        """The first conjunct that is false of the run; raises ``Undefined`` if one has no value."""
+        """The first conjunct that is false on the run. Raises ``Undefined`` if one is undefined."""
         return next((each for each in node.conjuncts if not self.holds(each.condition, 0, {})), None)
 
     def holds(self, expr: k.Expr, at: int, bound: Bound) -> bool:
-        """Whether the formula holds at a moment; raises ``Undefined`` if it has no value."""
+        """Whether the formula holds at a moment. Raises ``Undefined`` if it is undefined."""
         if not is_temporal(expr):
             return bool(self._value(expr, at, bound))
         match expr:
@@ -156,9 +163,10 @@ class Run:
     # ------------------------------------------------------------------------------------------------- advice
 
     def missing_fairness(self) -> Iterator[tuple[FairnessEvent, bool, tuple[str, ...]]]:
-        """Events that fairness would rule this run out by: the event, whether it must be strong, and what it must be ``per``.
+        """Events whose fairness would rule this run out: the event, whether it must be strong, and its ``per``
+        parameters.
 
-        Of each action the weakest such condition: of some instance, else of each value of one parameter.
+        For each action the weakest such condition: for some instance, else for each value of one parameter.
         """
         for action in self.model.steps:
             for names in ((), *((name,) for name in action.names)):

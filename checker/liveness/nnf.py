@@ -1,7 +1,8 @@
-"""Temporal formulas over letters, in negation normal form: what the kernel's expressions become before an automaton is made of them.
+"""Temporal formulas over letters, in negation normal form: what kernel expressions become before an automaton is built.
 
-A letter is something that is true or false of a state (a condition, ``enabled``) or of the step out of it (``occurs``). Quantifiers over
-temporal formulas, names for values that are kept until later, and arguments of actions are written out, one part for each value.
+A letter is true or false of a state (a condition, ``enabled``) or of the step from it (``occurs``). Quantifiers over
+temporal formulas, names for values that are kept until later, and arguments of actions are expanded, one operand for
+each value.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Enabled:
 
 @dataclass(frozen=True, slots=True)
 class Occurs:
-    """The step that is taken now is an occurrence of the event (docs/design/fairness-occurrence.md)."""
+    """The next step is an occurrence of the event (docs/design/fairness-occurrence.md)."""
 
     event: FairnessEvent
 
@@ -40,14 +41,14 @@ Letter = StateCondition | Enabled | Occurs
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """True or false everywhere."""
+    """The constant true or false."""
 
     value: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A letter, by its number, or its negation."""
+    """A letter (by its number) or its negation."""
 
     letter: int
     positive: bool
@@ -55,21 +56,21 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All parts hold."""
+    """All operands hold."""
 
     parts: tuple[Formula, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Some part holds; earlier ones protect later ones."""
+    """Some operand holds; earlier ones protect later ones from being undefined."""
 
     parts: tuple[Formula, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """The right operand holds some time, and the left one at all times before."""
+    """The right operand holds at some time, and the left one at all times before."""
 
     left: Formula
     right: Formula
@@ -77,7 +78,7 @@ class Until:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The right operand holds up to and with the first time at which the left one does, or for ever."""
+    """The right operand holds up to and including the first time at which the left one does, or for ever."""
 
     left: Formula
     right: Formula
@@ -88,12 +89,12 @@ TRUE, FALSE = Truth(True), Truth(False)
 
 
 def conjunction(parts: Iterable[Formula]) -> Formula:
-    """The parts together; nested conjunctions become one."""
+    """The conjunction; nested conjunctions are flattened."""
     return _joined(And, TRUE, FALSE, parts)
 
 
 def disjunction(parts: Iterable[Formula]) -> Formula:
-    """One of the parts; nested disjunctions become one."""
+    """The disjunction; nested disjunctions are flattened."""
     return _joined(Or, FALSE, TRUE, parts)
 
 
@@ -107,7 +108,8 @@ def _joined(kind: type[And] | type[Or], neutral: Formula, deciding: Formula, par
 
 
 def eventually(operand: Formula) -> Formula:
-    """The operand holds now or later. What is there for ever, or again and again, is so some time exactly if it is so now."""
+    """The operand holds now or later. ``eventually always f`` and ``always eventually f`` absorb a further
+    ``eventually``."""
     match operand:
         case Truth() | Until(Truth(True), _) | Release(Truth(False), Until(Truth(True), _)):
             return operand
@@ -144,7 +146,7 @@ def negation(formula: Formula) -> Formula:
 
 
 def conjuncts(formula: Formula) -> Iterator[Formula]:
-    """Formulas that hold together exactly where this one does, each as small as can be: each is checked by itself."""
+    """Formulas whose conjunction is this one, each as small as possible: each is checked by itself."""
     match formula:
         case And(parts):
             for part in parts:

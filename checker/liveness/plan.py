@@ -1,4 +1,5 @@
-"""What is to be decided: the temporal properties as formulas, their letters, the fairness conditions, and the events that both speak of."""
+"""What is to be decided: temporal properties as formulas, their letters, the fairness conditions, and the events of
+both."""
 
 from __future__ import annotations
 
@@ -16,9 +17,9 @@ from assay.grammar import kernel as k
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A temporal property; ``formulas`` belong to its conjuncts, one to each.
+    """A temporal property; ``formulas`` has one formula for each conjunct.
 
-    ``premises`` are the conditions after which something is asked, as written, each with the formulas that it stands for.
+    ``premises`` are the premises of its implications as written, each with the formulas that it stands for.
     """
 
     node: k.Property
@@ -26,7 +27,8 @@ class Claim:
     premises: tuple[tuple[k.Expr, tuple[Formula, ...]], ...]
 
     def negated(self) -> Iterator[Automaton]:
-        """Automata of which one accepts a run exactly if it violates the property; raises ``SpecError`` if one is too large."""
+        """Automata of which one accepts a run exactly if the run violates the property. Raises ``SpecError`` if one is
+        too large."""
         for formula in self.formulas:
             for part in conjuncts(formula):
                 yield automaton(negation(part), self.node.span)
@@ -36,7 +38,8 @@ class Claim:
 class Plan:
     """The selected temporal properties of a kernel, ready to be decided on its state graph.
 
-    ``events`` are those of the fairness conditions and of the letters; ``parts`` are the instances of actions as far as events tell them apart.
+    ``events`` are those of fairness conditions and letters; ``parts`` are the instances of actions, as far as events
+    distinguish them.
     """
 
     claims: tuple[Claim, ...]
@@ -57,12 +60,12 @@ class Plan:
         return tuple(each.expr for each in self.letters if isinstance(each, StateCondition))
 
     def events_of(self, part: EventPart) -> frozenset[int]:
-        """The events, by number, that every instance of a part is an occurrence of."""
+        """The events (by number) of which every instance of a part is an occurrence."""
         return frozenset(at for at, event in enumerate(self.events) if event.covers(part.event))
 
 
 def plan(model: Model, options: SearchOptions) -> Plan | None:
-    """The plan for the properties that the options select; None if none of them is temporal. Raises ``SpecError`` if one is too large."""
+    """The plan for the selected properties; None if none is temporal. Raises ``SpecError`` if one is too large."""
     chosen = [each for each in model.kernel.properties if each.kind == "temporal" and options.selects(each.name)]
     if not chosen:
         return None

@@ -1,8 +1,9 @@
-"""The product of a state graph and an automaton, and its fair cycles; this is the slow and obvious version, by networkx.
+"""The product of a state graph and an automaton, and its fair cycles: the slow and obvious version, with networkx.
 
-A node is a state s and an automaton state q, numbered s * Q + q. From (s, q) the product goes by a transition of q whose literals hold in s and a step
-of s whose events it allows; the step may be the one that changes nothing. Marks are collected on the way: of acceptance sets, of weak fairness
-(a state in which the event is not enabled, or an occurrence of it) and of strong fairness (an occurrence).
+A node is a state s and an automaton state q, numbered s * Q + q. An edge from (s, q) combines a transition of q whose
+literals hold in s with a step of s whose events the transition allows; the step may be the stuttering step. Edges
+collect marks: of acceptance sets, of weak fairness (a state in which the event is not enabled, or an occurrence of it)
+and of strong fairness (an occurrence).
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What a cycle collects: every mark of ``needed`` must be met, and a ``strong`` one if its event is enabled on the cycle.
+    """What a fair cycle must collect: every mark of ``needed``, and a ``strong`` one if its event is enabled on the
+    cycle.
 
-    ``of_way`` are the marks of each transition, ``of_label`` those of each label, ``of_kind`` those of each kind of states, as sets of numbers;
-    ``asked`` are for each kind the marks of strong fairness that become necessary.
+    ``of_way``, ``of_label`` and ``of_kind`` are the marks of each transition, label and kind of states, as sets of
+    numbers; ``asked`` are for each kind the marks of strong fairness that become necessary.
     """
 
     needed: frozenset[int]
@@ -40,10 +42,11 @@ class Marks:
 
 
 class ProductTables:
-    """What the product asks about kinds, labels and transitions, computed once.
+    """What the product needs to know about kinds, labels and transitions, computed once.
 
-    ``ways`` are the transitions of all automaton states in a row, those of q from ``first[q]`` up to ``first[q + 1]``. ``admits[kind, way]``: its
-    literals hold of such states; ``troubled[kind, way]``: none is false, but one has no value; ``passes[label, way]``: it allows such steps.
+    ``ways`` are the transitions of all automaton states, those of q from ``first[q]`` up to ``first[q + 1]``.
+    ``admits[kind, way]``: its literals hold in such states. ``troubled[kind, way]``: none is false, but one is
+    undefined. ``passes[label, way]``: it allows such steps.
     """
 
     def __init__(self, graph: LabelledGraph, automaton: Automaton, plan: Plan) -> None:
@@ -61,14 +64,14 @@ class ProductTables:
         self.marks = self._marks(graph, automaton.sets)
 
     def _verdict(self, kind: Kind, way: Transition) -> bool | None:
-        """Whether the literals about states hold; None if only something without value is in the way."""
+        """Whether the literals about states hold; None if none is false and one is undefined."""
         troubled = False
         for literal in way.literals:
             letter = self._plan.letters[literal.letter]
             if isinstance(letter, Occurs):
                 continue
             if isinstance(letter, Enabled) and self._plan.events.index(letter.event) in kind.cut:
-                return False
+                return False  # neither true nor false: no run may rest on what a bound cut off
             if isinstance(letter, StateCondition) and literal.letter in kind.undefined:
                 troubled = True
             elif (literal.letter in kind.true) is not literal.positive:
@@ -98,9 +101,10 @@ class ProductTables:
 
 @dataclass(frozen=True, slots=True)
 class Fairs:
-    """The nodes on fair cycles: by node a negative number, that of its component; nodes on none have another one.
+    """The nodes on fair cycles: they have the negative number of their component, other nodes a number that is not
+    negative.
 
-    ``stopping``: cycles that stay in one state are meant.
+    ``stopping``: only cycles that stay in one state.
     """
 
     component: Numbers
@@ -113,7 +117,7 @@ class Fairs:
 
 
 class BuchiProduct:
-    """The part of the product that is reached from the initial nodes."""
+    """The part of the product that is reachable from the initial nodes."""
 
     def __init__(self, graph: LabelledGraph, tables: ProductTables) -> None:
         self.graph = graph
@@ -135,7 +139,7 @@ class BuchiProduct:
         return int(self.graph.kinds_of[node // self.tables.states])
 
     def steps(self, node: int, *, stopping: bool = False) -> Iterator[tuple[int, frozenset[int]]]:
-        """The nodes that a node goes to, with the marks that are collected on the way; with ``stopping`` those of its own state alone."""
+        """The successors of a node, with the marks of each edge; with ``stopping`` only those with the same state."""
         state, q = self.split(node)
         t, graph = self.tables, self.graph
         edges = [(state, 0)]
@@ -151,7 +155,7 @@ class BuchiProduct:
 
     @cached_property
     def reached(self) -> list[int]:
-        """The nodes that are reached, in breadth-first order."""
+        """The reachable nodes, in breadth-first order."""
         seen = dict.fromkeys(self.roots)
         queue = deque(seen)
         while queue:
@@ -162,7 +166,7 @@ class BuchiProduct:
         return list(seen)
 
     def trouble(self) -> tuple[int, int] | None:
-        """The first node that asks something without value, and the transition that asks; None if there is none."""
+        """The first node where a literal is undefined, and the transition with that literal; None if there is none."""
         for node in self.reached:
             _, q = self.split(node)
             begin, end = int(self.tables.first[q]), int(self.tables.first[q + 1])
@@ -176,8 +180,9 @@ class BuchiProduct:
     def fair(self, *, stopping: bool = False) -> Fairs:
         """The nodes on fair cycles.
 
-        A strongly connected component without a mark that is needed has no fair cycle. One that lacks a mark of strong fairness has none through
-        the nodes that ask for it: they are taken out, and what is left is looked at again (E. A. Emerson and C.-L. Lei, 1987).
+        A strongly connected component that lacks a needed mark has no fair cycle. If it lacks a mark of strong
+        fairness, no fair cycle passes the nodes that ask for it: they are removed, and the rest is decomposed again (E.
+        A. Emerson and C.-L. Lei, 1987).
         """
         import networkx as nx  # noqa: PLC0415 - a tenth of a second, and most specs ask for no cycle
 
@@ -199,7 +204,7 @@ class BuchiProduct:
         return Fairs(found, stopping)
 
     def _without_unfair(self, component: nx.MultiDiGraph[int]) -> set[int]:
-        """The nodes through which a fair cycle of the component may go, as far as the marks of the whole component tell."""
+        """The nodes of the component through which a fair cycle may go, judging by the marks of the whole component."""
         if not component.number_of_edges():
             return set()
         of_kind, asked = self.tables.marks.of_kind, self.tables.marks.asked
@@ -224,7 +229,8 @@ class BuchiProduct:
         return self.tables.marks.of_kind[self.kind(to)].union(*ways)
 
     def to_mark(self, start: int, wanted: frozenset[int], fairs: Fairs) -> list[int]:
-        """A shortest path inside the component of ``start`` that collects one of the wanted marks, which some path does."""
+        """A shortest path inside the component of ``start`` that collects one of the wanted marks; such a path must
+        exist."""
         of_kind = self.tables.marks.of_kind
 
         def collects(node: int, marks: frozenset[int]) -> bool:
@@ -233,7 +239,7 @@ class BuchiProduct:
         return self._inside(start, collects, fairs)
 
     def to_node(self, start: int, goal: int, fairs: Fairs) -> list[int]:
-        """A shortest path of one step at least inside the component of both."""
+        """A shortest path of at least one step inside the component of both nodes."""
         return self._inside(start, lambda node, _: node == goal, fairs)
 
     def _inside(self, start: int, wanted: Callable[[int, frozenset[int]], bool], fairs: Fairs) -> list[int]:
@@ -248,7 +254,7 @@ class BuchiProduct:
         *,
         stopping: bool,
     ) -> list[int]:
-        """A shortest path of one step at least, through nodes ``inside``, whose last step is wanted."""
+        """A shortest path of at least one step, through nodes ``inside``, whose last step is wanted."""
         before: dict[int, int | None] = dict.fromkeys(sources)
         queue = deque(before)
         while queue:

@@ -1,11 +1,9 @@
-"""The state graph as far as behaviours depend on it: where steps lead, which events they are, and of which kind each state is.
+"""The state graph as far as behaviours depend on it: the targets of steps, their events, and the kind of each state.
 
-Two states are of one kind if the same letters are true and false of them and the same events are enabled and cut off; two steps have one label if they
-are occurrences of the same events. There are few kinds and labels, so that everything about them is computed once. Steps that change nothing
-are left out: every state can be kept for ever anyway.
-
-NOTE(cut): an event that a bound or a capacity cuts off could happen in the system that the model stands for. Fairness takes it for enabled,
-so that a run which only the bound brings to a halt is no counterexample; the letter ``enabled`` is neither true nor false there.
+Two states are of one kind if the same letters are true and false in them, and the same events enabled and cut off. Two
+steps have one label if they are occurrences of the same events. There are few kinds and labels, and everything about
+them is computed once. Stuttering steps are left out: every state can be kept for ever anyway. An event that a bound
+cuts off counts as enabled for fairness, and as neither true nor false for ``enabled`` (docs/design/fairness-bounds.md).
 """
 
 from __future__ import annotations
@@ -32,7 +30,8 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What states of a kind have in common: the numbers of letters that are true, of those without value, and of events."""
+    """The common properties of states of one kind: the numbers of letters that are true or undefined, and of events
+    that are enabled or cut off."""
 
     true: frozenset[int]
     undefined: frozenset[int]
@@ -44,9 +43,9 @@ class Kind:
 class LabelledGraph:
     """The states 0 to n - 1, of which the first ``initial`` are initial, and the steps between them.
 
-    The steps of state s are ``targets[starts[s] : starts[s + 1]]``, with ``labels`` beside them that are numbers of ``events``, sets of numbers of
-    events; label 0 is that of a step which is no event. ``kinds_of[s]`` is the number of the kind of s. Steps to states that the
-    search did not keep are missing.
+    The steps of state s are ``targets[starts[s] : starts[s + 1]]``; ``labels`` beside them are indices of ``events``,
+    which are sets of event numbers. Label 0 is the empty set. ``kinds_of[s]`` is the kind of s. Steps to states that
+    the search did not keep are missing.
     """
 
     initial: int
@@ -63,7 +62,7 @@ class LabelledGraph:
 
 @dataclass(slots=True)
 class Numbering:
-    """Things numbered in the order in which they were first met."""
+    """Numbers for things, in the order in which they were first met."""
 
     numbers: dict[Any, int] = field(default_factory=dict)
 
@@ -159,7 +158,7 @@ class _Drawing:
 def kind_of(
     plan: Plan, true: Iterable[int], undefined: Iterable[int], enabled: Iterable[int], cut: Iterable[int]
 ) -> Kind:
-    """The kind of a state, of which conditions that are true or undefined are given, and events that are enabled or cut off."""
+    """The kind of a state with these true and undefined conditions, and these enabled and cut events."""
     can, may = frozenset(enabled), frozenset(cut)
     letters = [
         at

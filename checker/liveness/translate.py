@@ -38,7 +38,7 @@ MOST_LETTERS = 4096
 """The most letters of all temporal properties together."""
 
 Bound = dict[str, tuple[k.Local, Value]]
-"""The values of the names that are bound around an expression."""
+"""The values of the names bound around an expression."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Letters:
     numbers: dict[Letter, int] = field(default_factory=dict)
 
     def number(self, letter: Letter, node: k.Expr) -> int:
-        """The number of a letter; raises ``SpecError`` (E850) if there are too many."""
+        """The number of a letter. Raises ``SpecError`` (E850) if there are too many."""
         if letter not in self.numbers and len(self.numbers) >= MOST_LETTERS:
             message = f"the temporal properties speak of more than {MOST_LETTERS:,} different conditions and events"
             note = Note("a quantifier or a value that is kept until later stands for one part for each of its values")
@@ -57,7 +57,7 @@ class Letters:
 
 
 def is_temporal(expr: k.Expr) -> bool:
-    """Whether the expression speaks of more than one state."""
+    """Whether the expression depends on more than one state."""
     return any(isinstance(each, k.Temporal | k.ActionAtom) for each in (expr, *descendants(expr)))
 
 
@@ -65,8 +65,8 @@ def is_temporal(expr: k.Expr) -> bool:
 class Translation:
     """Translates the conjuncts of one property.
 
-    ``premises`` collects what stands before ``leads_to``, and before ``implies`` where a temporal formula follows: by the place in the kernel
-    the expression, and a formula for each value of what is bound around it.
+    ``premises`` collects what stands before ``leads_to``, and before ``implies`` with a temporal conclusion: by its
+    identity in the kernel, the expression and a formula for each value of the names bound around it.
     """
 
     model: Model
@@ -74,7 +74,7 @@ class Translation:
     premises: IdentityMemo[k.Expr, list[Formula]] = field(default_factory=IdentityMemo)
 
     def formula(self, expr: k.Expr, bound: Bound) -> Formula:
-        """The formula of an expression; raises ``SpecError`` if it ranges over too much."""
+        """The formula of an expression. Raises ``SpecError`` if a quantifier ranges over too much."""
         if not is_temporal(expr):
             return self._condition(expr, bound)
         match expr:
@@ -113,7 +113,7 @@ class Translation:
     # --------------------------------------------------------------------------------------------- conditions
 
     def _condition(self, expr: k.Expr, bound: Bound) -> Formula:
-        """The condition with the values of its names put before it; its value, where it reads no state."""
+        """The condition with the values of its names substituted; a constant if it reads no state."""
         closed = expr
         mentioned = {expr.name} if isinstance(expr, k.Local) else locals_of(expr)
         for name in sorted(mentioned & bound.keys()):
@@ -129,7 +129,8 @@ class Translation:
     # --------------------------------------------------------------------------------------- parts for values
 
     def _each(self, binder: k.Local, over: k.Expr, body: k.Expr, guard: str, bound: Bound) -> Iterable[Formula]:
-        """The body for each element; of a set that depends on the state, for each that could be in it, under the condition that it is."""
+        """The body for each element. If the set depends on the state: for each possible element, under the condition
+        that it is in the set."""
         constant = not variables_of(over)
         for value in self._elements(over, bound) if constant else self._candidates(over):
             inner = {**bound, binder.name: (binder, value)}
@@ -149,7 +150,7 @@ class Translation:
         return domain(over.type.item, over.span)
 
     def _kept(self, binder: k.Local, value: k.Expr, body: Callable[[Bound], Formula], bound: Bound) -> Formula:
-        """The body with a value of now: one part for each value that it may have."""
+        """The body with the present value of an expression: one operand for each possible value."""
         if not variables_of(value):
             frame = Frame((), (), {name: known for name, (_, known) in bound.items()})
             return body({**bound, binder.name: (binder, self.model.meaning(value)(frame))})

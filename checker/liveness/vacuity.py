@@ -1,4 +1,4 @@
-"""Premises that are never true: a property that asks something after them asks nothing."""
+"""Premises that are true in no state: the property then demands nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from assay.checker.print_kernel import Sources, expression_text
 
 
 def premises_never_true(claim: Claim, graph: LabelledGraph, plan: Plan, sources: Sources) -> str | None:
-    """What to say of the premises of a property that are true in no state of the graph; None if there is nothing to say."""
+    """A remark on the premises of a property that are true in no state of the graph; None if there is nothing to
+    remark."""
     texts = [
         expression_text(expr, sources)
         for expr, formulas in claim.premises
@@ -22,7 +23,7 @@ def premises_never_true(claim: Claim, graph: LabelledGraph, plan: Plan, sources:
 
 
 def _may_hold(formula: Formula, kind: Kind, plan: Plan) -> bool:
-    """Whether a formula may be true in states of a kind; of what is not about single states, yes."""
+    """Whether a formula may be true in states of a kind; yes for formulas that are not about single states."""
     match formula:
         case Truth(value):
             return value

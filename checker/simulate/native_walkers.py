@@ -1,4 +1,4 @@
-"""The crowd of compiled code."""
+"""Walkers moved by compiled code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from assay.checker.simulate.walkers import Positions, WalkerNotice
 
 
 class CompiledCrowd:
-    """Moves all walkers with one call; only what compiled code finds first is given to the reference evaluator to look at."""
+    """Moves all walkers with one call; only the first findings of compiled code are confirmed by the reference
+    evaluator."""
 
     def __init__(self, model: Model, compiled: Compiled) -> None:
         self.machine = compiled.machine
@@ -53,7 +54,7 @@ class CompiledCrowd:
         return self._found.rows[positions]
 
     def inspect(self, batch: Rows) -> list[WalkerNotice]:
-        """The first walkers by property."""
+        """The first walkers that decide each property."""
         found = zip(self._probe.decided(batch), _twice(self._compiled.states), strict=False)
         return [WalkerNotice(walker, None, name) for walker, name in sorted(found) if walker != NEVER]
 
@@ -66,12 +67,12 @@ class CompiledCrowd:
         yield from zip(self._compiled.hits, self._probe.hits.tolist(), strict=False)
 
     def note_coverage(self) -> None:
-        """Tell the model what compiled code noted."""
+        """Report the decisive guards of compiled code to the model."""
         for (action, label), decisive in zip(self._compiled.guards, self._probe.decisive.tolist(), strict=False):
             if decisive:
                 self._model.actions[action].decisive.add(label)
 
 
 def _twice(names: tuple[str, ...]) -> list[str]:
-    """The name of each finding: for each property where it is decided, and where it has no value."""
+    """The name of each finding: for each property where it is decided, and where it is undefined."""
     return [name for name in names for _ in range(2)]

@@ -1,7 +1,8 @@
-"""Random walks from initial states, each step chosen with equal probability among all that can happen.
+"""Random walks from initial states; each step is chosen with equal probability among all that are possible.
 
-Walkers move in waves, all of a wave at once, so that one seed gives the same walks in every run with the same options and engine. Where a walk
-has been is kept until its wave ends, so that a violation is shown with the walk to it.
+Walkers move in waves, all walkers of a wave together. So one seed gives the same walks in every run with the same
+options and engine. The states of a walk are kept until its wave ends, so that a violation is reported with the walk to
+it.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from assay.checker.report import EnginesDisagreeError, State, Step, Trace
 from assay.checker.simulate.walkers import B, Crowd, Positions, WalkerNotice
 
 MOST_INITIAL = 100_000
-"""The most initial states that walks begin in: the first ones, where there are more."""
+"""The most initial states that walks begin in; of more, the first ones."""
 WAVE = 256
-"""How many walkers move at once."""
+"""How many walkers move together."""
 MOST_SEEN = 1_000_000
 """The most states that are remembered to count distinct ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """How many walks to make, of up to how many states, and the seed of all choices."""
+    """The number of walks, the most states of each, and the seed of all choices."""
 
     number: int = 1_000
     depth: int = 100
@@ -42,14 +43,14 @@ class Walks:
 
 @dataclass(frozen=True, slots=True)
 class Past(Generic[B]):
-    """Where walkers of a wave were at one depth: their numbers, in order, and their states."""
+    """The walkers of a wave at one depth: their numbers, in order, and their states."""
 
     walkers: Positions
     batch: B
 
 
 class Visited:
-    """The last states of the walks in which something was found, in the place of a store."""
+    """The last states of walks with findings, in place of a state store."""
 
     def __init__(self) -> None:
         self.states: list[State] = []
@@ -59,17 +60,18 @@ class Visited:
         return len(self.states)
 
     def add_walk(self, trace: Trace) -> int:
-        """Keep a walk; the number of its last state."""
+        """Keep a walk and return the number of its last state."""
         self.states.append(trace.steps[-1].state)
         self.traces.append(trace)
         return len(self.states) - 1
 
 
 class Simulation(Search, Generic[B]):
-    """A simulation and all that it found: what a search has, its states being those in which something was found.
+    """A simulation and its findings, in the form of a search whose states are those with findings.
 
-    ``walks`` and ``moves`` count what was done, ``longest`` is the number of states of the longest walk, ``ended`` how many walks came to a state
-    without a way on; ``distinct`` counts states, and is the least number where ``more_states``.
+    ``walks`` and ``moves`` are counters; ``longest`` is the number of states of the longest walk, ``ended`` how many
+    walks reached a state without successor. ``distinct`` is the number of distinct states, a lower bound if
+    ``more_states``.
     """
 
     refines = False
@@ -98,7 +100,7 @@ class Simulation(Search, Generic[B]):
         return len(self._seen) >= MOST_SEEN
 
     def trace(self, number: int, *more: Step) -> Trace:
-        """The walk to a state in which something was found."""
+        """The walk to a state with a finding."""
         return Trace((*self.visited.traces[number].steps, *more))
 
     def _explore(self) -> None:
@@ -135,7 +137,7 @@ class Simulation(Search, Generic[B]):
         return f"only {walks}, of up to {self.plan.depth:,} states"
 
     def _wave(self, size: int) -> None:
-        """Move walkers until the last has come to its end, or something is violated."""
+        """Move walkers until the last one has ended, or something is violated."""
         self._initial = self._random.integers(0, len(self._starts), size)
         batch = self.crowd.place([self._starts[at][0] for at in self._initial.tolist()])
         walkers: Positions = np.arange(size)
@@ -164,7 +166,7 @@ class Simulation(Search, Generic[B]):
             raise Stopped(f"{self._what_was_done()}, the last of which violates something")
 
     def _arrive(self, batch: B, actions: Positions | None) -> None:
-        """Count and inspect the states that walkers came to."""
+        """Count and inspect the states that walkers reached."""
         self.generated += len(self._past[-1].walkers)
         prints = self.crowd.prints(batch)
         names = [step.node.name for step in self.model.steps]
@@ -197,7 +199,7 @@ class Simulation(Search, Generic[B]):
         return self.crowd.state(self._past[-1].batch, notice.walker)
 
     def _look(self, notices: list[WalkerNotice]) -> None:
-        """Look at states without a way on, at states in which an instance has no value, and at steps."""
+        """Judge states without successor, states with an undefined instance, and steps."""
         for notice in notices:
             found = dict(self.watch.found), dict(self.watch.undefined)
             state, number = self._state(notice), len(self.visited)
@@ -219,7 +221,7 @@ class Simulation(Search, Generic[B]):
             self._dead(number, state)
 
     def _walk(self, place: int) -> Trace:
-        """The walk of the walker at a place of the last batch, its steps found again by the reference evaluator."""
+        """The walk of a walker (by its place in the last batch), its steps replayed by the reference evaluator."""
         walker = int(self._past[-1].walkers[place])
         states = [self.crowd.state(past.batch, int(np.searchsorted(past.walkers, walker))) for past in self._past]
         steps = [Step(None, (), self._starts[int(self._initial[walker])][1], states[0])]

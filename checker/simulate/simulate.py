@@ -1,4 +1,4 @@
-"""``simulate``: random walks by the fastest engine that takes the model, and what they found as a report."""
+"""``simulate``: random walks by the fastest engine that supports the model, and a report of what they found."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from assay.grammar.kernel import Kernel
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """A report of what walks found, and what was done.
+    """A report of what walks found, and their counters.
 
-    Its statistics count the different states that were seen (at least so many where ``more_states``) and all that were walked through; the
-    depth is the number of states of the longest walk. ``ended`` walks came to a state without a way on.
+    Its statistics count distinct states (a lower bound if ``more_states``) and all visited ones; the depth is the
+    number of states of the longest walk. ``ended`` walks reached a state without successor.
     """
 
     report: Report
@@ -46,7 +46,8 @@ def simulate(
     engine: Engine = "auto",
     cache: Path | None = None,
 ) -> Simulated:
-    """Make random walks and answer about every selected property but scenarios: violated, found reachable, or unknown.
+    """Make random walks and answer about every selected property except scenarios: violated, found reachable, or
+    unknown.
 
     Raises ``SpecError`` as ``engine_selection.check`` does.
     """

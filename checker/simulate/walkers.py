@@ -1,4 +1,4 @@
-"""What a simulation asks of an engine: to move many walkers at once. ``B`` is how the engine keeps the states of the walkers."""
+"""The interface of an engine that moves many walkers at once. ``B`` is the engine's representation of their states."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ Positions = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class WalkerNotice:
-    """A walker whose state is to be looked at by the reference evaluator.
+    """A walker whose state the reference evaluator must look at.
 
-    ``after`` is the successor concerned, if one is; ``claim`` names the property that compiled code says is decided or without a value.
+    ``after`` is the successor concerned, if any; ``claim`` names the property that compiled code reports as decided or
+    undefined.
     """
 
     walker: int
@@ -32,11 +33,12 @@ class WalkerNotice:
 
 
 class Crowd(Protocol[B]):
-    """An engine. ``expand`` says how many successors each walker has, one walker's after another's, and by position the action of each."""
+    """An engine. ``expand`` gives the number of successors of each walker, in the order of the walkers, and the action
+    of each successor."""
 
     @property
     def machine(self) -> CompiledCode | None:
-        """The compiled code that moves walkers, if it is that."""
+        """The compiled code that moves walkers, if any."""
 
     def place(self, states: list[State]) -> B:
         """Walkers in these states."""
@@ -45,7 +47,7 @@ class Crowd(Protocol[B]):
         """The state of a walker."""
 
     def expand(self, batch: B) -> tuple[Positions, Positions, list[WalkerNotice]]:
-        """Numbers of successors, their actions, and walkers whose state or steps are to be looked at."""
+        """Numbers of successors, their actions, and walkers whose state or steps must be looked at."""
 
     def move(self, positions: Positions) -> B:
         """Walkers in the successors at these positions of the last expansion."""
@@ -60,11 +62,11 @@ class Crowd(Protocol[B]):
         """How often each bound cut an instance in all expansions."""
 
     def note_coverage(self) -> None:
-        """Tell the model which guards were the only false one of an instance in all expansions."""
+        """Report to the model which guards were the only false one of an instance in all expansions."""
 
 
 class Evaluated:
-    """The crowd of the reference evaluator, which looks at every state and step itself."""
+    """Walkers moved by the reference evaluator, which judges every state and step itself."""
 
     machine = None
 
@@ -123,4 +125,4 @@ class Evaluated:
         yield from self._cuts.items()
 
     def note_coverage(self) -> None:
-        """Nothing: evaluating an instance notes it."""
+        """Nothing: evaluating an instance notes its coverage."""

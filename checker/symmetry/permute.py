@@ -1,4 +1,4 @@
-"""What a permutation of the elements of set parameters makes of values."""
+"""Values under a permutation of the elements of set parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, Vari
 
 
 def permuted(value: Value, type_: t.Type, by: Permutation) -> Value:
-    """The value with every element sent where the permutation sends it."""
+    """The value with every element replaced by its image."""
     known: Any = value
     match kind(type_):
         case t.BoolType() | t.IntType() | t.RangeType():

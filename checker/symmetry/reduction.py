@@ -1,11 +1,7 @@
 """The reduction of a search to one state of each orbit, where that is sound.
 
-NOTE(symmetry): a permutation of the elements of a `symmetric` parameter that nothing tells apart maps initial states to initial states, steps to
-steps, and states with a property to states with it (C. N. Ip and D. L. Dill, "Better verification through symmetry", 1996). So the states
-reachable from one representative of each orbit are, up to permutation, all. One thing in the language depends on the order of elements: a
-quantifier whose body is undefined for one element and decided by another. Under reduction such a quantifier counts as undefined whatever the
-order; a finding that something is undefined is then looked for in the whole orbit, by the meaning without reduction, and the search
-goes no further than its level.
+The argument (after C. N. Ip and D. L. Dill, "Better verification through symmetry", 1996), and why quantifiers become
+strict under a reduction, are in docs/design/symmetry-reduction.md.
 """
 
 from __future__ import annotations
@@ -26,12 +22,13 @@ from assay.grammar.values import Value, sort_key
 
 NOT_SYMMETRIC = "E809"
 LARGEST = 40_320
-"""The most permutations that a state is looked at under; of more, the parameters with most elements are left as they are."""
+"""The most permutations of a group. With more, the parameters with most elements are left out of the reduction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """A group under which a kernel, and the properties that are checked, are symmetric; ``left`` are symmetric sorts that it leaves alone."""
+    """A group under which a kernel and the checked properties are symmetric; ``left`` are symmetric sorts that it
+    leaves out."""
 
     kernel: k.Kernel
     group: Group
@@ -42,7 +39,7 @@ class Reduction:
         return tuple(permuted(value, v.type, by) for value, v in zip(state, self.kernel.variables, strict=True))
 
     def orbit(self, state: State) -> Iterator[tuple[Permutation, State]]:
-        """Every permutation, with what it makes of the state."""
+        """Every permutation, with the permuted state."""
         for by in self.group:
             yield by, self.permuted(state, by)
 
@@ -87,7 +84,8 @@ def _named(
 
 
 def reduction_of(kernel: k.Kernel, options: SearchOptions) -> Reduction | None:
-    """The reduction that the options ask for, if they do; raises ``SpecError`` (E809) where it would not be sound or there is none."""
+    """The reduction that the options ask for, if any. Raises ``SpecError`` (E809) where it would be unsound, or nothing
+    is symmetric."""
     if not options.symmetry:
         return None
     sorts = [sort for sort in kernel.sorts if sort.symmetric and len(sort.elements) > 1]
@@ -108,7 +106,7 @@ def _refusal(what: str, span: Span) -> Diagnostic:
 
 
 def _small_enough(sorts: list[Sort]) -> Group:
-    """The group of as many of the sorts as there is room for, those with few elements first."""
+    """The group of as many sorts as ``LARGEST`` allows, those with few elements first."""
     group = Group(())
     for sort in sorted(sorts, key=lambda sort: len(sort.elements)):
         larger = Group((*group.sorts, sort))

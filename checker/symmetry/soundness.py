@@ -1,6 +1,7 @@
 """What keeps the elements of a set parameter from being interchangeable, with its place.
 
-The language forbids most of it where a parameter is declared `symmetric`; here the kernel is asked, which is what the engines run.
+The language forbids most of it for parameters declared `symmetric`. Here the kernel is examined, because the kernel is
+what engines run.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 
 Obstacle = tuple[str, Span]
-"""What tells elements apart, and where."""
+"""What distinguishes elements, and where."""
 
 
 def obstacles(kernel: k.Kernel, sort: t.Sort, properties: Iterable[k.Property]) -> Iterator[Obstacle]:
-    """Everything in the system or in these properties that tells the elements of a sort apart."""
+    """Everything in the system or in these properties that distinguishes the elements of a sort."""
     for prop in properties:
         if prop.kind in {"temporal", "refinement"}:
             yield (
@@ -32,7 +33,7 @@ def obstacles(kernel: k.Kernel, sort: t.Sort, properties: Iterable[k.Property]) 
 
 
 def parts(kernel: k.Kernel, properties: Iterable[k.Property]) -> list[k.Node]:
-    """The system and the properties: all but scenarios, shows and trace clauses."""
+    """The system and the properties, without scenarios, ``show`` and trace clauses."""
     actions = [kernel.action(name) for name in kernel.next]
     conjuncts = [conjunct for prop in properties for conjunct in prop.conjuncts]
     return [kernel.init, *actions, *kernel.terminal, *conjuncts]

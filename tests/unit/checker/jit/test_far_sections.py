@@ -37,7 +37,7 @@ while libc.mmap(None, BLOCK, 0, RESERVED, -1, 0) > whole:
     pass  # what is free above is filled up
 for at in range(1, 60):  # holes of few pages: room for a table, and for no code
     libc.munmap(whole + (at << 28), PAGE * 4)
-loaded = [objects.Loaded(code) for _ in range(10)]
+loaded = [objects.LoadedObject(code) for _ in range(10)]
 ask = [each.function("asked", ctypes.c_int64, ctypes.c_int64) for each in loaded]
 assert ask[0](9) - ask[0](8) != 0 and {each(9) for each in ask} == {ask[0](9)}
 """
