@@ -23,7 +23,7 @@ from typing import Any
 from assay.cli.settings import load
 from assay.traces.log_reader import read_logs
 from assay.traces.result import Remark, Validation
-from assay.traces.spec_selection import validated_by_choice
+from assay.traces.spec_selection import validate_with_selection
 
 ROOT = Path(__file__).parent.parent
 RECORDINGS = (ROOT / "tests" / "corpus" / "recordings", ROOT / "traces" / "samples")
@@ -159,7 +159,7 @@ def _patience(seconds: float) -> Iterator[None]:
 
 def answer(logs: Iterable[Path]) -> Validation:
     """The answer about logs, against the spec that they call for."""
-    return validated_by_choice(read_logs(list(logs)), None, lambda spec: load(spec, None, {}))[1]
+    return validate_with_selection(read_logs(list(logs)), None, lambda spec: load(spec, None, {}))[1]
 
 
 def told(validation: Validation) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from time import process_time
 from assay.grammar.load import bundled_specs, load_spec
 from assay.traces.log_reader import read_logs
 from assay.traces.result import TraceVerdict
-from assay.traces.validate import answer_slices, validate_shared
+from assay.traces.validate import validate_shared, validate_slices
 from benchmarks.synthetic import Line, generate, size_of
 
 
@@ -46,7 +46,7 @@ def measure(folder: Path, most: int | None = None) -> Line:
     shared, slices = validate_shared(load_spec(bundled_specs()[0] / "kafka" / "cluster.assay"), events)
     searched = process_time()
     asked = dict(list(slices.items())[:most])
-    answers = answer_slices(shared, asked)
+    answers = validate_slices(shared, asked)
     done = process_time()
     of_slices = sum(map(len, asked.values()))
     return {

@@ -40,13 +40,13 @@ from assay.spark.logs.validate import (
 )
 from assay.spark.session.session import LOCALLY, configured, session
 from assay.traces.diagnosis.node_settings import overview
-from assay.traces.log_reader import no_collection, read_logs
+from assay.traces.log_reader import read_logs, without_gc
 from assay.traces.observe.model_size import trace_plan
 from assay.traces.observe.slice_assignment import sliced
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.pickling import to_bytes
 from assay.traces.samples import sample, unpack_sample
-from assay.traces.scoped_validate import validated
+from assay.traces.scoped_validate import validate_in_scope
 from assay.traces.table.event_table import fields_read
 from benchmarks.effort import processor_seconds
 from benchmarks.spark_live import live
@@ -132,7 +132,7 @@ def _sliced(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
 
     cluster = clusters_of(job)
     rows = chain([{"file": NO_FILE}], (row for batch in batches for row in batch.to_pylist()))
-    with no_collection():
+    with without_gc():
         reading = texts_of(cluster, "", rows).reading(cluster.question.read)
         choice = cluster.question.spec.choice(reading.kinds)
         plan = trace_plan(cluster.question.spec.spec(choice).kernel, choice.clause)
@@ -196,7 +196,7 @@ def _live(size: str) -> Iterator[Line]:
 def _local(folder: Path, *, measured: bool = True, jobs: int = 1) -> Any:
     reading = read_logs([folder])
     spec = _spec()
-    found = validated(spec, reading, replace(DEFAULT_OPTIONS, jobs=jobs))
+    found = validate_in_scope(spec, reading, replace(DEFAULT_OPTIONS, jobs=jobs))
     answer = ClusterAnswer("", spec, found, overview(reading))
     return _said(answer, measured=measured)
 

@@ -9,7 +9,7 @@ from assay.traces.attribution.attribution import RunStream
 from assay.traces.event import Event, Field
 from assay.traces.impact.outages import Meter, basis, with_impact
 from assay.traces.result import Validation
-from assay.traces.validate import answer_slices, conclusion, validate_shared
+from assay.traces.validate import conclude, validate_shared, validate_slices
 
 
 def measured(
@@ -17,11 +17,11 @@ def measured(
 ) -> Validation:
     """The answer with its measures and notes; where no execution was found there are none."""
     shared, slices = validate_shared(loaded, events)
-    answers = answer_slices(shared, slices)
+    answers = validate_slices(shared, slices)
     streams = [RunStream(event.run, event.sequence, [event]) for event in events]
     asked = basis(shared.kernel, shared.clause, shared.execution, streams, settings)
     if asked is None:
-        return conclusion(shared, answers, 0.0)
+        return conclude(shared, answers, 0.0)
     meter = Meter(asked)
     answers = [meter.measured(each, slices[each.result.name]) for each in answers]
-    return with_impact(conclusion(shared, answers, 0.0), meter, answers, since)
+    return with_impact(conclude(shared, answers, 0.0), meter, answers, since)

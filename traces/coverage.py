@@ -36,7 +36,7 @@ class LogCoverage:
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
+class UncoveredAction:
     """An action of the model that no log has shown, and the scenarios of the spec that contain it."""
 
     action: str
@@ -72,7 +72,7 @@ def guard_labels(action: k.Action) -> list[str]:
     return list(dict.fromkeys(part.label for part in parts if isinstance(part, k.Guard) and part.kind == "when"))
 
 
-def merged(parts: Iterable[LogCoverage]) -> LogCoverage:
+def merge_coverage(parts: Iterable[LogCoverage]) -> LogCoverage:
     """The sum; raises ``UnfitCoverageError`` if the parts are of different specs, or if there are none."""
     every = list(parts)
     names = sorted({each.spec for each in every})
@@ -88,9 +88,9 @@ def merged(parts: Iterable[LogCoverage]) -> LogCoverage:
     return LogCoverage(names[0], sum(each.logs for each in every), actions, guards, pairs)
 
 
-def unseen(kernel: k.Kernel, coverage: LogCoverage) -> list[Unseen]:
+def uncovered_actions(kernel: k.Kernel, coverage: LogCoverage) -> list[UncoveredAction]:
     """The actions that a run of the model can take and that no log has shown."""
-    return [Unseen(name, _scenarios(kernel, name)) for name in kernel.next if not coverage.actions.get(name)]
+    return [UncoveredAction(name, _scenarios(kernel, name)) for name in kernel.next if not coverage.actions.get(name)]
 
 
 def _scenarios(kernel: k.Kernel, action: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ Field = int | str | bool | None | tuple["Field", ...] | Mapping["Field", "Field"
 """A decoded field: an integer, a text, an absent value, a list (of a set or a sequence), or a mapping."""
 
 
-SUPPOSED = "supposed"
+INFERRED = "supposed"
 """The node of inferred events, which no line reports (docs/design/inferred-events.md)."""
 
 
@@ -48,7 +48,7 @@ class LogRecord:
     message: str
     resolution: int = 1
 
-    def later(self, by: int) -> LogRecord:
+    def shifted(self, by: int) -> LogRecord:
         """The same record, as if it had been written ``by`` milliseconds later; a record without a
         time is unchanged.
         """
@@ -76,14 +76,14 @@ class ProcessRun:
 
 @dataclass(slots=True)
 class Event:
-    """A record that a line pattern matched. ``shape`` names the pattern; ``kind`` names the event, as trace clauses do.
+    """A record that a line pattern matched. ``pattern`` names the pattern; ``kind`` names the event, as trace clauses do.
 
     ``stream`` names the sequence of lines whose order is the order of writing: a file, the parts of a rotated file, or
     the part of a file that one process wrote. If it is empty, it is the file.
     """
 
     kind: str
-    shape: str
+    pattern: str
     fields: Mapping[str, Field]
     record: LogRecord
     run: ProcessRun
@@ -92,7 +92,7 @@ class Event:
     @property
     def is_supposed(self) -> bool:
         """Whether the event was inferred, and no line reports it."""
-        return self.run.node == SUPPOSED
+        return self.run.node == INFERRED
 
     @property
     def sequence(self) -> str:

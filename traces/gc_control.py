@@ -11,11 +11,11 @@ from contextlib import contextmanager
 WORTH_IT = 1 << 17
 """The number of events from which on returning memory is worth the time."""
 
-SELDOM = 200_000
-"""Inside ``unsearched``, how many objects must be created before the collector examines the youngest generation."""
+YOUNG_THRESHOLD = 200_000
+"""Inside ``frozen_heap``, how many objects must be created before the collector examines the youngest generation."""
 
 
-def give_back(events: int) -> None:
+def trim_heap(events: int) -> None:
     """Return unused memory from the C library to the system, after work on this many events.
 
     With glibc this is a fifth of what half a gigabyte of logs takes. Processes that are forked later start smaller,
@@ -28,7 +28,7 @@ def give_back(events: int) -> None:
 
 
 @contextmanager
-def unsearched() -> Iterator[None]:
+def frozen_heap() -> Iterator[None]:
     """A context in which the garbage collector ignores all objects that existed before.
 
     Scanning the objects of a large log takes longer than validating most slices. Forked processes also leave the pages
@@ -38,7 +38,7 @@ def unsearched() -> Iterator[None]:
     frozen, often = gc.get_freeze_count() > 0, gc.get_threshold()
     if not frozen:
         gc.freeze()
-    gc.set_threshold(max(often[0], SELDOM) if often[0] else 0, *often[1:])
+    gc.set_threshold(max(often[0], YOUNG_THRESHOLD) if often[0] else 0, *often[1:])
     try:
         yield
     finally:

@@ -12,24 +12,24 @@ from pathlib import Path
 from assay.traces.attribution.attribution import RunStream, attribute
 from assay.traces.attribution.node_identity import ClusterNode
 from assay.traces.event import Event, LogPosition, Notice
-from assay.traces.gc_control import give_back
+from assay.traces.gc_control import trim_heap
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.lines.record_scanner import ScanLimits
 from assay.traces.input.pattern_matcher import RecordReader, may_be_pasted
-from assay.traces.input.rotation import drop_copies, find_years, missing_parts, turn_around
+from assay.traces.input.rotation import complete_years, drop_copies, missing_parts, reverse_newest_first
 from assay.traces.input.sources import ExpansionLimit, TextSource, check_paths, walk
-from assay.traces.patterns.catalogue import Catalogue, ShapeText, load_catalogue
-from assay.traces.patterns.match import Recogniser
-from assay.traces.patterns.pattern import Shape
+from assay.traces.patterns.catalogue import Catalogue, PatternFileText, load_catalogue
+from assay.traces.patterns.match import PatternMatcher
+from assay.traces.patterns.pattern import LinePattern
 from assay.traces.table.event_table import EventTable
-from assay.traces.table.statement_ids import Memory
+from assay.traces.table.statement_ids import StatementMemory
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """How to read logs: further pattern files, and the limits on archives and on records."""
 
-    shape_files: tuple[Path | ShapeText, ...] = ()
+    pattern_files: tuple[Path | PatternFileText, ...] = ()
     expansion: ExpansionLimit = field(default_factory=ExpansionLimit)
     scan: ScanLimits = field(default_factory=ScanLimits)
 
@@ -63,25 +63,25 @@ class LogReading:
     unmapped: tuple[UnmappedLines, ...]
     notices: tuple[Notice, ...]
     catalogue: Catalogue = field(repr=False)
-    memory: Memory = field(repr=False, compare=False, default_factory=Memory)
+    memory: StatementMemory = field(repr=False, compare=False, default_factory=StatementMemory)
 
     @property
     def events(self) -> EventTable:
         """All events, stream by stream; the order between streams has no meaning."""
         return EventTable((stream.events for stream in self.streams), self.memory)
 
-    def of_shapes(self, ask: Callable[[Shape], bool]) -> Iterator[Event]:
+    def of_patterns(self, ask: Callable[[LinePattern], bool]) -> Iterator[Event]:
         """The events whose pattern satisfies a condition."""
-        shape = self.catalogue.shape
-        return self.events.such(lambda traits: bool(traits.shape) and ask(shape(traits.shape)))
+        pattern = self.catalogue.pattern
+        return self.events.events_where(lambda traits: bool(traits.pattern) and ask(pattern(traits.pattern)))
 
     def of_role(self, *roles: str) -> Iterator[Event]:
         """The events whose lines have one of these roles; see ``LinePattern.role``."""
-        return self.of_shapes(lambda shape: shape.role in roles)
+        return self.of_patterns(lambda pattern: pattern.role in roles)
 
     def of_kinds(self, kinds: Container[str]) -> Iterator[Event]:
         """The events of these kinds that a line pattern made, without events that were read from a file of events."""
-        return self.of_shapes(lambda shape: shape.kind in kinds)
+        return self.of_patterns(lambda pattern: pattern.kind in kinds)
 
     @property
     def versions(self) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ class LogReading:
 
     def explain(self, event: Event) -> str:
         """What an event means, in an operator's words; for an event that no pattern made, the message of its line."""
-        return self.catalogue.shape(event.shape).explain(event.fields) if event.shape else event.record.message
+        return self.catalogue.pattern(event.pattern).explain(event.fields) if event.pattern else event.record.message
 
 
 def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions()) -> LogReading:
@@ -101,14 +101,14 @@ def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions())
     """
     places = [Path(path) for path in paths]
     check_paths(places)
-    with no_collection():
+    with without_gc():
         reading = _read(places, options)
-    give_back(sum(reading.kinds.values()))
+    trim_heap(sum(reading.kinds.values()))
     return reading
 
 
 @contextmanager
-def no_collection() -> Iterator[None]:
+def without_gc() -> Iterator[None]:
     """A context without garbage collection: reading creates millions of objects and no cycles, and the search for
     cycles takes a fifth of the time.
 
@@ -129,21 +129,21 @@ def no_collection() -> Iterator[None]:
 
 def _read(places: Sequence[Path], options: ReadOptions) -> LogReading:
     """Read the files, then attribute their lines, then make events."""
-    catalogue = load_catalogue(options.shape_files)
+    catalogue = load_catalogue(options.pattern_files)
     reader = record_reader(catalogue, options)
     on_the_way: list[Notice] = []
     texts = (read_text(reader, source, on_the_way) for source in walk(places, options.expansion, on_the_way))
-    readings, notices = without_copies(texts)
+    readings, notices = drop_equal_texts(texts)
     return log_reading(readings, [*notices, *on_the_way], catalogue)
 
 
 def record_reader(catalogue: Catalogue, options: ReadOptions) -> RecordReader:
     """A reader of texts; one reader serves any number of them."""
-    return RecordReader(Recogniser(catalogue), options.scan)
+    return RecordReader(PatternMatcher(catalogue), options.scan)
 
 
 def log_reading(
-    readings: Sequence[FileReading], notices: list[Notice], catalogue: Catalogue, memory: Memory | None = None
+    readings: Sequence[FileReading], notices: list[Notice], catalogue: Catalogue, memory: StatementMemory | None = None
 ) -> LogReading:
     """What all texts together hold: rotated parts in sequence, duplicate lines dropped, years completed, and each line
     attributed.
@@ -152,8 +152,8 @@ def log_reading(
     The readings are changed in place.
     """
     # Years come first, because all later steps compare times.
-    find_years(readings, notices)
-    turn_around(readings, notices)
+    complete_years(readings, notices)
+    reverse_newest_first(readings, notices)
     drop_copies(readings, notices)
     notices += missing_parts(readings)
     streams, nodes = attribute(readings, notices)
@@ -171,7 +171,7 @@ def log_reading(
         unmapped=_unmapped(readings),
         notices=tuple(notices),
         catalogue=catalogue,
-        memory=Memory() if memory is None else memory,
+        memory=StatementMemory() if memory is None else memory,
     )
 
 
@@ -201,7 +201,7 @@ def read_text(reader: RecordReader, source: TextSource, notices: list[Notice]) -
     return found
 
 
-def without_copies(texts: Iterable[TextReading]) -> tuple[list[FileReading], list[Notice]]:
+def drop_equal_texts(texts: Iterable[TextReading]) -> tuple[list[FileReading], list[Notice]]:
     """The readings of each text once, and all notices: a text whose content equals that of an earlier one is reported
     and left out.
     """

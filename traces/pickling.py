@@ -16,7 +16,7 @@ from typing import Any
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import TraceRule
 from assay.traces.patterns.catalogue import Catalogue
-from assay.traces.patterns.pattern import Shape
+from assay.traces.patterns.pattern import LinePattern
 
 
 def _proxy(content: dict[object, object]) -> MappingProxyType[object, object]:
@@ -27,13 +27,13 @@ def _of_proxy(proxy: MappingProxyType[object, object]) -> tuple[Callable[..., An
     return _proxy, (dict(proxy),)
 
 
-def _shape_of(name: str) -> Shape:
+def _pattern_of(name: str) -> LinePattern:
     """The pattern of a name. A pickle refers to this function; the reader substitutes its own lookup."""
     raise LookupError(name)
 
 
-def _of_shape(shape: Shape) -> tuple[Callable[..., Any], tuple[str]]:
-    return _shape_of, (shape.name,)
+def _of_pattern(pattern: LinePattern) -> tuple[Callable[..., Any], tuple[str]]:
+    return _pattern_of, (pattern.name,)
 
 
 def _rule_of(number: int) -> TraceRule:
@@ -47,7 +47,7 @@ class _Writer(pickle.Pickler):
     def __init__(self, out: io.BytesIO, rules: Sequence[TraceRule]) -> None:
         super().__init__(out, pickle.HIGHEST_PROTOCOL)
         self._numbers = IdentityMemo((rule, number) for number, rule in enumerate(rules))
-        self.dispatch_table = {**copyreg.dispatch_table, MappingProxyType: _of_proxy, Shape: _of_shape}
+        self.dispatch_table = {**copyreg.dispatch_table, MappingProxyType: _of_proxy, LinePattern: _of_pattern}
         if rules:
             self.dispatch_table[TraceRule] = self._of_rule
 
@@ -62,12 +62,12 @@ class _Reader(pickle.Unpickler):
     def __init__(self, data: bytes, catalogue: Catalogue | None, rules: Sequence[TraceRule]) -> None:
         super().__init__(io.BytesIO(data))
         self._rules = rules
-        self._shapes = {} if catalogue is None else {shape.name: shape for shape in catalogue.shapes}
+        self._patterns = {} if catalogue is None else {pattern.name: pattern for pattern in catalogue.patterns}
 
     def find_class(self, module: str, name: str) -> Any:
         """The object of a global name in the bytes."""
-        if (module, name) == (__name__, _shape_of.__name__):
-            return self._shapes.__getitem__
+        if (module, name) == (__name__, _pattern_of.__name__):
+            return self._patterns.__getitem__
         if (module, name) == (__name__, _rule_of.__name__):
             return self._rules.__getitem__
         return super().find_class(module, name)

@@ -36,7 +36,7 @@ from assay.traces.diagnosis.missing_logs import (
 )
 from assay.traces.diagnosis.node_settings import configured, protocol_versions
 from assay.traces.event import Event, Notice
-from assay.traces.gc_control import give_back
+from assay.traces.gc_control import trim_heap
 from assay.traces.impact.outages import Basis, Meter, basis, with_impact
 from assay.traces.log_reader import LogReading, UnmappedLines
 from assay.traces.observe.binding import Unread, rules_by_kind
@@ -48,11 +48,11 @@ from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable
 from assay.traces.validate import (
     SharedAnswer,
-    answer_slices,
-    answer_whole,
-    conclusion,
+    conclude,
+    validate_product,
     validate_shared,
-    without,
+    validate_slices,
+    without_inferred,
 )
 
 LONGEST_EXAMPLE = 100
@@ -79,7 +79,7 @@ class AnswerScope:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class InputRemarks:
     """What accompanies the answer: notices, lines that no pattern describes, what is missing, and processes with a
     duplicate id.
     """
@@ -90,7 +90,7 @@ class Beside:
     twins: tuple[Remark, ...]
 
 
-def validated(
+def validate_in_scope(
     loaded: Loaded,
     reading: LogReading,
     options: Options,
@@ -104,30 +104,30 @@ def validated(
     Logs that no model supports are not validated.
     """
     begun = perf_counter()
-    reading = with_clocks(reading, options)
-    shared, slices, beside = ask_shared(loaded, reading, options, clause, scope, supported=supported)
+    reading = with_corrected_clocks(reading, options)
+    shared, slices, beside = validate_shared_in_scope(loaded, reading, options, clause, scope, supported=supported)
     reading.memory.forget()
-    give_back(len(reading.events))
-    asked = basis_of(shared, reading, beside)
+    trim_heap(len(reading.events))
+    asked = outage_basis(shared, reading, beside)
     meter = None if asked is None else Meter(asked)
-    found = answer_slices(shared, slices, options.jobs, None if meter is None else meter.measured)
-    whole = answer_whole(loaded, shared, slices, found, clause, _known(options, reading, beside.missing))
-    return answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
+    found = validate_slices(shared, slices, options.jobs, None if meter is None else meter.measured)
+    whole = validate_product(loaded, shared, slices, found, clause, _known(options, reading, beside.missing))
+    return assemble_answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
 
 
-def with_clocks(reading: LogReading, options: Options) -> LogReading:
+def with_corrected_clocks(reading: LogReading, options: Options) -> LogReading:
     """The logs with corrected times, unless the user has set the clock skew."""
     return in_step(reading) if options.skew is None else reading
 
 
-def basis_of(shared: SharedAnswer, reading: LogReading, beside: Beside) -> Basis | None:
+def outage_basis(shared: SharedAnswer, reading: LogReading, beside: InputRemarks) -> Basis | None:
     """What outages are measured with; None where nothing is to be measured, or where logs are missing."""
     if beside.missing:
         return None
     return basis(shared.kernel, shared.clause, shared.execution, reading.streams, configured(reading))
 
 
-def ask_shared(
+def validate_shared_in_scope(
     loaded: Loaded,
     reading: LogReading,
     options: Options,
@@ -135,7 +135,7 @@ def ask_shared(
     scope: AnswerScope,
     *,
     supported: bool = True,
-) -> tuple[SharedAnswer, Mapping[str, Selection], Beside]:
+) -> tuple[SharedAnswer, Mapping[str, Selection], InputRemarks]:
     """The answer about what all slices share, the events of each slice, and what accompanies the answer."""
     untold = untold_members(reading) if options.supposes else {}
     read = {member for node in reading.nodes for member in node.brokers}
@@ -146,7 +146,7 @@ def ask_shared(
     return (
         found.shared,
         found.slices,
-        Beside(
+        InputRemarks(
             (*reading.notices, *fallen_silent(reading), *far_apart(estimates(reading)), *found.notices),
             reading.unmapped,
             missing,
@@ -185,7 +185,7 @@ def _ask(
         explain=reading.explain,
         levels=WORTH_WORDS,
     )
-    return _Asked(without(shared, len(more)), slices, [*left, *inference_notices(more)])
+    return _Asked(without_inferred(shared, len(more)), slices, [*left, *inference_notices(more)])
 
 
 def _from_later(reading: LogReading, ask: Callable[[LogReading], _Asked]) -> _Asked:
@@ -233,17 +233,17 @@ def _supposed(loaded: Loaded, reading: LogReading, clause: str | None, scope: An
     return [each for each in every if scope.until is None or (each.record.time or 0) <= scope.until]
 
 
-def answer(
+def assemble_answer(
     shared: SharedAnswer,
     slices: Sequence[SliceAnswer],
-    beside: Beside,
+    beside: InputRemarks,
     scope: AnswerScope,
     seconds: float,
     meter: Meter | None,
     whole: ProductAnswer | None = None,
 ) -> Validation:
     """The answer about the log, from those about its parts and about all slices together."""
-    concluded = conclusion(shared, slices, seconds, whole)
+    concluded = conclude(shared, slices, seconds, whole)
     found = replace(concluded, notices=beside.notices, remarks=(*beside.twins, *_remarks(shared)))
     found = with_gaps(_with_unread(found, beside.unmapped), list(beside.missing))
     found = window.since(found, scope.since) if scope.since is not None else found

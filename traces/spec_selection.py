@@ -17,13 +17,13 @@ from assay.traces.event import Notice
 from assay.traces.log_reader import LogReading
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import TraceVerdict, Validation
-from assay.traces.scoped_validate import AnswerScope, validated
+from assay.traces.scoped_validate import AnswerScope, validate_in_scope
 
 KIND = "model"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class SpecChoice:
     """A spec and a trace clause of it (None for the only one), with the reason.
 
     ``assumed`` says what is assumed because logs are missing; ``unsupported`` why the spec cannot be applied at all. A
@@ -49,14 +49,14 @@ class _Model:
 
     kinds: tuple[frozenset[str], ...]
     without: frozenset[str]
-    choice: Choice
+    choice: SpecChoice
 
     def fits(self, present: frozenset[str]) -> bool:
         """Whether the row applies to logs with exactly these kinds of events."""
         return self.without.isdisjoint(present) and all(not group.isdisjoint(present) for group in self.kinds)
 
 
-def choose(kinds: Mapping[str, int], named: k.Kernel | None = None) -> Choice:
+def select_spec(kinds: Mapping[str, int], named: k.Kernel | None = None) -> SpecChoice:
     """The spec for logs with events of these kinds. If a user has named a spec, only its clause is selected.
 
     A bundled spec is recognised by its module name, however the user named it. If none of its clauses is meant for such
@@ -71,15 +71,15 @@ def choose(kinds: Mapping[str, int], named: k.Kernel | None = None) -> Choice:
         of_it = choice.spec.replace("/", ".") == named.name and (choice.clause is None or choice.clause in clauses)
         if of_it and choice.unsupported is None:
             return replace(choice, by_user=True)
-    return Choice(named.name, None, "", by_user=True)
+    return SpecChoice(named.name, None, "", by_user=True)
 
 
-def specs() -> tuple[str, ...]:
+def selectable_specs() -> tuple[str, ...]:
     """The specs that may be selected if a user names none."""
     return tuple(dict.fromkeys(each.choice.spec for each in _models()))
 
 
-def chosen(validation: Validation, choice: Choice, events: int) -> Validation:
+def with_selection(validation: Validation, choice: SpecChoice, events: int) -> Validation:
     """The answer with the selected spec, the reason, and what that leaves undecided; ``events`` counts those of the
     logs.
     """
@@ -97,7 +97,7 @@ def chosen(validation: Validation, choice: Choice, events: int) -> Validation:
     return replace(validation, notices=notices, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
 
 
-def validated_by_choice(
+def validate_with_selection(
     reading: LogReading,
     named: Loaded | None,
     load: Callable[[str], Loaded],
@@ -106,12 +106,12 @@ def validated_by_choice(
     scope: AnswerScope | None = None,
 ) -> tuple[Loaded, Validation]:
     """The spec that a user has named, or else the selected one, and its answer; raises what ``load`` raises."""
-    choice = choose(reading.kinds, None if named is None else named.kernel)
+    choice = select_spec(reading.kinds, None if named is None else named.kernel)
     loaded = load(choice.spec) if named is None else named
     supported = choice.unsupported is None
     conduct, asked = choice.conduct(options), clause or choice.clause
-    found = validated(loaded, reading, conduct, asked, scope or AnswerScope(), supported=supported)
-    return loaded, chosen(found, choice, sum(reading.kinds.values()))
+    found = validate_in_scope(loaded, reading, conduct, asked, scope or AnswerScope(), supported=supported)
+    return loaded, with_selection(found, choice, sum(reading.kinds.values()))
 
 
 @cache
@@ -122,7 +122,7 @@ def _models() -> tuple[_Model, ...]:
         _Model(
             tuple(frozenset(group) for group in entry["kinds"]),
             frozenset(entry.get("without", ())),
-            Choice(
+            SpecChoice(
                 spec=entry["spec"],
                 clause=entry.get("clause"),
                 because=entry["because"],

@@ -19,7 +19,7 @@ from assay.traces.attribution.run_events import LogEvents
 from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.mismatch import MismatchFindings, explain_and_continue, violation_of
-from assay.traces.gc_control import give_back, unsearched
+from assay.traces.gc_control import frozen_heap, trim_heap
 from assay.traces.incremental.incremental_recheck import Retrial
 from assay.traces.incremental.kill_rate import kill_rate
 from assay.traces.native_replay import compiled_replay
@@ -59,7 +59,7 @@ NOTHING_USED = "no event of the log is used by the trace clause: nothing was che
 FEW_LINES = 2_000
 """In a log of at most this many events, all slices are searched together without being asked, where that may decide."""
 
-NO_CHAIN = "not checked: no execution was found for what all slices share"
+NO_TIMELINE = "not checked: no execution was found for what all slices share"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +139,9 @@ def validate(
     """
     begun = perf_counter()
     shared, slices = validate_shared(loaded, events, clause=clause, options=options, explain=explain)
-    found = answer_slices(shared, slices, options.jobs)
-    whole = answer_whole(loaded, shared, slices, found, clause, options)
-    return conclusion(shared, found, perf_counter() - begun, whole)
+    found = validate_slices(shared, slices, options.jobs)
+    whole = validate_product(loaded, shared, slices, found, clause, options)
+    return conclude(shared, found, perf_counter() - begun, whole)
 
 
 def validate_shared(
@@ -158,7 +158,7 @@ def validate_shared(
 
     If ``levels`` are given, only events of these log levels are explained in words.
     """
-    with unsearched():
+    with frozen_heap():
         followed = (
             compiled_replay.follow(loaded, events, clause, options) if len(events) >= compiled_replay.WORTH_IT else None
         )
@@ -189,7 +189,7 @@ def validate_shared(
         stuck=findings.stuck,
     )
     asked = found.retrial(options) if options.mutants and not findings.violations else None
-    if asked is not None and not _violated(answer_slices(answer, found.parts.slices, options.jobs)):
+    if asked is not None and not _violated(validate_slices(answer, found.parts.slices, options.jobs)):
         answer = replace(answer, kill_rate=kill_rate(asked, options))
     slices = found.parts.slices
     # Freed before the collection below: the search holds most of the memory of a log.
@@ -197,7 +197,7 @@ def validate_shared(
     if answer.visited:
         # The caches of a search are cyclic, and reference counts alone do not free them.
         gc.collect(2 if gc.isenabled() else 0)
-    give_back(len(events))
+    trim_heap(len(events))
     return answer, slices
 
 
@@ -227,7 +227,7 @@ def _of_followed(found: compiled_replay.Followed, read: int, explanations: tuple
 SUPPOSED_BEFORE = "logs are missing, and what came before them was supposed"
 
 
-def without(shared: SharedAnswer, count: int) -> SharedAnswer:
+def without_inferred(shared: SharedAnswer, count: int) -> SharedAnswer:
     """The answer without counting the inferred events on which it rests."""
     if not count:
         return shared
@@ -276,7 +276,7 @@ def _needs(parts: SlicedEvents, plan: k.TracePlan) -> Iterable[Needs]:
     return [needed(list(KindsOfEvents(list(table), more).stated(plan.rules)), plan.rules)]
 
 
-def answer_slices(
+def validate_slices(
     shared: SharedAnswer,
     slices: Mapping[str, Sequence[Event]],
     jobs: int = 1,
@@ -287,7 +287,7 @@ def answer_slices(
     """
     if shared.joint is None:
         return []
-    with unsearched():
+    with frozen_heap():
         selected = {name: events for name, events in slices.items() if isinstance(events, Selection)}
         followed = follow_slices(shared.joint, selected) if len(selected) == len(slices) else {}
     others = {name: events for name, events in slices.items() if name not in followed}
@@ -301,7 +301,7 @@ ALLOWS_LESS = "mismatches of slices are mismatches of the whole, which allows no
 LACKS_LINES = "lines are missing, and no search decides what they said"
 
 
-def answer_whole(
+def validate_product(
     loaded: Loaded,
     shared: SharedAnswer,
     slices: Mapping[str, Selection],
@@ -334,7 +334,7 @@ def answer_whole(
     return found if options.whole or _is_searched(found) else None
 
 
-def conclusion(
+def conclude(
     shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: float, whole: ProductAnswer | None = None
 ) -> Validation:
     """The answer about a whole log, from the answers about what is shared, about each slice (in the order of the
@@ -401,7 +401,7 @@ def _unjoined(slices: Mapping[str, Sequence[Event]]) -> BindingTally:
     for event in (event for events in slices.values() for event in events):
         first = counts.get(event.kind)
         place = event.record.place if first is None else first.example
-        counts[event.kind] = Unread(event.kind, NO_CHAIN, 1 if first is None else first.count + 1, place)
+        counts[event.kind] = Unread(event.kind, NO_TIMELINE, 1 if first is None else first.count + 1, place)
     return BindingTally(ignored=tuple(counts.values()))
 
 
@@ -473,5 +473,5 @@ def _explanations(
     """What events mean, in words, for those of the given log levels."""
     if explain is None:
         return ()
-    told = events if levels is None else EventTable.of(events).such(lambda traits: traits.level in levels)
+    told = events if levels is None else EventTable.of(events).events_where(lambda traits: traits.level in levels)
     return tuple(EventMeaning(event, text) for event in told if (text := explain(event)) is not None)

@@ -10,18 +10,18 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.event import Event, Field
 from assay.traces.incremental.incremental_recheck import Change
 from assay.traces.patterns.catalogue import Catalogue
-from assay.traces.patterns.pattern import Reads, Shape
+from assay.traces.patterns.pattern import LinePattern, MatchExtent
 
 _MEMBER = re.compile(r"BrokerState\(brokerId=\d+, brokerEpoch=-?\d+\)|\d+")
 
 
 def printed(catalogue: Catalogue, event: Event, field: str) -> tuple[int, int] | None:
     """Where the text of a field stands in its record's message; None if the line does not print it."""
-    shape = catalogue.shape(event.shape)
-    for found in shape.pattern.finditer(event.record.message):
+    pattern = catalogue.pattern(event.pattern)
+    for found in pattern.regex.finditer(event.record.message):
         for name in (field, f"{field}_"):
-            text = found.group(name) if name in shape.pattern.groupindex else None
-            if text is not None and shape.fields[field](text) == event.fields.get(field):
+            text = found.group(name) if name in pattern.regex.groupindex else None
+            if text is not None and pattern.fields[field](text) == event.fields.get(field):
                 return found.span(name)
     return None
 
@@ -51,13 +51,13 @@ def edited(catalogue: Catalogue, line: Sequence[Event], event: Event, field: str
 
 def reread(catalogue: Catalogue, line: Sequence[Event], message: str) -> Change:
     """The events of a line, one or several of each shape, if its message were another."""
-    by_shape: dict[tuple[str, object], list[Event]] = {}
+    by_pattern: dict[tuple[str, object], list[Event]] = {}
     for event in line:
-        by_shape.setdefault((event.shape, event.fields.get("slice")), []).append(event)
+        by_pattern.setdefault((event.pattern, event.fields.get("slice")), []).append(event)
     change: Change = IdentityMemo()
-    for (name, _), events in by_shape.items():
-        shape: Shape = catalogue.shape(name)
-        found = shape.match(message) or shape.match(
+    for (name, _), events in by_pattern.items():
+        pattern: LinePattern = catalogue.pattern(name)
+        found = pattern.match(message) or pattern.match(
             message.partition("\n")[0]
         )  # as readers do: a stack trace is no part of it
         record = replace(events[0].record, message=message)
@@ -65,6 +65,6 @@ def reread(catalogue: Catalogue, line: Sequence[Event], message: str) -> Change:
         for event in events:
             change[event] = ()
         change[events[0]] = tuple(replace(first, fields={**first.fields, **fields}) for fields in found)
-        if shape.reads is not Reads.EACH and not found:
+        if pattern.reads is not MatchExtent.EACH and not found:
             change[events[0]] = ()
     return change

@@ -58,7 +58,9 @@ class FieldMutant:
 
         Nothing can reject such a line: writes that differ in nothing but their numbers follow one another, and each may have been told.
         """
-        stated = [new.fields for events in self.change.values() for new in events if new.shape == self.site.event.shape]
+        stated = [
+            new.fields for events in self.change.values() for new in events if new.pattern == self.site.event.pattern
+        ]
         return self.site.field in STORED and any(_was_written(self.site.run, fields) for fields in stated)
 
     @property
@@ -112,7 +114,7 @@ def field_sites(run: str) -> list[FieldSite]:
     found: dict[tuple[LogPosition, str], tuple[Event, str]] = {}
     for place, events in lines.items():
         for event in events:
-            for field in FACTS & event.fields.keys() & catalogue.shape(event.shape).fields.keys():
+            for field in FACTS & event.fields.keys() & catalogue.pattern(event.pattern).fields.keys():
                 if event.kind in spoken and printed(catalogue, event, field) is not None:
                     found.setdefault((place, field), (event, field))
     for event, field in found.values():

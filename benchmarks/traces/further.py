@@ -122,7 +122,7 @@ def superseded_isr(history: History) -> Iterator[Coherent]:
 
         def rewrite(each: Event, this: Event = event, at: int = version, now: int = epoch, old: Event = past) -> Event:
             if each is this:
-                moved = Event(each.kind, each.shape, each.fields, each.record, old.run, each.stream)
+                moved = Event(each.kind, each.pattern, each.fields, each.record, old.run, each.stream)
                 return changed(moved, node=str(old.run), broker=old.fields["winner"])
             told = each.fields.get("version") == at and each.fields.get("controller_epoch") == now
             return changed(each, controller_epoch=now - 1) if told else each

@@ -15,7 +15,7 @@ from assay.traces.incremental.incremental_recheck import Retrial
 from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.options import Options
 from assay.traces.samples import sample
-from assay.traces.spec_selection import choose
+from assay.traces.spec_selection import select_spec
 from assay.traces.validate import check
 
 CORPUS = Path(__file__).resolve().parents[2] / "tests" / "corpus"
@@ -54,7 +54,7 @@ def spec() -> Loaded:
 
 def asked(events: Iterable[Event]) -> tuple[Loaded, str | None]:
     """The spec that these events are validated against if nobody names one, and its trace clause."""
-    choice = choose(Counter(event.kind for event in events))
+    choice = select_spec(Counter(event.kind for event in events))
     return spec() if choice.spec == SPEC else load(choice.spec, None, {}), choice.clause
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
 from assay.spark.logs.inputs import Inputs, LogFile, assign_clusters
 from assay.spark.logs.read_tasks import CONTENTS
-from assay.traces.input.sources import Listed
+from assay.traces.input.sources import ListedFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +39,7 @@ def inputs_of(contents: DataFrame, clusters: str | None) -> Inputs:
     """The files in a table of whole files, sorted by name; ``clusters`` as in ``list_inputs``."""
     rows = contents.selectExpr("path", "octet_length(content) AS size").orderBy("path").collect()
     files = [
-        LogFile(number, "", Listed(row.path, row.path, named=False, size=row.size), row.path)
+        LogFile(number, "", ListedFile(row.path, row.path, named=False, size=row.size), row.path)
         for number, row in enumerate(rows)
     ]
     return Inputs(tuple(assign_clusters(files, clusters)), ())

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
 from assay.spark.logs.errors import as_diagnostic
 from assay.traces.event import LogPosition, Notice
-from assay.traces.input.sources import Listed, check_paths, list_files, unreadable
+from assay.traces.input.sources import ListedFile, check_paths, list_files, unreadable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,7 +39,7 @@ class LogFile:
 
     number: int
     cluster: str
-    listed: Listed
+    listed: ListedFile
     path: str
     before: tuple[Notice, ...] = ()
     """Notices between the file listed before this one and this one."""
@@ -86,7 +86,7 @@ def list_inputs(spark: SparkSession, paths: Sequence[str], clusters: str | None 
     return Inputs(tuple(assign_clusters([*files.values()], clusters)), tuple(notices))
 
 
-def _listed(spark: SparkSession, paths: Sequence[str], notices: list[Notice]) -> Iterator[tuple[Listed, str]]:
+def _listed(spark: SparkSession, paths: Sequence[str], notices: list[Notice]) -> Iterator[tuple[ListedFile, str]]:
     """The files behind paths, each with the path by which Spark knows it.
 
     Consecutive paths of this machine are listed together, so that a file behind two of them is read once.
@@ -105,7 +105,7 @@ def _expand_pattern(path: str) -> list[Path]:
     return [Path(path)]
 
 
-def _local(places: Sequence[Path], notices: list[Notice]) -> Iterator[tuple[Listed, str]]:
+def _local(places: Sequence[Path], notices: list[Notice]) -> Iterator[tuple[ListedFile, str]]:
     """The files behind local paths. A file that cannot be opened here becomes a notice: no task could open it
     either.
     """
@@ -133,7 +133,7 @@ def _unreadable_because(path: Path) -> str | None:
     return None
 
 
-def _remote(spark: SparkSession, uri: str) -> list[tuple[Listed, str]]:
+def _remote(spark: SparkSession, uri: str) -> list[tuple[ListedFile, str]]:
     found = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
     with as_diagnostic(NOT_LISTED, f"`{uri}` cannot be listed"):
         rows = found.load(uri).select("path", "length", "modificationTime").collect()
@@ -141,7 +141,7 @@ def _remote(spark: SparkSession, uri: str) -> list[tuple[Listed, str]]:
         raise SpecError([Diagnostic(NOT_LISTED, NOWHERE, f"there is no file behind `{uri}`")])
     return [
         (
-            Listed(row.path, row.path, file_key(row.path) == file_key(uri), row.length, _milliseconds(row)),
+            ListedFile(row.path, row.path, file_key(row.path) == file_key(uri), row.length, _milliseconds(row)),
             row.path,
         )
         for row in sorted(rows, key=lambda row: str(row.path))

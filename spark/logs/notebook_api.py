@@ -19,7 +19,7 @@ from assay.spark.logs.validate import WorkDivision, validating
 from assay.spark.session.session import require_pyspark
 from assay.traces.log_reader import ReadOptions
 from assay.traces.options import DEFAULT_OPTIONS
-from assay.traces.patterns.catalogue import ShapeText
+from assay.traces.patterns.catalogue import PatternFileText
 from assay.traces.result import Validation
 from assay.traces.scoped_validate import AnswerScope
 
@@ -105,7 +105,7 @@ def validate(  # noqa: PLR0913 - keyword arguments, each with a default
         clause=clause,
         options=replace(DEFAULT_OPTIONS, skew=skew),
         scope=scope,
-        read=ReadOptions(tuple(ShapeText(str(path), path.read_bytes()) for path in shapes)),
+        read=ReadOptions(tuple(PatternFileText(str(path), path.read_bytes()) for path in shapes)),
         all_events=True,
     )
     with ExitStack() as kept:

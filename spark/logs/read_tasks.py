@@ -25,9 +25,9 @@ from assay.spark.session.worker_cache import freeze_loaded
 from assay.spark.tasks.preflight import slots
 from assay.traces.event import Notice
 from assay.traces.input.pattern_matcher import RecordReader
-from assay.traces.input.sources import Listed, unpack
+from assay.traces.input.sources import ListedFile, unpack
 from assay.traces.input.split_files import read_piece
-from assay.traces.log_reader import ReadOptions, TextReading, no_collection, read_text, record_reader
+from assay.traces.log_reader import ReadOptions, TextReading, read_text, record_reader, without_gc
 from assay.traces.patterns.catalogue import Catalogue, load_catalogue
 from assay.traces.pickling import from_bytes, to_bytes
 
@@ -82,7 +82,7 @@ class ReadJob:
 @lru_cache(maxsize=2)
 def catalogue_of(options: ReadOptions) -> Catalogue:
     """The line patterns, loaded once in each process."""
-    return load_catalogue(options.shape_files)
+    return load_catalogue(options.pattern_files)
 
 
 @lru_cache(maxsize=2)
@@ -185,7 +185,7 @@ def _read_share(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Re
     options, shares = from_bytes(job)
     for number in (number for batch in batches for number in batch["id"].to_pylist()):
         for file, part, size in shares[number]:
-            with no_collection(), Path(file.listed.location).open("rb") as stream:
+            with without_gc(), Path(file.listed.location).open("rb") as stream:
                 if part == WHOLE:
                     found = to_bytes(_read_stream(file.listed, stream, options))
                 else:
@@ -211,17 +211,17 @@ def _read_whole_files(job_bytes: bytes, batches: Iterator[pa.RecordBatch]) -> It
     for batch in batches:
         for path, content in zip(batch["path"], batch["content"], strict=True):
             file = job.files[file_key(path.as_py())]
-            with no_collection():
+            with without_gc():
                 found = to_bytes(read_file(file.listed, content.as_py(), job.options))
             yield batch_of(file, WHOLE, found)
 
 
-def read_file(listed: Listed, content: bytes, options: ReadOptions) -> FileRead:
+def read_file(listed: ListedFile, content: bytes, options: ReadOptions) -> FileRead:
     """All texts in a file whose content is given."""
     return _read_stream(listed, io.BytesIO(content), options)
 
 
-def _read_stream(listed: Listed, stream: BinaryIO, options: ReadOptions) -> FileRead:
+def _read_stream(listed: ListedFile, stream: BinaryIO, options: ReadOptions) -> FileRead:
     notices: list[Notice] = []
     reader = reader_of(options)
     sources = unpack(listed, stream, options.expansion, notices)
@@ -233,7 +233,7 @@ def _read_parts_of_rows(job_bytes: bytes, batches: Iterator[pa.RecordBatch]) -> 
     job: ReadJob = from_bytes(job_bytes)
     for (path, begin), group in groupby(_lines_of_parts(batches), key=lambda run: run[:2]):
         file = job.files[key_of_metadata(path)]
-        with no_collection():
+        with without_gc():
             text = b"".join(lines for _, _, lines in group)
             piece = to_bytes(read_piece(reader_of(job.options), text, file.listed.origin(), job.options.scan, begin))
         yield batch_of(file, begin, piece)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
 from assay.grammar.load import Loaded, bundled_specs, load_spec
-from assay.traces.spec_selection import Choice, choose, specs
+from assay.traces.spec_selection import SpecChoice, select_spec, selectable_specs
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,11 @@ class SpecSelection:
     loaded: Loaded | None = None
     bundled: Mapping[str, Loaded | tuple[Diagnostic, ...]] = field(default_factory=dict)
 
-    def choice(self, kinds: Mapping[str, int]) -> Choice:
+    def choice(self, kinds: Mapping[str, int]) -> SpecChoice:
         """The choice for logs with so many events of each kind."""
-        return choose(kinds, None if self.loaded is None else self.loaded.kernel)
+        return select_spec(kinds, None if self.loaded is None else self.loaded.kernel)
 
-    def spec(self, choice: Choice) -> Loaded:
+    def spec(self, choice: SpecChoice) -> Loaded:
         """The spec of a choice; raises SpecError if it cannot be loaded."""
         found = self.loaded or self.bundled[choice.spec]
         if isinstance(found, tuple):
@@ -38,7 +38,7 @@ def select_by_lines(model: str | None = None, settings: Mapping[str, str] | None
     """The selection where the user names no spec: all bundled ones, with parameters bound by ``model`` and
     ``settings``.
     """
-    return SpecSelection(bundled={name: _bundled(name, model, settings or {}) for name in specs()})
+    return SpecSelection(bundled={name: _bundled(name, model, settings or {}) for name in selectable_specs()})
 
 
 def _bundled(name: str, model: str | None, settings: Mapping[str, str]) -> Loaded | tuple[Diagnostic, ...]:

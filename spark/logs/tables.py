@@ -96,7 +96,7 @@ def _names(schema: str) -> list[str]:
 def _event(cluster: str, event: Event) -> Row:
     record = event.record
     return (
-        *(cluster, event.kind, event.shape, event.run.node, event.run.number, _moment(record.time)),
+        *(cluster, event.kind, event.pattern, event.run.node, event.run.number, _moment(record.time)),
         *(record.level, record.logger, record.thread, record.message, _texts(event.fields), *_place(record.place)),
     )
 

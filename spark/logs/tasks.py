@@ -26,17 +26,23 @@ from assay.traces.diagnosis.redact import Redaction, redacted
 from assay.traces.event import Event, Notice
 from assay.traces.impact.outages import Basis, Meter
 from assay.traces.input.pattern_matcher import may_be_pasted
-from assay.traces.input.sources import Listed
+from assay.traces.input.sources import ListedFile
 from assay.traces.input.split_files import Piece, join_pieces
-from assay.traces.log_reader import LogReading, ReadOptions, TextReading, log_reading, no_collection, without_copies
+from assay.traces.log_reader import LogReading, ReadOptions, TextReading, drop_equal_texts, log_reading, without_gc
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.pickling import from_bytes, to_bytes
-from assay.traces.scoped_validate import AnswerScope, Beside, ask_shared, basis_of, with_clocks
+from assay.traces.scoped_validate import (
+    AnswerScope,
+    InputRemarks,
+    outage_basis,
+    validate_shared_in_scope,
+    with_corrected_clocks,
+)
 from assay.traces.slices.packed_execution import PackedExecution, Shelf
 from assay.traces.slices.slice_validator import Joiner, SliceAnswer
-from assay.traces.spec_selection import Choice
-from assay.traces.table.event_selection import Selection, apart
-from assay.traces.table.statement_ids import Memory
+from assay.traces.spec_selection import SpecChoice
+from assay.traces.table.event_selection import Selection, detached
+from assay.traces.table.statement_ids import StatementMemory
 from assay.traces.validate import SharedAnswer
 
 if TYPE_CHECKING:
@@ -89,12 +95,12 @@ class ClusterAnswers(NamedTuple):
     ``events``. ``basis`` is the input of the measures, None if nothing is measured.
     """
 
-    choice: Choice
+    choice: SpecChoice
     events: int
     shared: SharedAnswer
     slices: Mapping[str, int]
     bundles: Sequence[Sequence[str]]
-    beside: Beside
+    beside: InputRemarks
     overview: Overview
     basis: Basis | None
 
@@ -137,7 +143,7 @@ def validate_clusters(clusters: bytes, batches: Iterator[pa.RecordBatch]) -> Ite
 
 def _rows_of_cluster(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     question = job.question
-    with no_collection():
+    with without_gc():
         found = texts_of(job, cluster, rows)
     if found.again:
         yield _row(READ_AGAIN, found.again)
@@ -146,7 +152,7 @@ def _rows_of_cluster(job: Clusters, cluster: str, rows: Iterator[dict[str, Any]]
         message = f"Spark did not hand out {len(found.lost)} of the files: {', '.join(found.lost[:SHOWN])}"
         yield _row(REFUSED, [Diagnostic(NOT_READ, NOWHERE, message)])
         return
-    with no_collection():
+    with without_gc():
         reading = found.reading(question.read, job.notices if cluster == job.last else ())
     try:
         if question.redact:
@@ -175,11 +181,13 @@ class Texts:
             self.on_the_way = []
         self.on_the_way += read.notices
 
-    def reading(self, options: ReadOptions, later: Sequence[Notice] = (), memory: Memory | None = None) -> LogReading:
+    def reading(
+        self, options: ReadOptions, later: Sequence[Notice] = (), memory: StatementMemory | None = None
+    ) -> LogReading:
         """All texts as one reading. ``later`` are notices after all of them. The texts are changed: their memory is
         taken over.
         """
-        readings, notices = without_copies(self.texts)
+        readings, notices = drop_equal_texts(self.texts)
         return log_reading(readings, [*notices, *self.on_the_way, *later], catalogue_of(options), memory)
 
 
@@ -219,7 +227,7 @@ def _file(question: ClusterQuestion, file: LogFile, parts: Sequence[tuple[int, b
     return join_file_parts(question.read, file.listed, [from_bytes(content, catalogue) for _, content in parts])
 
 
-def join_file_parts(options: ReadOptions, listed: Listed, pieces: Sequence[Piece]) -> FileRead | None:
+def join_file_parts(options: ReadOptions, listed: ListedFile, pieces: Sequence[Piece]) -> FileRead | None:
     """What a file holds that was read in parts; None if it has to be read as a whole."""
     origin = listed.origin()
     pasted = may_be_pasted(origin.base, named=listed.named)
@@ -228,7 +236,7 @@ def join_file_parts(options: ReadOptions, listed: Listed, pieces: Sequence[Piece
 
 
 def _rows_of_answers(question: ClusterQuestion, reading: LogReading, tasks: int) -> Iterator[dict[str, Any]]:
-    with no_collection():
+    with without_gc():
         asked, slices = validate_shared_part(question, reading)
         asked = asked._replace(bundles=bundles_of(asked.slices, tasks))
     yield from rows_of_shared(asked)
@@ -258,8 +266,8 @@ def validate_shared_part(
     """The answer about what slices share, and the events of each slice. Raises SpecError."""
     scope = question.scope if question.delay is None else _up_to_watermark(question.scope, reading, question.delay)
     choice, clause = question.spec.choice(reading.kinds), question.clause
-    whole, reading = reading, with_clocks(reading, question.options)
-    shared, slices, beside = ask_shared(
+    whole, reading = reading, with_corrected_clocks(reading, question.options)
+    shared, slices, beside = validate_shared_in_scope(
         question.spec.spec(choice),
         reading,
         choice.conduct(question.options),
@@ -267,7 +275,7 @@ def validate_shared_part(
         scope,
         supported=choice.unsupported is None,
     )
-    measured = basis_of(shared, reading, beside) if question.measure else None
+    measured = outage_basis(shared, reading, beside) if question.measure else None
     events, sizes = sum(reading.kinds.values()), {name: len(own) for name, own in slices.items()}
     return ClusterAnswers(choice, events, shared, sizes, (), beside, overview(whole), measured), slices
 
@@ -289,8 +297,8 @@ def bundles_of(sizes: Mapping[str, int], tasks: int) -> list[list[str]]:
 def rows_of_slices(bundles: Sequence[Sequence[str]], slices: Mapping[str, Selection]) -> Iterator[dict[str, Any]]:
     """The rows with the events of slices, one for each bundle."""
     for number, names in enumerate(bundles):
-        with no_collection():
-            content = to_bytes(apart({name: slices[name] for name in names}))
+        with without_gc():
+            content = to_bytes(detached({name: slices[name] for name in names}))
         yield {"kind": SLICE, "name": str(number), "number": number, "content": content}
 
 
@@ -331,10 +339,10 @@ def answer_slices(
     ``tasks`` has for each cluster what its slices are checked against, and the basis of their measures or None.
     """
     for row in (row for batch in batches for row in batch.to_pylist()):
-        with no_collection():
+        with without_gc():
             slices: dict[str, Selection] = from_bytes(row["content"], catalogue_of(options))
         for name in list(slices):
-            with no_collection():
+            with without_gc():
                 content, run = _answer_slice(
                     tasks[row["cluster"]], name, slices.pop(name), keep_executions=keep_executions
                 )

@@ -37,9 +37,9 @@ from assay.traces.event import Event
 from assay.traces.impact.outages import Meter
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.result import Validation
-from assay.traces.scoped_validate import answer
+from assay.traces.scoped_validate import assemble_answer
 from assay.traces.slices.slice_validator import SliceAnswer
-from assay.traces.spec_selection import chosen
+from assay.traces.spec_selection import with_selection
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -125,7 +125,9 @@ def cluster_answer(
     """The answer about a cluster, assembled from the shared answer and those about its slices."""
     own = [slices[name, one] for one in _slices_to_answer(each)]
     meter = None if each.basis is None else Meter(each.basis)
-    found = chosen(answer(each.shared, own, each.beside, question.scope, seconds, meter), each.choice, each.events)
+    found = with_selection(
+        assemble_answer(each.shared, own, each.beside, question.scope, seconds, meter), each.choice, each.events
+    )
     return ClusterAnswer(name, question.spec.spec(each.choice), found, each.overview, events)
 
 

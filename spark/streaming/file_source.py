@@ -21,7 +21,7 @@ from pyspark.sql.types import StructType
 
 from assay.spark.logs.read_tasks import PACKED_NAMES, PART_BYTES, balance
 from assay.traces.event import Notice
-from assay.traces.input.archives import Budget, Wrapping, expand
+from assay.traces.input.archives import ArchivePath, Budget, expand
 from assay.traces.input.sources import list_files, unreadable
 
 GROWING = "identity string, path string, part long, content binary"
@@ -209,7 +209,7 @@ def is_compressed_now(identity: str, path: Path) -> bool:
 def _unpacked_head(path: Path) -> Iterator[bytes]:
     """The beginning of the first text in a compressed file, if there is one."""
     with suppress(FileNotFoundError, PermissionError), path.open("rb") as stream:
-        contents = expand(stream, Wrapping(str(path)), Budget(PART_BYTES), [])
+        contents = expand(stream, ArchivePath(str(path)), Budget(PART_BYTES), [])
         yield from (content.stream.head for content in islice(contents, 1))
 
 

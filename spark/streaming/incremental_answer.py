@@ -25,14 +25,14 @@ from assay.traces.event import Notice
 from assay.traces.incremental.kernel_extension import alike_before
 from assay.traces.incremental.log_diff import Grown, LogDiff
 from assay.traces.incremental.slice_checkpoints import SliceProgress
-from assay.traces.log_reader import no_collection
+from assay.traces.log_reader import without_gc
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.result import TraceVerdict
 from assay.traces.slices.slice_validator import Joiner, SliceAnswer
 from assay.traces.slices.timeline.shared_timeline import agree_before
 from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_selection import Selection
-from assay.traces.table.statement_ids import Memory
+from assay.traces.table.statement_ids import StatementMemory
 from assay.traces.validate import SharedAnswer
 
 UNMEASURED = Notice(
@@ -169,14 +169,14 @@ class IncrementalValidator:
         self._shared: SharedAnswer | None = None
         self._joiner: Joiner | None = None
         self._growth = LogDiff()
-        self._memory = Memory()
+        self._memory = StatementMemory()
         self._known: dict[str, KnownSlice] = {}
         self.answered = 0
         self.went_on = 0
 
     def answer(self, texts: Texts) -> ClusterAnswer:
         """The answer about the texts, whose memory is taken over. Raises SpecError."""
-        with no_collection():
+        with without_gc():
             asked, slices = validate_shared_part(
                 self._question, texts.reading(self._question.read, memory=self._memory)
             )

@@ -23,7 +23,7 @@ from assay.spark.logs.read_tasks import PART_BYTES, read_file, reader_of
 from assay.spark.logs.tasks import Texts, batches_of, join_file_parts
 from assay.spark.streaming.state_store import PIECES, PieceStore, StoredPiece, before_gap, end_of, gap_notice
 from assay.spark.tasks.preflight import slots
-from assay.traces.input.sources import Listed
+from assay.traces.input.sources import ListedFile
 from assay.traces.input.split_files import read_piece
 from assay.traces.log_reader import ReadOptions
 from assay.traces.pickling import from_bytes, to_bytes
@@ -122,7 +122,7 @@ class Topic:
         for identity, own in sorted(known.items(), key=lambda each: each[1][-1].path):
             path, row = own[-1].path, before_gap(own)
             found.on_the_way += filter(None, [gap_notice(path, own)])
-            listed = Listed(path, path, named=False, size=end_of(row))
+            listed = ListedFile(path, path, named=False, size=end_of(row))
             read = join_file_parts(options, listed, [each.piece for each in row])
             if read is None:
                 read = read_file(listed, store.content(identity, row) or b"", options)
@@ -140,7 +140,7 @@ def _read(job: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBa
     rows = (row for batch in batches for row in batch.to_pylist())
     for place, own in groupby(rows, key=lambda row: TopicText(row["partition"], row["node"], row["file"])):
         begin, path = sizes.get(place.identity, 0), place.path(topic)
-        origin = Listed(path, path, named=False, size=0).origin()
+        origin = ListedFile(path, path, named=False, size=0).origin()
         for content in _contents(own):
             piece = read_piece(reader_of(options), content, origin, options.scan, begin)
             row = {"identity": place.identity, "path": path, "part": begin, "size": len(content)}

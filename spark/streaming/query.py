@@ -45,7 +45,7 @@ from assay.spark.streaming.state_store import PIECES, PieceStore, StoredPiece, b
 from assay.spark.tasks.job import is_remote
 from assay.spark.tasks.preflight import slots
 from assay.traces.event import Notice
-from assay.traces.input.sources import Listed, unreadable
+from assay.traces.input.sources import ListedFile, unreadable
 from assay.traces.input.split_files import read_piece
 from assay.traces.log_reader import ReadOptions
 from assay.traces.options import DEFAULT_OPTIONS, Options
@@ -155,11 +155,11 @@ class Directory:
         return [(path, from_bytes(content, catalogue_of(options))) for (path, *_), content in self._packed.items()]
 
 
-def _listed(path: str, size: int) -> Listed:
-    return Listed(path, path, named=False, size=size)
+def _listed(path: str, size: int) -> ListedFile:
+    return ListedFile(path, path, named=False, size=size)
 
 
-def _whole(listed: Listed, options: ReadOptions) -> FileRead:
+def _whole(listed: ListedFile, options: ReadOptions) -> FileRead:
     """A file that has to be read as a whole, up to the byte to which it has been followed."""
     try:
         with Path(listed.location).open("rb") as stream:

@@ -18,7 +18,7 @@ from assay.traces.event import LogPosition, Notice
 from assay.traces.input.split_files import Piece
 from assay.traces.log_reader import ReadOptions
 from assay.traces.pickling import from_bytes
-from assay.traces.store.message_templates import LikeMoulds
+from assay.traces.store.message_templates import MergedLayouts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -45,7 +45,7 @@ class PieceStore:
     def __init__(self, place: Path, options: ReadOptions) -> None:
         self._place = place
         self._catalogue = catalogue_of(options)
-        self._moulds = LikeMoulds()
+        self._layouts = MergedLayouts()
         self._batches: dict[int, list[tuple[str, StoredPiece]]] = {}
 
     def pieces(self, upto: int) -> dict[str, list[StoredPiece]]:
@@ -78,7 +78,7 @@ class PieceStore:
 
     def _load(self, number: int) -> Iterator[tuple[str, StoredPiece]]:
         for row in self._rows(number, ["identity", "path", "part", "size", "found"]):
-            piece = from_bytes(row["found"], self._catalogue).alike(self._moulds)
+            piece = from_bytes(row["found"], self._catalogue).with_shared_layouts(self._layouts)
             yield row["identity"], StoredPiece(number, row["part"], row["size"], row["path"], piece)
 
     def _rows(self, number: int, columns: list[str]) -> Iterator[Mapping[str, Any]]:

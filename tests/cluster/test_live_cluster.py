@@ -11,7 +11,7 @@ from tests.cluster.processes import BROKERS, Cluster, cluster
 from assay.cli.settings import load
 from assay.traces.log_reader import read_logs
 from assay.traces.result import TraceVerdict, Validation
-from assay.traces.spec_selection import validated_by_choice
+from assay.traces.spec_selection import validate_with_selection
 
 pytestmark = pytest.mark.cluster
 PARTITIONS = ("orders-0", "orders-1", "orders-2")
@@ -49,7 +49,7 @@ def break_it(running: Cluster) -> None:
 
 
 def answer(logs: Path) -> Validation:
-    return validated_by_choice(read_logs([logs]), None, lambda spec: load(spec, None, {}))[1]
+    return validate_with_selection(read_logs([logs]), None, lambda spec: load(spec, None, {}))[1]
 
 
 @pytest.mark.parametrize(("kraft", "spec"), [(False, "kafka.cluster"), (True, "kafka.kraft.cluster")])

@@ -15,7 +15,7 @@ from assay.traces.native_replay import compiled_replay
 from assay.traces.native_replay import compiled_slices as pinned_slices
 from assay.traces.result import TraceVerdict
 from assay.traces.slices.slice_validator import SliceAnswer
-from assay.traces.validate import answer_slices, validate_shared
+from assay.traces.validate import validate_shared, validate_slices
 
 SPEC = """\
 module shop
@@ -117,10 +117,10 @@ def test_what_compiled_rules_accept_of_slices_the_search_accepts(monkeypatch: py
         shared, slices = validate_shared(LOADED, written(Random(seed)))
         assert shared.joint is not None
         followed = pinned_slices.follow_slices(shared.joint, slices)
-        both = {each.result.name: each for each in answer_slices(shared, slices)}
+        both = {each.result.name: each for each in validate_slices(shared, slices)}
         with monkeypatch.context() as only:
             only.setattr(validating, "follow_slices", lambda *_: {})
-            searched = {each.result.name: each for each in answer_slices(shared, slices)}
+            searched = {each.result.name: each for each in validate_slices(shared, slices)}
         for name, slow in searched.items():
             fast = followed.get(name)
             seen[fast is not None, slow.result.verdict] += 1

@@ -15,7 +15,7 @@ from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import Validation
 from assay.traces.samples import sample
-from assay.traces.scoped_validate import validated
+from assay.traces.scoped_validate import validate_in_scope
 
 RECORDINGS = Path(__file__).resolve().parents[1] / "corpus" / "recordings"
 SAMPLES = {"A1": "elections", "A2": "duplicate-broker"}
@@ -36,7 +36,7 @@ def unpack(run: str, folder: Path) -> Path:
 def validate_paths(paths: Iterable[Path], options: Options = DEFAULT_OPTIONS) -> tuple[LogReading, Validation]:
     """The logs as read, and the answer about them against the controller model."""
     reading = read_logs(list(paths))
-    return reading, validated(load("kafka/controller", None, {}), reading, options)
+    return reading, validate_in_scope(load("kafka/controller", None, {}), reading, options)
 
 
 @cache

@@ -18,8 +18,8 @@ from assay.traces.event import LogPosition
 from assay.traces.log_reader import read_logs
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict
-from assay.traces.scoped_validate import validated
-from assay.traces.spec_selection import validated_by_choice
+from assay.traces.scoped_validate import validate_in_scope
+from assay.traces.spec_selection import validate_with_selection
 
 from .recorded import unpack
 
@@ -50,7 +50,7 @@ def with_clock(name: str, node: str, by: timedelta, root: Path) -> Path:
 def test_a_clock_that_is_off_is_put_right_and_told(name: str, node: str, by: timedelta, tmp_path: Path) -> None:
     """As that of a node that logs in local time, while the others do not."""
     reading = read_logs([str(with_clock(name, node, by, tmp_path))])
-    _, found = validated_by_choice(reading, None, lambda spec: load(spec, None, {}), Options(mismatches=1))
+    _, found = validate_with_selection(reading, None, lambda spec: load(spec, None, {}), Options(mismatches=1))
     assert found.verdict is TraceVerdict.CONSISTENT, found.reason
     (notice,) = (each for each in found.notices if each.kind == CORRECTED)
     assert notice.text.startswith(f"the clock of {node} is {'ahead of' if by > timedelta() else 'behind'} that of ")
@@ -68,7 +68,7 @@ def test_of_many_lines_those_of_some_partitions_are_compared(monkeypatch: pytest
 
 def test_who_says_how_far_clocks_may_differ_is_believed(tmp_path: Path) -> None:
     reading = read_logs([str(with_clock("A3", "broker-3", timedelta(hours=1), tmp_path))])
-    found = validated(load("kafka/cluster", None, {}), reading, Options(mismatches=1, skew=5))
+    found = validate_in_scope(load("kafka/cluster", None, {}), reading, Options(mismatches=1, skew=5))
     assert found.verdict is not TraceVerdict.CONSISTENT
     assert [each.kind for each in found.notices if each.kind in (CORRECTED, APART)] == [APART]
 

@@ -10,14 +10,14 @@ import pytest
 from assay.cli.settings import load
 from assay.traces.log_reader import read_logs
 from assay.traces.result import TraceVerdict, Validation
-from assay.traces.spec_selection import validated_by_choice
+from assay.traces.spec_selection import validate_with_selection
 
 from .recorded import unpack
 
 
 def answer(logs: list[Path]) -> Validation:
     """The answer of the model that the logs choose."""
-    return validated_by_choice(read_logs(logs), None, lambda spec: load(spec, None, {}))[1]
+    return validate_with_selection(read_logs(logs), None, lambda spec: load(spec, None, {}))[1]
 
 
 def without_milliseconds(run: str, folder: Path) -> list[Path]:

@@ -13,7 +13,7 @@ from benchmarks.cuts import cuts
 from assay.cli.settings import load
 from assay.traces.log_reader import read_logs
 from assay.traces.result import TraceVerdict, Validation
-from assay.traces.spec_selection import validated_by_choice
+from assay.traces.spec_selection import validate_with_selection
 
 from .recorded import RECORDINGS
 
@@ -22,7 +22,7 @@ KRAFT = "disks-kraft-4.1.0"
 
 
 def answer(logs: Path) -> Validation:
-    return validated_by_choice(read_logs([logs]), None, lambda spec: load(spec, None, {}))[1]
+    return validate_with_selection(read_logs([logs]), None, lambda spec: load(spec, None, {}))[1]
 
 
 @pytest.mark.parametrize(("run", "used"), [(ZOOKEEPER, 3181), (KRAFT, 2055)])

@@ -11,13 +11,13 @@ from assay.traces.impact.change_points import Flips, SharedChanges
 from assay.traces.impact.step_times import Moment, woven
 from assay.traces.log_reader import read_logs
 from assay.traces.result import Impact
-from assay.traces.spec_selection import validated_by_choice
+from assay.traces.spec_selection import validate_with_selection
 
 from .recorded import archive
 
 
 def impact(run: str) -> tuple[Impact, ...]:
-    _, found = validated_by_choice(read_logs([archive(run)]), None, lambda name: load(name, None, {}))
+    _, found = validate_with_selection(read_logs([archive(run)]), None, lambda name: load(name, None, {}))
     return found.impact
 
 

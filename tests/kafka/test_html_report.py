@@ -20,7 +20,7 @@ from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.result import Validation
 from assay.traces.samples import unpack_sample
-from assay.traces.scoped_validate import validated
+from assay.traces.scoped_validate import validate_in_scope
 
 from .recorded import archive, validate_paths, validated_run
 
@@ -213,7 +213,7 @@ def dom(page: Path, folder: Path, fragment: str = "") -> str:
 def test_each_partition_has_a_lane_with_its_leaders_and_its_in_sync_replicas() -> None:
     """What the slices of a log were found to have done is drawn under the names of the partitions."""
     reading = read_logs([archive("A1")])
-    validation = validated(load("kafka/cluster", None, {}), reading, DEFAULT_OPTIONS)
+    validation = validate_in_scope(load("kafka/cluster", None, {}), reading, DEFAULT_OPTIONS)
     page = report((reading, validation))
     assert f"{len(validation.slices)} slices" in page.text
     data = data_of(page)

@@ -8,7 +8,7 @@ from assay.cli.settings import load
 from assay.traces.log_reader import read_logs
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.result import Impact, Spell, Validation
-from assay.traces.scoped_validate import validated
+from assay.traces.scoped_validate import validate_in_scope
 
 from .recorded import archive
 
@@ -21,7 +21,7 @@ UNCLEAN_ELECTION = 1795225527448
 @pytest.fixture(scope="module")
 def validation() -> Validation:
     reading = read_logs([archive("B1")])
-    return validated(load("kafka/cluster", None, {}), reading, DEFAULT_OPTIONS)
+    return validate_in_scope(load("kafka/cluster", None, {}), reading, DEFAULT_OPTIONS)
 
 
 def measured(validation: Validation, measure: str, slice_: str | None) -> Impact:

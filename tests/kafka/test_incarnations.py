@@ -16,7 +16,7 @@ from assay.traces.event import Notice
 from assay.traces.log_reader import read_logs
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.result import TraceVerdict
-from assay.traces.scoped_validate import validated
+from assay.traces.scoped_validate import validate_in_scope
 
 from .recorded import unpack
 
@@ -72,7 +72,7 @@ def test_two_clusters_at_one_time_are_no_incarnations_of_one(tmp_path: Path) -> 
 @pytest.mark.slow
 def test_epochs_that_begin_anew_in_another_cluster_are_no_violation(tmp_path: Path) -> None:
     reading = read_logs([doubled(tmp_path, 60, ALL_KILLED)])
-    found = validated(load("kafka/cluster", None, {}), reading, DEFAULT_OPTIONS)
+    found = validate_in_scope(load("kafka/cluster", None, {}), reading, DEFAULT_OPTIONS)
     assert (found.verdict, found.reason, found.counts.unmapped) == (TraceVerdict.CONSISTENT, None, 0)
     assert found.hidden["begin_anew"] == 1
     assert {result.name for result in found.slices} >= {"orders-0", "orders-0#2"}

@@ -22,7 +22,7 @@ from assay.grammar.values import RecordValue, Some
 from assay.traces.event import Event
 from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.result import SliceResult, TraceVerdict, Validation
-from assay.traces.spec_selection import validated_by_choice
+from assay.traces.spec_selection import validate_with_selection
 
 from .coverage import check_coverage
 from .kraft_edits import EDITS, Edit
@@ -40,7 +40,7 @@ Written = tuple[str, str, str, str, str]
 def answer(paths: Iterable[Path]) -> tuple[LogReading, Validation]:
     """What `assay validate` says of logs if no spec is named."""
     reading = read_logs(list(paths))
-    return reading, validated_by_choice(reading, None, lambda spec: load(spec, None, {}))[1]
+    return reading, validate_with_selection(reading, None, lambda spec: load(spec, None, {}))[1]
 
 
 @cache

@@ -20,8 +20,8 @@ from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.result import TraceVerdict, Validation
 from assay.traces.samples import unpack_sample
-from assay.traces.scoped_validate import validated
-from assay.traces.store.single_record_templates import SingleMoulds
+from assay.traces.scoped_validate import validate_in_scope
+from assay.traces.store.single_record_templates import SingleRecordLayouts
 
 from .rewriting import (
     HEADER,
@@ -64,7 +64,7 @@ def signature(reading: LogReading, *, times: bool = True, sessions: bool = True)
 
 
 def answer(reading: LogReading) -> Validation:
-    return validated(load("kafka/controller", None, {}), reading, DEFAULT_OPTIONS)
+    return validate_in_scope(load("kafka/controller", None, {}), reading, DEFAULT_OPTIONS)
 
 
 def kinds_of_notices(reading: LogReading) -> set[str]:
@@ -91,7 +91,7 @@ def test_records_of_any_layout_are_packed_and_are_what_they_are_unpacked(
     rewrite_folder(recording, tmp_path, LAYOUTS[layout])
     packed = read_logs([tmp_path])
     assert sum(map(count_packed, packed.streams)) > 0.85 * sum(len(stream.events) for stream in packed.streams)
-    monkeypatch.setattr(SingleMoulds, "keep", lambda *_: False)
+    monkeypatch.setattr(SingleRecordLayouts, "keep", lambda *_: False)
     whole = read_logs([tmp_path])
     assert list(whole.events) == list(packed.events)
     assert by_thread(whole) == by_thread(packed)

@@ -9,7 +9,7 @@ import pytest
 from assay.cli.settings import load
 from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.result import TraceVerdict, Validation
-from assay.traces.spec_selection import validated_by_choice
+from assay.traces.spec_selection import validate_with_selection
 
 RAFT = "(org.apache.kafka.raft.QuorumState)"
 VOTERS = "voters=[101, 102, 103], electionTimeoutMs=1500"
@@ -28,7 +28,7 @@ def answer(folder: Path, logs: dict[str, str]) -> tuple[LogReading, Validation]:
         dated = "".join(f"[2026-11-22 {line.strip()}\n" for line in lines.strip().splitlines())
         (folder / name / "server.log").write_text(dated)
     reading = read_logs([folder])
-    return reading, validated_by_choice(reading, None, lambda spec: load(spec, None, {}))[1]
+    return reading, validate_with_selection(reading, None, lambda spec: load(spec, None, {}))[1]
 
 
 @pytest.mark.parametrize(

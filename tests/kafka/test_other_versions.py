@@ -9,7 +9,7 @@ import pytest
 from assay.cli.settings import load
 from assay.traces.log_reader import read_logs
 from assay.traces.result import TraceVerdict
-from assay.traces.spec_selection import validated_by_choice
+from assay.traces.spec_selection import validate_with_selection
 
 from .recorded import RECORDINGS
 
@@ -46,7 +46,7 @@ OTHERS = [
 @pytest.mark.parametrize("other", OTHERS, ids=str)
 def test_a_cluster_of_another_version_is_no_false_alarm_and_no_line_of_it_is_unknown(other: Other) -> None:
     reading = read_logs([RECORDINGS / f"{other.run}.tar.xz"])
-    _, found = validated_by_choice(reading, None, lambda spec: load(spec, None, {}))
+    _, found = validate_with_selection(reading, None, lambda spec: load(spec, None, {}))
     assert (found.verdict, found.reason) == (TraceVerdict.CONSISTENT, None)
     assert (found.violations, found.properties) == ((), ())
     assert (found.counts.used, found.counts.unmapped) == (other.used, 0)

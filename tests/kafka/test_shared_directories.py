@@ -9,7 +9,7 @@ import pytest
 from assay.cli.settings import load
 from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.result import TraceVerdict, Validation
-from assay.traces.spec_selection import validated_by_choice
+from assay.traces.spec_selection import validate_with_selection
 
 from .test_other_lines import CONTROLLER, opens
 
@@ -58,7 +58,7 @@ def written(folder: Path, **files: str) -> LogReading:
 
 
 def answer(reading: LogReading) -> Validation:
-    return validated_by_choice(reading, None, lambda spec: load(spec, None, {}))[1]
+    return validate_with_selection(reading, None, lambda spec: load(spec, None, {}))[1]
 
 
 def test_zookeeper_that_starts_again_is_no_start_of_the_broker_beside_it(tmp_path: Path) -> None:

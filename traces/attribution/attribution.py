@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.traces.attribution.eager_events import StatedEvents
+from assay.traces.attribution.eager_events import EagerEvents
 from assay.traces.attribution.log_author import Author, Owners
 from assay.traces.attribution.node_identity import ClusterNode, NodeFiles, RunSplitter, group_by_node, node_names
 from assay.traces.attribution.run_events import LogEvents
@@ -46,7 +46,7 @@ def _json_streams(readings: Sequence[FileReading]) -> list[RunStream]:
             run = ProcessRun(event.node or names[reading.origin.folder], event.run)
             fields = {**event.fields, "node": run.node}
             found.setdefault((run, reading.file), []).append(Event(event.kind, "", fields, event.record, run))
-    return [RunStream(run, file, StatedEvents(events)) for (run, file), events in found.items()]
+    return [RunStream(run, file, EagerEvents(events)) for (run, file), events in found.items()]
 
 
 def _runs_by_node(streams: Iterable[RunStream]) -> dict[str, set[int]]:
@@ -80,9 +80,9 @@ class _RunRecords:
             str(finding.fields["version"])
             for sections in self._records.values()
             for section in sections
-            for at in section.matches.telling("version")
+            for at in section.matches.with_roles("version")
             for finding in section.matches[at].findings
-            if finding.shape.role == "version"
+            if finding.pattern.role == "version"
         }
         brokers = tuple(sorted(self._files.brokers()))
         return ClusterNode(self._files.name, brokers, tuple(sorted(versions)), self._runs.count)

@@ -20,8 +20,8 @@ from assay.traces.event import LogPosition, Notice
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.rotation import series_name
 from assay.traces.store.matched_record import MatchedRecord
-from assay.traces.store.message_templates import Mould
-from assay.traces.store.packed_records import Rows
+from assay.traces.store.message_templates import RecordLayout
+from assay.traces.store.packed_records import PackedRecords
 
 KIND = "shared log"
 
@@ -35,14 +35,16 @@ def _loggers() -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(table["loggers"]) for name, table in content.items()}
 
 
-def apart(logs: Mapping[str, Rows]) -> tuple[dict[str, Rows], dict[str, dict[str, Rows]]]:
+def separate_servers(
+    logs: Mapping[str, PackedRecords],
+) -> tuple[dict[str, PackedRecords], dict[str, dict[str, PackedRecords]]]:
     """Separate the logs of a directory into those of the broker and, by server name, those of other servers.
 
     Nothing is separated where no line names a broker as its writer.
     """
     if not any(matches.writers for matches in logs.values()):
         return dict(logs), {}
-    own, others = dict(logs), dict[str, dict[str, Rows]]()
+    own, others = dict(logs), dict[str, dict[str, PackedRecords]]()
     for name, loggers in _loggers().items():
         for stream, matches in list(own.items()):
             written = _written_by(matches, loggers)
@@ -52,21 +54,21 @@ def apart(logs: Mapping[str, Rows]) -> tuple[dict[str, Rows], dict[str, dict[str
     return {stream: matches for stream, matches in own.items() if len(matches)}, others
 
 
-def _written_by(matches: Rows, loggers: tuple[str, ...]) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = matches.told(*_logged_by(loggers), np.bool_)
+def _written_by(matches: PackedRecords, loggers: tuple[str, ...]) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = matches.evaluate(*_logged_by(loggers), np.bool_)
     return found
 
 
 @cache
-def _logged_by(loggers: tuple[str, ...]) -> tuple[Callable[[MatchedRecord], bool], Callable[[Mould], bool]]:
+def _logged_by(loggers: tuple[str, ...]) -> tuple[Callable[[MatchedRecord], bool], Callable[[RecordLayout], bool]]:
     """Whether a logger has one of these prefixes.
 
     It is cached because layouts remember results by the identity of the function.
     """
-    return lambda match: match.record.logger.startswith(loggers), lambda mould: mould.logger.startswith(loggers)
+    return lambda match: match.record.logger.startswith(loggers), lambda layout: layout.logger.startswith(loggers)
 
 
-def shared(parts: Sequence[FileReading]) -> Iterator[Notice]:
+def shared_log_notices(parts: Sequence[FileReading]) -> Iterator[Notice]:
     """A notice about a log that several processes wrote: if it was rotated, lines may be missing."""
     if len(parts) == 1 and series_name(parts[0].origin.base) == parts[0].origin.base:
         return

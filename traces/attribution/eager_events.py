@@ -18,20 +18,20 @@ from assay.traces.store.packed_records import NEVER
 from assay.traces.store.record_block import Numbers
 
 
-class StatedEvents(tuple[Event, ...]):
+class EagerEvents(tuple[Event, ...]):
     """The events of one log."""
 
     def at(self, positions: Numbers) -> Iterator[Event]:
         """The events at some positions, in that order."""
         return (self[at] for at in positions.tolist())
 
-    def only(self, positions: Numbers) -> tuple[StatedEvents, Numbers]:
+    def only(self, positions: Numbers) -> tuple[EagerEvents, Numbers]:
         """Some of the events, with their positions in this log."""
-        return StatedEvents(self.at(positions)), positions
+        return EagerEvents(self.at(positions)), positions
 
-    def later(self, by: int) -> StatedEvents:
+    def shifted(self, by: int) -> EagerEvents:
         """The same events, as if they had been written ``by`` milliseconds later."""
-        return StatedEvents(replace(event, record=event.record.later(by)) for event in self)
+        return EagerEvents(replace(event, record=event.record.shifted(by)) for event in self)
 
     @cached_property
     def times(self) -> Numbers:
@@ -44,7 +44,7 @@ class StatedEvents(tuple[Event, ...]):
         """The resolution of the time of each event, in milliseconds."""
         return np.fromiter((event.record.resolution for event in self), np.int64, len(self))
 
-    def told(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
+    def matches_traits(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
         """The result of a condition on the traits of each event."""
         every, which = self._traits
         said: npt.NDArray[np.bool_] = np.array([ask(each) for each in every], np.bool_)[which]

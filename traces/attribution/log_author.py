@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay.traces.event import Event, Field, LogRecord, ProcessRun
-from assay.traces.patterns.template_fields import Form, LineFields
+from assay.traces.patterns.template_fields import FieldLayout, LineFields
 from assay.traces.store.matched_record import MatchedRecord
 
 Owners = Mapping[str, tuple[ProcessRun, int | None]]
@@ -35,18 +35,20 @@ class Author:
         """The events of a record, with the node, the broker and the session added where they are known."""
         record, run = match.record, self.run
         return [
-            Event(each.shape.kind, each.shape.name, self._with_more(each.fields, session), record, run, stream)
+            Event(each.pattern.kind, each.pattern.name, self._with_more(each.fields, session), record, run, stream)
             for each in match.findings
         ]
 
-    def event_of(self, form: Form, record: LogRecord, session: str | None, stream: str) -> Event:
+    def event_of(self, field_layout: FieldLayout, record: LogRecord, session: str | None, stream: str) -> Event:
         """One event of a record whose events are all distinct."""
-        shape = form.shape
-        return Event(shape.kind, shape.name, self._fields(form, record.message, session), record, self.run, stream)
+        pattern = field_layout.pattern
+        return Event(
+            pattern.kind, pattern.name, self._fields(field_layout, record.message, session), record, self.run, stream
+        )
 
-    def added(self, form: Form, session: str | None) -> Mapping[str, Field] | None:
+    def added(self, field_layout: FieldLayout, session: str | None) -> Mapping[str, Field] | None:
         """The fields that are added to those of a message; None if they depend on a session that the message names."""
-        names = form.fields
+        names = field_layout.fields
         if "session" in names or "owner_session" in names:
             return None
         # The result depends on nothing else, so that all events of a session share one dictionary.
@@ -57,10 +59,14 @@ class Author:
             self._add_owner(added)
         return added
 
-    def _fields(self, form: Form, message: str, session: str | None) -> Mapping[str, Field]:
+    def _fields(self, field_layout: FieldLayout, message: str, session: str | None) -> Mapping[str, Field]:
         """The fields of a message and the added ones."""
-        added = self.added(form, session)
-        return self._with_more(form.read(message), session) if added is None else LineFields(form, message, added)
+        added = self.added(field_layout, session)
+        return (
+            self._with_more(field_layout.read(message), session)
+            if added is None
+            else LineFields(field_layout, message, added)
+        )
 
     def _with_more(self, stated: Mapping[str, Field], session: str | None) -> dict[str, Field]:
         """All fields of a line. If the line names a session, the owner of that session is added."""

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.traces.attribution.colocated_zookeeper import apart, shared
-from assay.traces.attribution.outlier_broker_ids import without_strays
+from assay.traces.attribution.colocated_zookeeper import separate_servers, shared_log_notices
+from assay.traces.attribution.outlier_broker_ids import without_outliers
 from assay.traces.event import LogPosition, Notice, ProcessRun
 from assay.traces.input.file_contents import FileReading
-from assay.traces.input.rotation import put_together
-from assay.traces.store.packed_records import NEVER, Rows, joined
+from assay.traces.input.rotation import logs_in_sequence
+from assay.traces.store.packed_records import NEVER, PackedRecords, concatenate
 from assay.traces.store.record_block import Numbers
 
 JOINED = 5_000
@@ -49,7 +49,7 @@ class Section(NamedTuple):
 
     stream: str
     positions: Numbers
-    matches: Rows
+    matches: PackedRecords
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ class NodeFiles:
 
     name: str
     unknown: bool = False
-    logs: dict[str, Rows] = field(default_factory=dict)
+    logs: dict[str, PackedRecords] = field(default_factory=dict)
 
     def brokers(self) -> set[int]:
         """The broker ids that the node's own lines name."""
@@ -84,15 +84,15 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
     names = node_names(dict.fromkeys(reading.origin.folder for reading in logs))
     nodes: dict[str, NodeFiles] = {}
     for folder, name in names.items():
-        members = put_together([reading for reading in logs if reading.origin.folder == folder])
+        members = logs_in_sequence([reading for reading in logs if reading.origin.folder == folder])
         rows = {
-            stream: without_strays(joined([reading.matches for reading in parts]), notices)
+            stream: without_outliers(concatenate([reading.matches for reading in parts]), notices)
             for stream, parts in members.items()
         }
-        rows, others = apart(rows)
+        rows, others = separate_servers(rows)
         for stream in rows:
             if any(stream in beside for beside in others.values()):
-                notices += shared(members[stream])
+                notices += shared_log_notices(members[stream])
         stated = {stream: matches.writers for stream, matches in rows.items()}
         mixed = len(set().union(*stated.values())) > 1
         for stream, matches in rows.items():
@@ -110,7 +110,7 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
     return list(nodes.values())
 
 
-def _divide(stream: str, matches: Rows, name: str, nodes: dict[str, NodeFiles], notices: list[Notice]) -> None:
+def _divide(stream: str, matches: PackedRecords, name: str, nodes: dict[str, NodeFiles], notices: list[Notice]) -> None:
     """Distribute the records of a log that several brokers wrote to the nodes that they name."""
     pieces = _joined_files(matches)
     if pieces:
@@ -133,7 +133,7 @@ def _divide(stream: str, matches: Rows, name: str, nodes: dict[str, NodeFiles], 
     notices.append(Notice("interleaved nodes", LogPosition(matches[0].record.place.file, 1, 0), text))
 
 
-def _joined_files(matches: Rows) -> list[Rows]:
+def _joined_files(matches: PackedRecords) -> list[PackedRecords]:
     """The files of which this one is a concatenation; empty where brokers wrote in turns.
 
     In a concatenation each file begins long before the previous one ends, and names at most one broker. Lines that
@@ -191,7 +191,7 @@ class RunSplitter:
                 found.setdefault(int(numbers[positions[0]]), []).append(Section(stream, positions, own))
         return {ProcessRun(self._node.name, number): sections for number, sections in found.items()}
 
-    def _starts_before(self, stream: str, matches: Rows) -> Numbers:
+    def _starts_before(self, stream: str, matches: PackedRecords) -> Numbers:
         """How many runs have started at or before each record of a log."""
         if not self._starts:
             return np.zeros(len(matches), np.int64)
@@ -234,25 +234,25 @@ def _untold_starts(node: NodeFiles, own: Mapping[str, Numbers], begins: Sequence
     return found
 
 
-def _own_lines(matches: Rows) -> Numbers:
+def _own_lines(matches: PackedRecords) -> Numbers:
     """The positions of the lines that a broker certainly wrote while it ran: those that name it, or a session that
     begins.
 
     Up to Kafka 0.11 a process logs its configuration before its start banner, so that a configuration is no evidence.
     """
-    own = matches.signed
-    own[matches.telling("session start")] = True
-    own[matches.telling("configuration")] = False
+    own = matches.names_writer
+    own[matches.with_roles("session start")] = True
+    own[matches.with_roles("configuration")] = False
     return np.flatnonzero(own)
 
 
 def _ends(node: NodeFiles) -> set[int]:
     """The times at which processes of a node logged their end."""
-    told = (matches[at] for matches in node.logs.values() for at in matches.telling("process end"))
+    told = (matches[at] for matches in node.logs.values() for at in matches.with_roles("process end"))
     return {match.record.time for match in told if match.record.time is not None}
 
 
-def _place(start: _Start, stream: str, matches: Rows) -> int:
+def _place(start: _Start, stream: str, matches: PackedRecords) -> int:
     """The position in a log at which a run begins."""
     if stream == start.stream:
         return start.position
@@ -260,7 +260,7 @@ def _place(start: _Start, stream: str, matches: Rows) -> int:
     return int(later[0]) if len(later) else len(matches)
 
 
-def _starts(stream: str, matches: Rows) -> list[_Start]:
+def _starts(stream: str, matches: PackedRecords) -> list[_Start]:
     """The beginnings of runs in one log: a start banner, or the prelude before it.
 
     Lines of a prelude may come more than once before the process is running. After that, a prelude is that of another
@@ -268,7 +268,7 @@ def _starts(stream: str, matches: Rows) -> list[_Start]:
     """
     found: list[_Start] = []
     in_prelude = announced = False
-    for position in matches.telling():
+    for position in matches.with_roles():
         match = matches[position]
         prelude, banner = "process prelude" in match.roles, "process start" in match.roles
         begins = (prelude and not in_prelude) or (banner and not announced)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.traces.event import Notice
-from assay.traces.store.packed_records import Rows
+from assay.traces.store.packed_records import PackedRecords
 
 MOST = 3
 """At most this many lines with another id are outliers."""
@@ -20,24 +20,24 @@ AMONG = 50
 KIND = "another id"
 
 
-def without_strays(matches: Rows, notices: list[Notice]) -> Rows:
+def without_outliers(matches: PackedRecords, notices: list[Notice]) -> PackedRecords:
     """The records of a file without the writers that outliers name; a notice reports each outlier."""
     if len(matches.writers) < 2:
         return matches
     counts = matches.writer_counts()
     (main, most), *others = counts.most_common()
     few = {broker for broker, count in others if count <= MOST and count * AMONG <= most}
-    strays = few - set(_stated_of_themselves(matches)) if few else few
-    if not strays:
+    outliers = few - set(_reporting_on_themselves(matches)) if few else few
+    if not outliers:
         return matches
-    for match in (matches[at] for at in matches.written_by(strays)):
-        broker = min(match.writers & strays)
+    for match in (matches[at] for at in matches.written_by(outliers)):
+        broker = min(match.writers & outliers)
         text = f"this line says that broker {broker} wrote it, and {most:,} lines of its file that broker {main} did"
         notices.append(Notice(KIND, match.record.place, f"{text}; it is read as one of these"))
-    return matches.unsigned(strays)
+    return matches.without_writers(outliers)
 
 
-def _stated_of_themselves(matches: Rows) -> Iterator[int]:
+def _reporting_on_themselves(matches: PackedRecords) -> Iterator[int]:
     """The brokers that are named by lines in which a process reports its own start, configuration or registration."""
-    for at in matches.telling():
+    for at in matches.with_roles():
         yield from matches[at].writers

@@ -17,22 +17,22 @@ from assay.checker.jit.array_ops import distinct
 from assay.traces.attribution.log_author import Author
 from assay.traces.attribution.zookeeper_sessions import Sessions
 from assay.traces.event import Event, ProcessRun
-from assay.traces.patterns.match import Likeness
-from assay.traces.patterns.template_fields import Form
+from assay.traces.patterns.match import TemplateMatch
+from assay.traces.patterns.template_fields import FieldLayout
 from assay.traces.store.matched_record import MatchedRecord
-from assay.traces.store.message_templates import Mould, Moulds
-from assay.traces.store.packed_records import Rows
+from assay.traces.store.message_templates import RecordLayout, RecordLayouts
+from assay.traces.store.packed_records import PackedRecords
 from assay.traces.store.record_block import Numbers
-from assay.traces.store.redundant_fields import Repeated
+from assay.traces.store.redundant_fields import RedundantEvents
 
-_UNTOLD = -1
-
-
-def _forms_of_mould(mould: Mould) -> int:
-    return len(mould.likeness.forms)
+_UNKNOWN = -1
 
 
-def _findings_of_match(match: MatchedRecord) -> int:
+def _count_of_layout(layout: RecordLayout) -> int:
+    return len(layout.template_match.field_layouts)
+
+
+def _count_of_match(match: MatchedRecord) -> int:
     return len(match.findings)
 
 
@@ -40,23 +40,23 @@ def _resolution_of_match(match: MatchedRecord) -> int:
     return match.record.resolution
 
 
-def _resolution_of_mould(mould: Mould) -> int:
-    return mould.resolution
+def _resolution_of_layout(layout: RecordLayout) -> int:
+    return layout.resolution
 
 
 def _thread_of_match(match: MatchedRecord) -> str | None:
     return match.record.thread
 
 
-def _thread_of_mould(mould: Mould) -> str | None:
-    return mould.thread
+def _thread_of_layout(layout: RecordLayout) -> str | None:
+    return layout.thread
 
 
-def _numbers_of_forms(counts: Numbers, repeated: Repeated) -> Numbers:
+def _field_layout_indices(counts: Numbers, repeated: RedundantEvents) -> Numbers:
     """For each event the index of its field layout in its record; redundant events have been removed."""
     first = np.cumsum(counts) - counts
     every = np.arange(int(counts.sum())) - np.repeat(first, counts)
-    return np.delete(every, first[repeated.records] + repeated.forms)
+    return np.delete(every, first[repeated.records] + repeated.field_layouts)
 
 
 class Traits(NamedTuple):
@@ -67,39 +67,39 @@ class Traits(NamedTuple):
     logger: str
     level: str
     kind: str
-    shape: str
+    pattern: str
 
 
 def traits_of(event: Event) -> Traits:
     """The traits of an event."""
-    return Traits(event.record.logger, event.record.level, event.kind, event.shape)
+    return Traits(event.record.logger, event.record.level, event.kind, event.pattern)
 
 
-def _names_session(form: Form) -> bool:
+def _names_session(field_layout: FieldLayout) -> bool:
     """Whether the fields added to a message depend on a session that it names (``Author.added``)."""
-    return not form.fields.keys().isdisjoint({"session", "owner_session"})
+    return not field_layout.fields.keys().isdisjoint({"session", "owner_session"})
 
 
-def _traits_of_form(mould: Mould, form: Form) -> Traits:
-    return Traits(mould.logger, mould.level, form.shape.kind, form.shape.name)
+def _traits_of_layout(layout: RecordLayout, field_layout: FieldLayout) -> Traits:
+    return Traits(layout.logger, layout.level, field_layout.pattern.kind, field_layout.pattern.name)
 
 
-class Packed(NamedTuple):
+class PackedEvents(NamedTuple):
     """Events of packed records of one source, in columns.
 
-    ``at`` are their positions in the log, ``codes`` their field layouts among those of all ``moulds``, ``begins`` where
+    ``at`` are their positions in the log, ``codes`` their field layouts among those of all ``layouts``, ``begins`` where
     the digits of their records begin, and ``sessions`` the numbers of their sessions.
     """
 
     at: Numbers
-    moulds: Moulds
+    layouts: RecordLayouts
     codes: Numbers
     begins: Numbers
     sessions: Numbers
     digits: npt.NDArray[np.uint8]
 
 
-class Events(Sequence[Event]):
+class LazyEvents(Sequence[Event]):
     """A sequence of events that are made when they are read."""
 
     @abstractmethod
@@ -118,21 +118,21 @@ class Events(Sequence[Event]):
         return next(self.at(np.array([at % len(self)])))
 
 
-class LogEvents(Events):
+class LogEvents(LazyEvents):
     """The events of one log that one process run wrote, in the order of writing."""
 
-    def __init__(self, rows: Rows, sessions: Sessions, author: Author, stream: str) -> None:
-        rows.settle()
+    def __init__(self, rows: PackedRecords, sessions: Sessions, author: Author, stream: str) -> None:
+        rows.compact()
         numbers = sessions.numbers.astype(np.min_scalar_type(len(sessions.names)))
         self._rows, self.sessions, self.author, self._stream = rows, Sessions(sessions.names, numbers), author, stream
         repeated = rows.repeated()
         self._doubtful = repeated.doubtful
-        counts = rows.told(_findings_of_match, _forms_of_mould, np.int64)
+        counts = rows.evaluate(_count_of_match, _count_of_layout, np.int64)
         for at in np.flatnonzero(self._doubtful & rows.packed).tolist():
             counts[at] = len(rows[at].findings)
         # None stands for the usual case, in which the events of a record are numbered from 0 on: an index takes memory
         # for each event.
-        self._numbers = _numbers_of_forms(counts, repeated) if len(repeated.records) else None
+        self._numbers = _field_layout_indices(counts, repeated) if len(repeated.records) else None
         np.subtract.at(counts, repeated.records, 1)
         self._first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
         self._plain = bool((counts == 1).all())
@@ -147,30 +147,34 @@ class LogEvents(Events):
     def at(self, positions: npt.NDArray[np.signedinteger[Any]]) -> Iterator[Event]:
         """The events at some positions, in that order."""
         rows = np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1
-        which = self._forms_at(positions, rows).tolist()
+        which = self._field_layouts_at(positions, rows).tolist()
         for row, match, number in zip(rows.tolist(), self._rows.take(rows), which, strict=True):
-            forms = self._forms(row, match)
-            if forms is None:
+            field_layouts = self._field_layouts(row, match)
+            if field_layouts is None:
                 yield self._made(row, match)[number]
             else:
-                yield self.author.event_of(forms[number], match.record, self.sessions[row], self._stream_of(match))
+                yield self.author.event_of(
+                    field_layouts[number], match.record, self.sessions[row], self._stream_of(match)
+                )
 
     def _made(self, row: int, match: MatchedRecord) -> list[Event]:
-        session, stream, forms = self.sessions[row], self._stream_of(match), self._forms(row, match)
-        if forms is None:
+        session, stream, field_layouts = self.sessions[row], self._stream_of(match), self._field_layouts(row, match)
+        if field_layouts is None:
             return self.author.events_of(match, session, stream)
         if self._numbers is not None:
-            forms = [forms[number] for number in self._numbers[self._first[row] : self._first[row + 1]].tolist()]
-        return [self.author.event_of(form, match.record, session, stream) for form in forms]
+            field_layouts = [
+                field_layouts[number] for number in self._numbers[self._first[row] : self._first[row + 1]].tolist()
+            ]
+        return [self.author.event_of(field_layout, match.record, session, stream) for field_layout in field_layouts]
 
-    def _forms_at(self, positions: npt.NDArray[np.signedinteger[Any]], rows: Numbers) -> Numbers:
+    def _field_layouts_at(self, positions: npt.NDArray[np.signedinteger[Any]], rows: Numbers) -> Numbers:
         """For each of some events the index of its field layout in its record; ``rows`` are the records."""
         return positions - self._first[rows] if self._numbers is None else self._numbers[positions]
 
-    def _forms(self, row: int, match: MatchedRecord) -> Sequence[Form] | None:
+    def _field_layouts(self, row: int, match: MatchedRecord) -> Sequence[FieldLayout] | None:
         """The field layouts of a record if each of them is an event; None if the record may hold redundant events."""
         found = match.found
-        return found.forms if isinstance(found, Likeness) and not self._doubtful[row] else None
+        return found.field_layouts if isinstance(found, TemplateMatch) and not self._doubtful[row] else None
 
     def _stream_of(self, match: MatchedRecord) -> str:
         return "" if self._stream == match.record.place.file else self._stream
@@ -189,10 +193,10 @@ class LogEvents(Events):
         found.author, found._stream = self.author, self._stream
         return found, own
 
-    def later(self, by: int) -> LogEvents:
+    def shifted(self, by: int) -> LogEvents:
         """The same events, as if their lines had been written ``by`` milliseconds later."""
         found = copy(self)
-        found._rows = self._rows.later(by)
+        found._rows = self._rows.shifted(by)
         return found
 
     @property
@@ -207,12 +211,12 @@ class LogEvents(Events):
         count = len(before._rows)
         alike = (
             self.author.is_like(before.author)
-            and self._rows.take(slice(count)).are_like(before._rows)
+            and self._rows.take(slice(count)).equals_by_hash(before._rows)
             and self._session_of(count) == before._session_of(count)
         )
         if not alike:
             return False
-        naming = before.told_by_form(_names_session)
+        naming = before.positions_by_layout(_names_session)
         return all(map(eq, self.at(naming), before.at(naming)))
 
     def _session_of(self, count: int) -> list[tuple[int, str | None, object]]:
@@ -223,15 +227,15 @@ class LogEvents(Events):
         found = [(at, name, self.author.owner(name)) for at, name in named]
         return [each for each, last in zip(found, [None, *found], strict=False) if last is None or each[1:] != last[1:]]
 
-    def told_by_form(self, ask: Callable[[Form], bool]) -> Numbers:
+    def positions_by_layout(self, ask: Callable[[FieldLayout], bool]) -> Numbers:
         """The positions of the events whose field layout satisfies a condition, and of all events without a field
         layout.
         """
         loose = np.ones(len(self), np.bool_)
         for packed in self.packed():
-            _, forms = packed.moulds.forms
+            _, field_layouts = packed.layouts.field_layouts
             codes, which = np.unique(packed.codes, return_inverse=True)
-            loose[packed.at] = np.array([ask(forms[code][1]) for code in codes.tolist()], np.bool_)[which]
+            loose[packed.at] = np.array([ask(field_layouts[code][1]) for code in codes.tolist()], np.bool_)[which]
         return np.flatnonzero(loose)
 
     @property
@@ -245,7 +249,7 @@ class LogEvents(Events):
         """The times of the events, in milliseconds since the epoch; ``NEVER`` for those without one."""
         return self._rows.times[self.rows]
 
-    def told(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
+    def matches_traits(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
         """The result of a condition on the traits of each event."""
         every, which = self._traits
         said: npt.NDArray[np.bool_] = np.array([ask(each) for each in every], np.bool_)[which]
@@ -260,22 +264,22 @@ class LogEvents(Events):
     def _traits(self) -> tuple[list[Traits], npt.NDArray[np.unsignedinteger[Any]]]:
         """The distinct traits, and for each event the index of its own."""
         known: dict[Traits, int] = {}
-        found = np.full(len(self), _UNTOLD, np.int32)
+        found = np.full(len(self), _UNKNOWN, np.int32)
         for packed in self.packed():
-            every, of_form = packed.moulds.told_by_form(_traits_of_form)
-            which = of_form[packed.codes]
+            every, of_field_layout = packed.layouts.evaluate_field_layouts(_traits_of_layout)
+            which = of_field_layout[packed.codes]
             stated = np.flatnonzero(np.bincount(which))
             numbers = np.zeros(len(every), np.int32)
             numbers[stated] = [known.setdefault(every[each], len(known)) for each in stated.tolist()]
             found[packed.at] = numbers[which]
-        loose = np.flatnonzero(found == _UNTOLD)
+        loose = np.flatnonzero(found == _UNKNOWN)
         found[loose] = [known.setdefault(traits_of(event), len(known)) for event in self.at(loose)]
         return list(known), found.astype(np.min_scalar_type(len(known)))
 
     @cached_property
     def threads(self) -> Numbers:
         """A number for the thread that wrote the line of each event; lines that name no thread share one number."""
-        names = self._rows.told(_thread_of_match, _thread_of_mould, np.object_)
+        names = self._rows.evaluate(_thread_of_match, _thread_of_layout, np.object_)
         known: dict[str | None, int] = {}
         of_row = np.fromiter((known.setdefault(name, len(known)) for name in names.tolist()), np.int64, len(names))
         return of_row[self.rows]
@@ -283,22 +287,22 @@ class LogEvents(Events):
     @property
     def resolutions(self) -> Numbers:
         """The resolution of the time of each event, in milliseconds."""
-        return self._rows.told(_resolution_of_match, _resolution_of_mould, np.int64)[self.rows]
+        return self._rows.evaluate(_resolution_of_match, _resolution_of_layout, np.int64)[self.rows]
 
-    def packed(self) -> Iterator[Packed]:
+    def packed(self) -> Iterator[PackedEvents]:
         """The events of packed records, in no particular order, without those of records that may hold redundant
         events.
         """
         rows = self.rows
-        forms = self._forms_at(np.arange(len(rows)), rows)
-        moulds, begins = (self._rows.column(name) for name in ("moulds", "begins"))
+        field_layouts = self._field_layouts_at(np.arange(len(rows)), rows)
+        layouts, begins = (self._rows.column(name) for name in ("layouts", "begins"))
         for source, records in self._rows.by_source(~self._doubtful):
             at = own = records
             if not self._plain:
-                fitting = np.zeros(len(moulds), np.bool_)
+                fitting = np.zeros(len(layouts), np.bool_)
                 fitting[records] = True
                 at = np.flatnonzero(fitting[rows])
                 own = rows[at]
-            first, _ = source.moulds.forms
-            codes = first[moulds[own]] + forms[at]
-            yield Packed(at, source.moulds, codes, begins[own], self.sessions.numbers[own], source.digits)
+            first, _ = source.layouts.field_layouts
+            codes = first[layouts[own]] + field_layouts[at]
+            yield PackedEvents(at, source.layouts, codes, begins[own], self.sessions.numbers[own], source.digits)

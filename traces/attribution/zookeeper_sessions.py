@@ -46,7 +46,7 @@ class SessionTimeline:
         changes: list[tuple[int, str | None]] = []
         owned: set[str] = set()
         for stream, positions, matches in sections:
-            for at in matches.telling(*_OF_SESSIONS):
+            for at in matches.with_roles(*_OF_SESSIONS):
                 match = matches[at]
                 for known, session in self._states_in(match):
                     own_positions, states = self._places.setdefault(stream, ([], [None]))
@@ -64,8 +64,8 @@ class SessionTimeline:
         """The session of the process when it wrote each record; None where that cannot be determined."""
         found, changed = self._by_place(section), False
         if self._joined:
-            for at in section.matches.telling(JOINED):
-                keys = (_join_key(finding) for finding in section.matches[at].findings if finding.shape.joins)
+            for at in section.matches.with_roles(JOINED):
+                keys = (_join_key(finding) for finding in section.matches[at].findings if finding.pattern.joins)
                 name = next((self._joined[key] for key in keys if key in self._joined), found[at])
                 if not changed:
                     found, changed = Sessions(found.names, found.numbers.copy()), True
@@ -92,7 +92,7 @@ class SessionTimeline:
         """
         found: list[tuple[str | None, str | None]] = []
         for finding in match.findings:
-            role = finding.shape.role
+            role = finding.pattern.role
             if role not in _OF_SESSIONS:
                 continue
             value = finding.fields.get("session")
@@ -101,11 +101,11 @@ class SessionTimeline:
                 found.append((session, None))
             elif session is not None:
                 found.append((session, session))
-                if finding.shape.joins:
+                if finding.pattern.joins:
                     self._joined[_join_key(finding)] = session
         return found
 
 
 def _join_key(finding: PatternMatch) -> tuple[object, ...]:
     """The values that lines of one session have in common; empty for a pattern without ``joins``."""
-    return tuple(finding.fields.get(name) for name in finding.shape.joins)
+    return tuple(finding.fields.get(name) for name in finding.pattern.joins)

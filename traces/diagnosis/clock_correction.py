@@ -18,11 +18,11 @@ import numpy as np
 from assay.traces.diagnosis.clock_estimates import BEHIND, repeated
 from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.log_reader import LogReading
-from assay.traces.patterns.pattern import Shape
+from assay.traces.patterns.pattern import LinePattern
 from assay.traces.store.packed_records import NEVER
 from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_table import Positions, in_columns
-from assay.traces.table.statement_ids import Everywhere
+from assay.traces.table.statement_ids import EveryKind
 
 CORRECTED = "clock corrected"
 """The kind of notice about a clock that differs and whose times were corrected."""
@@ -75,7 +75,7 @@ def in_step(reading: LogReading) -> LogReading:
     if not found:
         return reading
     streams = (
-        replace(stream, events=in_columns(stream.events).later(-found[stream.run.node].ahead))
+        replace(stream, events=in_columns(stream.events).shifted(-found[stream.run.node].ahead))
         if stream.run.node in found
         else stream
         for stream in reading.streams
@@ -179,12 +179,12 @@ class _News:
     fields: tuple[str, ...]
     kinds: frozenset[str] = frozenset()
 
-    def may_be(self, shape: Shape) -> bool:
+    def may_be(self, pattern: LinePattern) -> bool:
         """Whether a line of a pattern can report such a fact. The author and the session are added to every line, so
         they do not count.
         """
-        stated = shape.fields.keys() | shape.constants.keys() | {"broker", "session"}
-        return stated.issuperset(self.fields) and (not self.kinds or shape.kind in self.kinds)
+        stated = pattern.fields.keys() | pattern.constants.keys() | {"broker", "session"}
+        return stated.issuperset(self.fields) and (not self.kinds or pattern.kind in self.kinds)
 
     def fact(self, event: Event) -> tuple[object, ...] | None:
         """The fact that an event reports, if it is of this kind."""
@@ -200,17 +200,19 @@ def _all_news() -> tuple[_News, ...]:
 
 def _told_by(event: Event) -> tuple[object, ...] | None:
     """The fact that a line reports: of several, the first kind."""
-    found = ((number, news.fact(event)) for number, news in enumerate(_all_news() if event.shape else ()))
+    found = ((number, news.fact(event)) for number, news in enumerate(_all_news() if event.pattern else ()))
     return next(((number, *told) for number, told in found if told is not None), None)
 
 
 def _asked(reading: LogReading) -> Positions:
     """The positions of events that can report shared facts; if they are many, those of some slices only."""
-    shape, events = reading.catalogue.shape, reading.events
-    found = events.where(lambda own: bool(own.shape) and any(news.may_be(shape(own.shape)) for news in _all_news()))
+    pattern, events = reading.catalogue.pattern, reading.events
+    found = events.positions_where(
+        lambda own: bool(own.pattern) and any(news.may_be(pattern(own.pattern)) for news in _all_news())
+    )
     if len(found) <= MANY:
         return found
-    statements = events.statements(Everywhere(frozenset(SLICE)))
+    statements = events.statements(EveryKind(frozenset(SLICE)))
     of = [str(own) for own in events.each(statements, SLICE, lambda event: [event.fields.get(name) for name in SLICE])]
     kept = set(sorted(set(of))[:: len(found) // MANY + 1]) | {str([None] * len(SLICE))}
     return found[np.array([own in kept for own in of], np.bool_)[statements.numbers[found]]]
@@ -222,7 +224,7 @@ def _news(reading: LogReading) -> dict[str, _Told]:
     if len(nodes) < 2:
         return {}
     events, positions = reading.events.only(_asked(reading))
-    statements = events.statements(Everywhere(frozenset(name for news in _all_news() for name in news.fields)))
+    statements = events.statements(EveryKind(frozenset(name for news in _all_news() for name in news.fields)))
     known: dict[object, int] = {None: -1}
     stated = events.each(statements, "news", _told_by)
     what = np.array([known.setdefault(each, len(known)) for each in stated], np.int32)[statements.numbers]

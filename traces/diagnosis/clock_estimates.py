@@ -53,8 +53,8 @@ def estimates(reading: LogReading) -> dict[str, ClockEstimate]:
 
 def repeated(reading: LogReading) -> Iterator[tuple[Event, int, int]]:
     """The lines that repeat a server's time, each with its own time and the server's."""
-    for event in reading.of_shapes(lambda shape: shape.clock is not None):
-        other, own = event.fields.get(reading.catalogue.shape(event.shape).clock or ""), event.record.time
+    for event in reading.of_patterns(lambda pattern: pattern.clock is not None):
+        other, own = event.fields.get(reading.catalogue.pattern(event.pattern).clock or ""), event.record.time
         if own is not None and isinstance(other, int):
             yield event, own, other
 

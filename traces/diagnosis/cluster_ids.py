@@ -35,7 +35,7 @@ def cluster_spans(reading: LogReading) -> list[ClusterSpan]:
             begin, end = runs.get(stream.run, (int(own[0]), int(own[0])))
             runs[stream.run] = min(begin, int(own.min())), max(end, int(own.max()))
     stated: dict[str, dict[ProcessRun, tuple[int, LogPosition]]] = {}
-    for event in reading.of_shapes(lambda shape: FIELD in shape.fields or FIELD in shape.constants):
+    for event in reading.of_patterns(lambda pattern: FIELD in pattern.fields or FIELD in pattern.constants):
         time = event.record.time
         if FIELD in event.fields and time is not None:
             stated.setdefault(str(event.fields[FIELD]), {}).setdefault(event.run, (time, event.record.place))

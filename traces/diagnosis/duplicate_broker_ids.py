@@ -12,7 +12,7 @@ from collections.abc import Container, Iterator
 
 from assay.traces.event import Event, ProcessRun
 from assay.traces.log_reader import LogReading
-from assay.traces.patterns.pattern import BEGINNINGS
+from assay.traces.patterns.pattern import START_ROLES
 from assay.traces.result import Remark
 from assay.traces.store.packed_records import NEVER
 from assay.traces.table.event_table import times
@@ -27,7 +27,7 @@ def twins(reading: LogReading) -> Iterator[Remark]:
     """A remark for each start of a process under an id whose other process, with a logged start, was running."""
     ids = {node.name: set(node.brokers) for node in reading.nodes}
     started: dict[ProcessRun, Event] = {}
-    for event in reading.of_role(*BEGINNINGS):
+    for event in reading.of_role(*START_ROLES):
         started.setdefault(event.run, event)
     spans = _spans(reading, started)
     for run, event in started.items():

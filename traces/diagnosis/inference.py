@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assay.traces.event import SUPPOSED, Event, Field, LogPosition, LogRecord, ProcessRun
+from assay.traces.event import INFERRED, Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.log_reader import LogReading
 from assay.traces.store.packed_records import NEVER
-from assay.traces.table.statement_ids import Everywhere
+from assay.traces.table.statement_ids import EveryKind
 
 NEAR = 1_000
 """Milliseconds between two lines about one change of the members."""
@@ -45,12 +45,12 @@ class Guess(NamedTuple):
 def all_said(reading: LogReading, names: frozenset[str]) -> list[Said]:
     """The distinct facts that lines report in some fields, by the time of the first report."""
     events = reading.events
-    statements = events.statements(Everywhere(names | {"run"}))
+    statements = events.statements(EveryKind(names | {"run"}))
     never = np.iinfo(np.int64).max
     times = np.where(events.times == NEVER, never, events.times.astype(np.int64))
     first = np.minimum.reduceat(times[statements.order], statements.begins[:-1]) if len(times) else times
     rows = zip(events.at(statements.examples), first.tolist(), strict=True)
-    return sorted((Said(event, time) for event, time in rows if event.shape and time != never), key=_time)
+    return sorted((Said(event, time) for event, time in rows if event.pattern and time != never), key=_time)
 
 
 def _time(said: Said) -> int:
@@ -59,11 +59,11 @@ def _time(said: Said) -> int:
 
 def stream(name: str, guesses: Sequence[Guess]) -> Iterator[Event]:
     """Inferred events as one stream. Times are lowered so that none is later than those after it."""
-    run = ProcessRun(SUPPOSED, 1)
+    run = ProcessRun(INFERRED, 1)
     latest = np.minimum.accumulate([guess.time for guess in guesses][::-1])[::-1].tolist() if guesses else []
     for guess, time in zip(guesses, latest, strict=True):
         record = LogRecord(guess.place, time, "INFO", "", None, guess.text)
-        yield Event(guess.kind, "", guess.fields, record, run, f"{SUPPOSED} {name}")
+        yield Event(guess.kind, "", guess.fields, record, run, f"{INFERRED} {name}")
 
 
 @cache

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from assay.traces.diagnosis.inference import NEAR, Guess, Said, all_said, data, stream
 from assay.traces.diagnosis.inferred_kraft_events import events_of_quorum
 from assay.traces.diagnosis.missing_logs import lost_starts
-from assay.traces.event import SUPPOSED, Event, Field, LogPosition, Notice, ProcessRun
+from assay.traces.event import INFERRED, Event, Field, LogPosition, Notice, ProcessRun
 from assay.traces.log_reader import LogReading
 
 APART = 10_000
@@ -44,7 +44,7 @@ def inference_notices(events: Sequence[Event]) -> list[Notice]:
     counts = Counter(event.kind for event in events)
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()))
     text = f"{len(events)} events are supposed of which no line tells, because later lines rest on them: {listed}"
-    return [Notice(SUPPOSED, events[0].record.place, text)]
+    return [Notice(INFERRED, events[0].record.place, text)]
 
 
 class _Entry(NamedTuple):

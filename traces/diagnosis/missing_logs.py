@@ -18,10 +18,10 @@ from assay.traces.diagnosis.clock_estimates import APART
 from assay.traces.diagnosis.cluster_ids import cluster_spans, simultaneous
 from assay.traces.event import Event, Field, LogPosition, Notice, ProcessRun
 from assay.traces.log_reader import LogReading
-from assay.traces.patterns.pattern import BEGINNINGS
+from assay.traces.patterns.pattern import START_ROLES
 from assay.traces.result import TraceVerdict, Validation
 from assay.traces.table.event_table import traits
-from assay.traces.table.statement_ids import Everywhere
+from assay.traces.table.statement_ids import EveryKind
 
 T = TypeVar("T")
 
@@ -122,9 +122,9 @@ def lost_starts(reading: LogReading) -> Iterator[tuple[ProcessRun, Event]]:
     first: dict[ProcessRun, Event] = {}
     for stream in reading.streams:
         if stream.run not in first:
-            telling = (event for event in stream.events if event.shape and "broker" in event.fields)
+            telling = (event for event in stream.events if event.pattern and "broker" in event.fields)
             first |= {event.run: event for event in islice(telling, 1)}
-    begun = list(reading.of_role(*BEGINNINGS))
+    begun = list(reading.of_role(*START_ROLES))
     started = {event.run for event in begun}
     unowned = {_folder(event.run) for event in begun if event.fields.get("node", "") is None}
     yield from ((run, event) for run, event in first.items() if run not in started and _folder(run) not in unowned)
@@ -178,7 +178,7 @@ def _acting_in(actor: str, term: str, spoken: Container[str]) -> Callable[[Event
     """A function that reads from a line who acted in which epoch."""
 
     def of(event: Event) -> tuple[Field, Field] | None:
-        stated = bool(event.shape) and event.kind in spoken and actor in event.fields
+        stated = bool(event.pattern) and event.kind in spoken and actor in event.fields
         stated = stated and isinstance(event.fields.get(term), int)
         return (event.fields[actor], event.fields[term]) if stated else None
 
@@ -238,7 +238,7 @@ def _named(event: Event) -> set[int]:
 
 def _named_by_line(event: Event) -> frozenset[int]:
     """The same for fields that a file states itself: none."""
-    return frozenset(_named(event)) if event.shape else frozenset()
+    return frozenset(_named(event)) if event.pattern else frozenset()
 
 
 @cache
@@ -260,7 +260,7 @@ class _Told:
 
     def __init__(self, reading: LogReading, names: frozenset[str]) -> None:
         self._events = reading.events
-        self._statements = self._events.statements(Everywhere(names))
+        self._statements = self._events.statements(EveryKind(names))
 
     def each(self, what: str, make: Callable[[Event], T]) -> list[T]:
         """What ``make`` returns for each fact."""
@@ -269,7 +269,7 @@ class _Told:
     def examples(self) -> Iterator[tuple[int, Event]]:
         """The number of each fact, and the first event that reports it."""
         for number, event in enumerate(self._events.at(self._statements.examples)):
-            if event.shape:
+            if event.pattern:
                 yield number, event
 
     def first(self, numbers: Sequence[int]) -> int:

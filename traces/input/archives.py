@@ -42,7 +42,7 @@ class Budget:
     spent: bool = False
 
 
-class Peeked:
+class PeekableStream:
     """A stream whose first bytes can be examined before they are read."""
 
     def __init__(self, stream: ByteStream, size: int = 1 << 16) -> None:
@@ -61,7 +61,7 @@ class Peeked:
         return self._stream.read(size)
 
 
-class Limited:
+class LimitedStream:
     """A stream that ends where the budget does, with one notice."""
 
     def __init__(self, stream: ByteStream, budget: Budget, place: LogPosition, notices: list[Notice]) -> None:
@@ -82,7 +82,7 @@ class Limited:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrapping:
+class ArchivePath:
     """The address of a file: a path, and the names of the members in nested archives there."""
 
     path: str
@@ -101,8 +101,8 @@ class Wrapping:
 class Content:
     """The bytes of one file, unpacked."""
 
-    where: Wrapping
-    stream: Peeked
+    where: ArchivePath
+    stream: PeekableStream
 
 
 def is_packed(head: bytes) -> bool:
@@ -116,13 +116,13 @@ def _is_tar(head: bytes) -> bool:
 
 
 def expand(
-    stream: ByteStream, where: Wrapping, budget: Budget, notices: list[Notice], depth: int = 0
+    stream: ByteStream, where: ArchivePath, budget: Budget, notices: list[Notice], depth: int = 0
 ) -> Iterator[Content]:
     """The files in a stream: the stream itself, or the contents if it is compressed or an archive.
 
     Each is read before the next.
     """
-    peeked = Peeked(stream)
+    peeked = PeekableStream(stream)
     head = peeked.head
     for magic, name in _UNSUPPORTED.items():
         if head.startswith(magic):
@@ -132,7 +132,7 @@ def expand(
     if depth == _DEPTH and (make is not None or _is_tar(head) or head.startswith(_ZIP)):
         notices.append(Notice("nested archive", where.place, f"archives are read {_DEPTH} deep, not deeper"))
     elif make is not None:
-        inner = Limited(Decompressed(peeked, make, where.place, notices), budget, where.place, notices)
+        inner = LimitedStream(Decompressed(peeked, make, where.place, notices), budget, where.place, notices)
         yield from expand(inner, where, budget, notices, depth + 1)
     elif head.startswith(_ZIP):
         yield from _zipped(peeked, where, budget, notices, depth)
@@ -142,7 +142,9 @@ def expand(
         yield Content(where, peeked)
 
 
-def _zipped(stream: Peeked, where: Wrapping, budget: Budget, notices: list[Notice], depth: int) -> Iterator[Content]:
+def _zipped(
+    stream: PeekableStream, where: ArchivePath, budget: Budget, notices: list[Notice], depth: int
+) -> Iterator[Content]:
     """The files of a zip archive, in its order. The archive is kept while it is read, a large one on disk."""
     with SpooledTemporaryFile(max_size=_ZIP_IN_MEMORY) as kept:
         while block := stream.read(_BLOCK):
@@ -159,15 +161,15 @@ def _zipped(stream: Peeked, where: Wrapping, budget: Budget, notices: list[Notic
 def _unzipped(
     archive: zipfile.ZipFile,
     member: zipfile.ZipInfo,
-    where: Wrapping,
+    where: ArchivePath,
     budget: Budget,
     notices: list[Notice],
     depth: int,
 ) -> Iterator[Content]:
-    inside = Wrapping(where.path, (*where.members, member.filename))
+    inside = ArchivePath(where.path, (*where.members, member.filename))
     try:
         with archive.open(member) as content:
-            limited = Limited(_Checked(content, inside.place, notices), budget, where.place, notices)
+            limited = LimitedStream(_Checked(content, inside.place, notices), budget, where.place, notices)
             yield from expand(limited, inside, budget, notices, depth + 1)
     except (RuntimeError, NotImplementedError) as error:
         # An encrypted member, or a compression method that zipfile does not know.
@@ -238,14 +240,16 @@ class _Member:
         return out
 
 
-def _members(stream: Peeked, where: Wrapping, budget: Budget, notices: list[Notice], depth: int) -> Iterator[Content]:
+def _members(
+    stream: PeekableStream, where: ArchivePath, budget: Budget, notices: list[Notice], depth: int
+) -> Iterator[Content]:
     """The files of a tar archive, in its order."""
     padded = _Padded(stream)
     damage: str | None = None
     try:
         with tarfile.open(fileobj=padded, mode="r|") as archive:  # type: ignore[call-overload]  # only read is needed
             for member in archive:
-                inside = Wrapping(where.path, (*where.members, member.name))
+                inside = ArchivePath(where.path, (*where.members, member.name))
                 if member.isdir():
                     continue
                 if not member.isreg() or member.issparse():

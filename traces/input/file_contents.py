@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.json_events import JsonEvent
 from assay.traces.input.lines.record_scanner import FileCounts
-from assay.traces.store.packed_records import Rows
+from assay.traces.store.packed_records import PackedRecords
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class FileReading:
 
     origin: RecordOrigin
     tally: FileCounts
-    matches: Rows = field(default_factory=Rows)
+    matches: PackedRecords = field(default_factory=PackedRecords)
     unmapped: dict[tuple[str, str], Unmapped] = field(default_factory=dict)
     other: int = 0
     nameless: int = 0

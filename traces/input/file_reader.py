@@ -19,15 +19,15 @@ from assay.traces.input.lines.line_layout import (
     without_colours,
 )
 from assay.traces.input.lines.pasted_lines import normalise
-from assay.traces.input.lines.record_kinds import ALONE, BRACKETED, KEPT, Dispatched, RecordKinds, Sorted
+from assay.traces.input.lines.record_kinds import ALONE, BRACKETED, KEPT, LoggerDispatch, RecordKinds, SortedBlock
 from assay.traces.input.lines.timestamps import Clock
-from assay.traces.patterns.match import NOTHING, Likeness, LoggerShapes
-from assay.traces.patterns.pattern import BEGINNINGS
+from assay.traces.patterns.match import NO_MATCH, LoggerPatterns, TemplateMatch
+from assay.traces.patterns.pattern import START_ROLES
 from assay.traces.store.log4j_scanner import NO_MOMENT
 from assay.traces.store.matched_record import MatchedRecord, match_of
 from assay.traces.store.packed_records import NEVER
-from assay.traces.store.record_block import Numbers, RawRecord, Stretch
-from assay.traces.store.single_record_templates import SingleMoulds
+from assay.traces.store.record_block import Numbers, RawRecord, RecordBlock
+from assay.traces.store.single_record_templates import SingleRecordLayouts
 
 _BACK = 60_000
 _AHEAD = 6 * 3600_000
@@ -43,7 +43,7 @@ class Dispatch(Protocol):
     """What a job needs of the reader of all files."""
 
     @property
-    def endings(self) -> Mapping[bytes, Dispatched]:
+    def endings(self) -> Mapping[bytes, LoggerDispatch]:
         """The loggers by the ending of a record of one line: all that follows its message."""
         ...
 
@@ -51,7 +51,7 @@ class Dispatch(Protocol):
         """Remember an ending, if it holds a logger."""
         ...
 
-    def dispatch(self, logger: bytes) -> Dispatched:
+    def dispatch(self, logger: bytes) -> LoggerDispatch:
         """The full name and the patterns of a logger."""
         ...
 
@@ -65,12 +65,12 @@ class Dispatch(Protocol):
         ...
 
     @property
-    def single(self) -> SingleMoulds:
+    def single(self) -> SingleRecordLayouts:
         """The record layouts of all other records."""
         ...
 
     @property
-    def nameless(self) -> LoggerShapes:
+    def nameless(self) -> LoggerPatterns:
         """The patterns that recognise a message without its logger."""
         ...
 
@@ -109,19 +109,19 @@ class FileJob:
         self._latest: int | None = None
         self._jumps: dict[str, tuple[int, int, LogPosition]] = {}
 
-    def take_all(self, records: Iterable[RawRecord | Stretch]) -> None:
+    def take_all(self, records: Iterable[RawRecord | RecordBlock]) -> None:
         """Take in records, single ones and blocks."""
         for record in records:
-            if isinstance(record, Stretch):
-                self._take_stretch(record)
+            if isinstance(record, RecordBlock):
+                self._take_block(record)
             else:
                 self.take(record)
 
-    def _take_stretch(self, stretch: Stretch) -> None:
+    def _take_block(self, block: RecordBlock) -> None:
         """Take in a block: the records that have to be read one by one, and the ranges between them."""
-        records, count = self._reader.kinds.sort(stretch), len(stretch.bodies)
+        records, count = self._reader.kinds.sort(block), len(block.bodies)
         classes = records.classes
-        alone = (classes == ALONE) | ((classes == KEPT) & (stretch.times == NO_MOMENT))
+        alone = (classes == ALONE) | ((classes == KEPT) & (block.times == NO_MOMENT))
         if self._vain < _PATIENCE or alone.any():
             alone |= classes == BRACKETED
         at = 0
@@ -129,14 +129,14 @@ class FileJob:
             # The records before used a layout with the logger in front; so long as it lasts, each record is read by
             # itself.
             while at < stop and self._in_header:
-                self.take(stretch.raw(at))
+                self.take(block.raw(at))
                 at += 1
             self._take_sorted(records, at, stop)
             if stop < count:
-                self.take(stretch.raw(stop))
+                self.take(block.raw(stop))
             at = stop + 1
 
-    def _take_sorted(self, records: Sorted, begin: int, end: int) -> None:
+    def _take_sorted(self, records: SortedBlock, begin: int, end: int) -> None:
         """Take in a range of a block in which no record has to be read by itself."""
         if begin >= end:
             return
@@ -145,17 +145,17 @@ class FileJob:
         self.reading.other += end - begin - len(kept)
         self._nameless_last = False
         if len(kept):
-            self._check_times(records.stretch, kept)
+            self._check_times(records.block, kept)
             self._reader.kinds.keep(self.reading.matches, self.reading.file, records, kept)
 
-    def _check_times(self, stretch: Stretch, kept: Numbers) -> None:
+    def _check_times(self, block: RecordBlock, kept: Numbers) -> None:
         """Report jumps in the times of some records."""
-        times = stretch.times[kept]
+        times = block.times[kept]
         jumps = np.empty_like(times)
         jumps[0] = 0 if self._latest is None else times[0] - self._latest
         np.subtract(times[1:], times[:-1], out=jumps[1:])
         for at in np.flatnonzero((jumps < -_BACK) | (jumps > _AHEAD)).tolist():
-            line, offset = int(stretch.lines[kept[at]]), stretch.base + int(stretch.starts[kept[at]]) + 1
+            line, offset = int(block.lines[kept[at]]), block.base + int(block.starts[kept[at]]) + 1
             self._note_jump(int(jumps[at]), LogPosition(self.reading.file, line, offset))
         self._latest = int(times[-1])
 
@@ -185,21 +185,21 @@ class FileJob:
         if known is None:
             self._reader.learn_ending(text[at:])
 
-    def _take_stock(self, raw: RawRecord, logger: Dispatched, head: bytes, tail: str) -> None:
+    def _take_stock(self, raw: RawRecord, logger: LoggerDispatch, head: bytes, tail: str) -> None:
         """Take in a record of the stock layout: no thread, and the logger behind the message."""
-        name, shapes = logger
-        if shapes is None:
+        name, patterns = logger
+        if patterns is None:
             self.reading.other += 1
             return
-        likeness = shapes.likeness(head)
-        if not likeness.whole and head.startswith(b"[") and self._vain < _PATIENCE:
+        template_match = patterns.template_match(head)
+        if not template_match.whole and head.startswith(b"[") and self._vain < _PATIENCE:
             self._vain += 1
             self._take_odd(raw)
             return
-        self._count(raw, name, shapes, likeness)
-        if likeness.forms:
+        self._count(raw, name, patterns, template_match)
+        if template_match.field_layouts:
             said = ReadLine(self._reader.level(raw.level), None, name, head.decode(), tail)
-            self._keep(raw, said, shapes, likeness)
+            self._keep(raw, said, patterns, template_match)
 
     def begin_like(self, earlier: FileJob) -> None:
         """Expect the layout that another job met last."""
@@ -224,7 +224,7 @@ class FileJob:
             jump = int(its.matches.times[first]) - self._latest
             if not -_BACK <= jump <= _AHEAD:
                 self._note_jump(jump, self._moved(its.matches[first].record.place, lines, offset))
-        mine.matches.extend_in_place(its.matches.changed(mine.file, lines, offset))
+        mine.matches.extend_in_place(its.matches.relocated(mine.file, lines, offset))
         for key, unmapped in its.unmapped.items():
             known = mine.unmapped.setdefault(key, Unmapped(0, self._moved(unmapped.place, lines, offset)))
             known.count += unmapped.count
@@ -287,7 +287,7 @@ class FileJob:
         """Whether the first matched line is one with which a process begins: output of a script before it is then not a
         part of a lost record.
         """
-        return bool(self.reading.matches) and not BEGINNINGS.isdisjoint(self.reading.matches[0].roles)
+        return bool(self.reading.matches) and not START_ROLES.isdisjoint(self.reading.matches[0].roles)
 
     def _place(self, raw: RawRecord) -> LogPosition:
         return LogPosition(self.reading.file, raw.line, raw.offset)
@@ -312,17 +312,17 @@ class FileJob:
         """
         text = self._text(raw)
         level = self._reader.level(raw.level)
-        best: tuple[ReadLine, LoggerShapes | None, Likeness] | None = None
+        best: tuple[ReadLine, LoggerPatterns | None, TemplateMatch] | None = None
         for line in self._ways_to_read(text, level):
-            name, shapes = self._reader.dispatch(line.logger.encode())
-            if shapes is None and (
+            name, patterns = self._reader.dispatch(line.logger.encode())
+            if patterns is None and (
                 best is not None or not ("." in line.logger or (line.in_header and self._in_header))
             ):
                 continue
-            likeness = NOTHING if shapes is None else shapes.likeness(line.message.encode())
-            if best is None or likeness.whole or (best[1] is None and shapes is not None):
-                best = (line._replace(logger=name), shapes, likeness)
-            if likeness.whole or (shapes is None and line.in_header and self._in_header and "." in line.logger):
+            template_match = NO_MATCH if patterns is None else patterns.template_match(line.message.encode())
+            if best is None or template_match.whole or (best[1] is None and patterns is not None):
+                best = (line._replace(logger=name), patterns, template_match)
+            if template_match.whole or (patterns is None and line.in_header and self._in_header and "." in line.logger):
                 break  # a word without a dot may be the first word of a message whose logger is behind it
         if best is None:
             best = self._without_logger(text, level)
@@ -332,35 +332,39 @@ class FileJob:
             self.reading.nameless += 1
             self.reading.other += 1
             return
-        line, shapes, likeness = best
+        line, patterns, template_match = best
         self._layout_changed |= self._in_header != line.in_header
         self._in_header = line.in_header
         if line.thread:
             self._first_thread = self._vain if self._first_thread is None else self._first_thread
             self._vain = 0
-        if shapes is None:
+        if patterns is None:
             self.reading.other += 1
             return
-        self._count(raw, line.logger, shapes, likeness)
-        if likeness.forms:
-            self._keep(raw, line, shapes, likeness)
+        self._count(raw, line.logger, patterns, template_match)
+        if template_match.field_layouts:
+            self._keep(raw, line, patterns, template_match)
 
-    def _without_logger(self, text: str, level: str) -> tuple[ReadLine, LoggerShapes, Likeness] | None:
+    def _without_logger(self, text: str, level: str) -> tuple[ReadLine, LoggerPatterns, TemplateMatch] | None:
         """A record that names no logger, because its layout has none or its end is missing, recognised
         by its message.
         """
         head = None if level else header_without_logger(text)
         message = (text if head is None else text[head.begin :]).rstrip()
-        shapes = self._reader.nameless
-        likeness = shapes.likeness(message.encode())
-        if not likeness.whole:
+        patterns = self._reader.nameless
+        template_match = patterns.template_match(message.encode())
+        if not template_match.whole:
             return None
         said = (
             ReadLine(level, None, "", message, "")
             if head is None
             else ReadLine(head.level, head.thread, "", message, "")
         )
-        return said._replace(logger=likeness.forms[0].shape.loggers[0], in_header=self._in_header), shapes, likeness
+        return (
+            said._replace(logger=template_match.field_layouts[0].pattern.loggers[0], in_header=self._in_header),
+            patterns,
+            template_match,
+        )
 
     def _note_jump(self, jump: int, place: LogPosition) -> None:
         """Note times that go back, or ahead by so much that lines are probably missing; the largest jump of the file is
@@ -392,20 +396,20 @@ class FileJob:
             for way in ways:
                 yield from way(normalise(text), level)
 
-    def _count(self, raw: RawRecord, logger: str, shapes: LoggerShapes, likeness: Likeness) -> None:
+    def _count(self, raw: RawRecord, logger: str, patterns: LoggerPatterns, template_match: TemplateMatch) -> None:
         """Count a record of a known logger if no pattern describes its whole message."""
-        if likeness.whole:
+        if template_match.whole:
             return
-        if shapes.protocol:
-            key = (logger, likeness.masked)
+        if patterns.protocol:
+            key = (logger, template_match.masked)
             known = self.reading.unmapped.get(key)
             if known is None:
                 known = self.reading.unmapped[key] = Unmapped(0, self._place(raw))
             known.count += 1
-        elif not likeness.forms:
+        elif not template_match.field_layouts:
             self.reading.other += 1
 
-    def _keep(self, raw: RawRecord, line: ReadLine, shapes: LoggerShapes, likeness: Likeness) -> None:
+    def _keep(self, raw: RawRecord, line: ReadLine, patterns: LoggerPatterns, template_match: TemplateMatch) -> None:
         """Add a record, with what was found in its message."""
         time = self._clock.read(raw.stamp)
         if time is None:
@@ -418,8 +422,8 @@ class FileJob:
         record = LogRecord(
             self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
         )
-        if not self._reader.single.keep(self.reading.matches, record, likeness, shapes.table):
-            self.reading.matches.append(match_of(record, likeness))
+        if not self._reader.single.keep(self.reading.matches, record, template_match, patterns.table):
+            self.reading.matches.append(match_of(record, template_match))
 
 
 def _duration(milliseconds: int) -> str:

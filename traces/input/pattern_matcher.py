@@ -16,13 +16,13 @@ from assay.traces.input.lines.collector_prefix import find_prefixes
 from assay.traces.input.lines.json_log_lines import holds_lines
 from assay.traces.input.lines.line_layout import LOGGER_LAST, START
 from assay.traces.input.lines.pasted_lines import pasted_records
-from assay.traces.input.lines.record_kinds import Dispatched, RecordKinds
+from assay.traces.input.lines.record_kinds import LoggerDispatch, RecordKinds
 from assay.traces.input.lines.record_scanner import ByteStream, FileCounts, ScanLimits, divide
-from assay.traces.input.lines.strip_prefix import LineOrigin, Unwrapped
-from assay.traces.patterns.match import LoggerShapes, Recogniser
+from assay.traces.input.lines.strip_prefix import LineOrigin, PrefixStripper
+from assay.traces.patterns.match import LoggerPatterns, PatternMatcher
 from assay.traces.store.matched_record import MatchedRecord, match_found
 from assay.traces.store.record_block import RawRecord
-from assay.traces.store.single_record_templates import SingleMoulds
+from assay.traces.store.single_record_templates import SingleRecordLayouts
 
 _PASTED_INTO = (".log", ".txt", ".out", ".err", ".md", "")
 """Endings of files in a directory in which a person may have pasted log lines.
@@ -62,13 +62,13 @@ class _Hashed:
 class RecordReader:
     """Reads files with one catalogue of patterns."""
 
-    def __init__(self, recogniser: Recogniser, limits: ScanLimits) -> None:
+    def __init__(self, recogniser: PatternMatcher, limits: ScanLimits) -> None:
         self._recogniser = recogniser
         self._limits = limits
-        self._loggers: dict[bytes, Dispatched] = {}
-        self.endings: dict[bytes, Dispatched] = {}
+        self._loggers: dict[bytes, LoggerDispatch] = {}
+        self.endings: dict[bytes, LoggerDispatch] = {}
         self._levels: dict[bytes, str] = {}
-        self.kinds, self.single = RecordKinds(self.dispatch, self.level), SingleMoulds()
+        self.kinds, self.single = RecordKinds(self.dispatch, self.level), SingleRecordLayouts()
 
     def read(self, stream: ByteStream, head: bytes, origin: RecordOrigin, *, may_be_pasted: bool) -> list[FileReading]:
         """Read one file to its end; returns one reading for the file, or for each part of it.
@@ -90,7 +90,7 @@ class RecordReader:
             return [reading]
         hashed = _Hashed(stream)
         if prefixes or b"\x1b[" in head or holds_lines(head):
-            unwrapped = Unwrapped(prefixes, origin.file, reading.tally, self._limits)
+            unwrapped = PrefixStripper(prefixes, origin.file, reading.tally, self._limits)
             parts = self._read_parts(unwrapped.read(hashed), reading)
             note_zeros(reading, hashed.first_zero)
         else:
@@ -102,7 +102,7 @@ class RecordReader:
             parts = [reading]
         reading.digest = hashed.digest()
         for part in parts:
-            part.matches.settle()
+            part.matches.compact()
         return parts
 
     def _read_events(self, read: ReadsEvents, stream: ByteStream, reading: FileReading) -> FileReading:
@@ -135,7 +135,7 @@ class RecordReader:
         return [whole, *readings]
 
     @property
-    def nameless(self) -> LoggerShapes:
+    def nameless(self) -> LoggerPatterns:
         """The patterns that recognise a message without its logger."""
         return self._recogniser.nameless
 
@@ -145,13 +145,13 @@ class RecordReader:
         if found is not None and len(self.endings) < _ENDINGS_KEPT:
             self.endings[ending] = self.dispatch(found[1])
 
-    def dispatch(self, logger: bytes) -> Dispatched:
+    def dispatch(self, logger: bytes) -> LoggerDispatch:
         """The name and the patterns of a logger."""
         try:
             return self._loggers[logger]
         except KeyError:
             name = self._recogniser.full_name(logger.decode("ascii", "replace"))
-            found = self._loggers[logger] = (name, self._recogniser.of_logger(name))
+            found = self._loggers[logger] = (name, self._recogniser.patterns_of(name))
             return found
 
     def level(self, level: bytes) -> str:
@@ -199,9 +199,9 @@ def _origin_of(part: LineOrigin, whole: RecordOrigin) -> RecordOrigin:
         path = PurePosixPath(part.path)
         below = str(path.parent).lstrip("/") if part.who else path.parent
         folder = str(PurePosixPath(whole.folder, part.who, below))
-        return replace(whole, folder=folder, base=path.name, part=part.said)
+        return replace(whole, folder=folder, base=path.name, part=part.label)
     folder = "/".join(each for each in (whole.folder, part.role, part.who) if each)
-    return replace(whole, folder=folder, base=f"{whole.base}-{part.run}" if part.run else whole.base, part=part.said)
+    return replace(whole, folder=folder, base=f"{whole.base}-{part.run}" if part.run else whole.base, part=part.label)
 
 
 def may_be_pasted(base: str, *, named: bool) -> bool:

@@ -23,7 +23,7 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.event import LogPosition, LogRecord, Notice
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.lines.timestamps import BASE_YEAR, DAY, year_start
-from assay.traces.store.packed_records import NEVER, Rows
+from assay.traces.store.packed_records import NEVER, PackedRecords
 from assay.traces.store.record_block import Numbers
 
 _DATE = re.compile(
@@ -42,7 +42,7 @@ def series_name(base: str) -> str:
     return _NUMBER.sub("", _DATE.sub("", base))
 
 
-def put_together(readings: Sequence[FileReading]) -> dict[str, list[FileReading]]:
+def logs_in_sequence(readings: Sequence[FileReading]) -> dict[str, list[FileReading]]:
     """The parts of each log in the order of writing, by the name of the first stream.
 
     Files with names of one log but overlapping times were not written one after the other: each is a log by itself.
@@ -86,7 +86,7 @@ def _span(reading: FileReading) -> tuple[int, int]:
     return (int(times.min()), int(times.max())) if len(times) else (0, 0)
 
 
-def turn_around(readings: Sequence[FileReading], notices: list[Notice]) -> None:
+def reverse_newest_first(readings: Sequence[FileReading], notices: list[Notice]) -> None:
     """Reverse files that begin with their newest line, as exports from a search often do."""
     for reading in readings:
         steps = np.diff(reading.matches.known_times)
@@ -168,12 +168,12 @@ def _in_several(readings: Sequence[FileReading]) -> Numbers:
     signs, loose = [], []
     for reading in readings:
         own = reading.matches.take(among(reading.matches.times, times))
-        signs.append((own.marks() ^ own.times.astype(np.uint64))[own.packed])
+        signs.append((own.message_hashes() ^ own.times.astype(np.uint64))[own.packed])
         loose.append(own.times[~own.packed])
     several = _repeated(signs)
     alike = (
         [
-            own.times[own.packed & among(own.marks() ^ own.times.astype(np.uint64), several)]
+            own.times[own.packed & among(own.message_hashes() ^ own.times.astype(np.uint64), several)]
             for own in (reading.matches for reading in readings)
         ]
         if len(several)
@@ -189,7 +189,7 @@ def _repeated(values: Sequence[Any]) -> Any:
     return repeated(np.concatenate([distinct(own) for own in values]))
 
 
-def _keys(matches: Rows, times: Numbers) -> list[Key]:
+def _keys(matches: PackedRecords, times: Numbers) -> list[Key]:
     """The keys of the records at some times, by which copies are recognised."""
     own = matches.take(among(matches.times, times)) if len(times) else ()
     return [_key(match.record, match.record.time) for match in own if match.record.time is not None]
@@ -239,7 +239,7 @@ def _common(*readings: FileReading) -> int:
     return min(int(np.count_nonzero((begin <= times) & (times <= end))) for times in both)
 
 
-def find_years(readings: Sequence[FileReading], notices: list[Notice]) -> None:
+def complete_years(readings: Sequence[FileReading], notices: list[Notice]) -> None:
     """Complete timestamps without year, or without date, from the other files, or from the file's modification time."""
     dated = [_span(reading) for reading in readings if reading.matches and reading.lacks is None]
     for reading in readings:
@@ -247,7 +247,7 @@ def find_years(readings: Sequence[FileReading], notices: list[Notice]) -> None:
             continue
         begin, end = _span(reading)
         shift = _shift(reading.lacks, begin, end, dated, reading.origin.modified)
-        reading.matches = reading.matches.changed(reading.file, times=shift)
+        reading.matches = reading.matches.relocated(reading.file, times=shift)
         said = "that of the other files" if dated else "that of the file's last change" if shift else "unknown"
         text = f"the time stamps have no {reading.lacks}; it was taken to be {said}"
         notices.append(Notice(f"no {reading.lacks}", LogPosition(reading.file, 1, 0), text))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
 from assay.traces.event import LogPosition, Notice
-from assay.traces.input.archives import Budget, Content, Wrapping, expand
+from assay.traces.input.archives import ArchivePath, Budget, Content, expand
 from assay.traces.input.file_contents import RecordOrigin
 from assay.traces.input.lines.record_scanner import ByteStream
 
@@ -38,7 +38,7 @@ class ExpansionLimit:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedFile:
     """A file to read: its name as the user would write it, its absolute path or URI, and whether the user named the
     file itself.
 
@@ -65,7 +65,7 @@ class Listed:
 class TextSource:
     """A text to read: a listed file, or one from it if it is an archive."""
 
-    listed: Listed
+    listed: ListedFile
     content: Content
 
     @property
@@ -100,22 +100,24 @@ def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) ->
             notices.append(unreadable(listed.name, error.strerror))
 
 
-def unpack(listed: Listed, stream: ByteStream, limit: ExpansionLimit, notices: list[Notice]) -> Iterator[TextSource]:
+def unpack(
+    listed: ListedFile, stream: ByteStream, limit: ExpansionLimit, notices: list[Notice]
+) -> Iterator[TextSource]:
     """The texts in a file whose bytes ``stream`` returns: the file itself, or the contents of an archive; each is read
     before the next.
 
     The size of standard input is not known: if it is compressed, its budget is the floor of the limit.
     """
-    for content in expand(stream, Wrapping(listed.name), limit.budget(listed.size), notices):
+    for content in expand(stream, ArchivePath(listed.name), limit.budget(listed.size), notices):
         yield TextSource(listed, content)
 
 
-def list_files(paths: Iterable[Path], notices: list[Notice]) -> Iterator[Listed]:
+def list_files(paths: Iterable[Path], notices: list[Notice]) -> Iterator[ListedFile]:
     """The files behind the paths; none is opened."""
     walker = _Walker(notices)
     for path in paths:
         if path == STANDARD_INPUT:
-            yield Listed(STDIN_NAME, str(Path(STDIN_NAME).absolute()), named=True, size=0)
+            yield ListedFile(STDIN_NAME, str(Path(STDIN_NAME).absolute()), named=True, size=0)
         elif path.is_dir():
             noticed, is_empty = len(notices), True
             for listed in walker.directory(path):
@@ -139,7 +141,7 @@ class _Walker:
         self._notices = notices
         self._seen: dict[tuple[int, int], Path] = {}
 
-    def directory(self, path: Path) -> Iterator[Listed]:
+    def directory(self, path: Path) -> Iterator[ListedFile]:
         """The files below a directory; links are followed once."""
         try:
             if self._reached_before(path, path.stat()):
@@ -154,7 +156,7 @@ class _Walker:
             else:
                 yield from self.file(entry, named=False)
 
-    def file(self, path: Path, *, named: bool) -> Iterator[Listed]:
+    def file(self, path: Path, *, named: bool) -> Iterator[ListedFile]:
         """The file, if it is a regular file."""
         try:
             status = path.stat()
@@ -164,7 +166,7 @@ class _Walker:
         if not stat.S_ISREG(status.st_mode):
             self._notices.append(_note("not a file", path, "neither a file nor a directory"))
         elif not self._reached_before(path, status):
-            yield Listed(str(path), str(path.absolute()), named, status.st_size, status.st_mtime_ns // 1_000_000)
+            yield ListedFile(str(path), str(path.absolute()), named, status.st_size, status.st_mtime_ns // 1_000_000)
 
     def _reached_before(self, path: Path, status: os.stat_result) -> bool:
         """Whether this file or directory was reached before under another name, which is then reported."""

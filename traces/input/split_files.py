@@ -18,7 +18,7 @@ from assay.traces.input.file_reader import FileJob
 from assay.traces.input.lines.line_layout import START
 from assay.traces.input.lines.record_scanner import BOM, Cutter, FileCounts, ScanLimits, divide
 from assay.traces.input.pattern_matcher import RecordReader, is_plain, note_zeros
-from assay.traces.store.message_templates import LikeMoulds
+from assay.traces.store.message_templates import MergedLayouts
 
 HEAD = 1 << 16
 """How many bytes from the beginning of a text decide what it is."""
@@ -44,12 +44,12 @@ class Piece:
     zero: int
     digest: bytes
 
-    def alike(self, like: LikeMoulds) -> Piece:
+    def with_shared_layouts(self, like: MergedLayouts) -> Piece:
         """The same piece, with record layouts in a numbering that many pieces share."""
         if self.between is None:
             return self
         between, reading = copy(self.between), copy(self.between.reading)
-        reading.matches, between.reading = reading.matches.alike(like), reading
+        reading.matches, between.reading = reading.matches.with_shared_layouts(like), reading
         return replace(self, between=between)
 
 

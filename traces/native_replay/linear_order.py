@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.checker.native.functions.trace_rules import EncodedLines
 from assay.grammar.kernel import Ordering
-from assay.traces.event import SUPPOSED, Event
+from assay.traces.event import INFERRED, Event
 from assay.traces.observe.partial_order import Key, Times, earliest_times, latest_times, precede, times_of
 from assay.traces.store.record_block import Numbers
 
@@ -121,7 +121,7 @@ def _times(
     else:
         every = np.array(stamps, np.float64)
         times = [every[own] for own in groups]
-    if any(key[0] == SUPPOSED for key in keys) or (len(keys) > 1 and any(np.isnan(own[0]) for own in times)):
+    if any(key[0] == INFERRED for key in keys) or (len(keys) > 1 and any(np.isnan(own[0]) for own in times)):
         raise NoOrderError
     spreads = np.array(list(map(attrgetter("record.resolution"), events)), np.float64) - 1
     after = [[i for i, other in enumerate(keys) if precede(other, key)] for key in keys]

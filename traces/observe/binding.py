@@ -267,7 +267,7 @@ class EventBinder:
         misfits: list[Misfit] = []
         ignored, unmapped = _Counter(), _Counter()
         used = fields = 0
-        for number, stated in events.stated().items():
+        for number, stated in events.statement_counts().items():
             example, count = stated.example, stated.times
             rules = self._rules.get(example.kind)
             seen = () if rules is None else self._views(example, rules)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from assay.grammar import kernel as k
 from assay.grammar.kernel import Ordering
-from assay.traces.event import SUPPOSED
+from assay.traces.event import INFERRED
 from assay.traces.observe.binding import Observation
 
 OF_THREADS = frozenset({"kafka"})
@@ -140,7 +140,7 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> PartialOrd
     streams: list[ObservationStream] = []
     first = 0
     for number, key in enumerate(keys):
-        if key[0] == SUPPOSED:
+        if key[0] == INFERRED:
             earliest[number], latest[number] = np.full_like(times[number], -inf), np.full_like(times[number], inf)
         rows = zip(groups[key], *(each[number].tolist() for each in (times, earliest, latest)), strict=True)
         items = tuple(

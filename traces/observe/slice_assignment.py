@@ -15,7 +15,7 @@ from assay.traces.event import Event
 from assay.traces.observe.slice_incarnations import lives
 from assay.traces.table.event_selection import Selection, SliceField
 from assay.traces.table.event_table import EventTable, Positions, in_order
-from assay.traces.table.statement_ids import Everywhere, Names
+from assay.traces.table.statement_ids import EveryKind, FieldNames
 
 H = TypeVar("H", bound=Hashable)
 
@@ -30,7 +30,7 @@ class SlicedEvents:
 
     shared: Selection
     slices: Mapping[str, Selection]
-    names: Names
+    names: FieldNames
 
     @property
     def all(self) -> Iterator[Event]:
@@ -58,12 +58,12 @@ class SlicedEvents:
         return found
 
 
-def unsliced(events: Sequence[Event], names: Names) -> SlicedEvents:
+def unsliced(events: Sequence[Event], names: FieldNames) -> SlicedEvents:
     """All events as shared ones: no slices."""
     return SlicedEvents(Selection.of(events, names), {}, names)
 
 
-def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEvents:
+def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames) -> SlicedEvents:
     """The events by slice; ``names`` are the fields that their clause reads.
 
     An event that has only the first of the naming fields (a topic without a partition) names a group of slices, and
@@ -71,7 +71,7 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: Names) -> SlicedEve
     """
     table = EventTable.of(events)
     telling = frozenset({*slicing.fields, *(() if slicing.identity is None else (slicing.identity,))})
-    statements = table.statements(Everywhere(telling, names))
+    statements = table.statements(EveryKind(telling, names))
     found = _Named(slicing, table)
     mark = SliceField(slicing.sort.elements[0])
     slices: dict[str, Selection] = {}
@@ -95,7 +95,7 @@ class _Named:
         self.groups: dict[Name, Positions] = {}
         self.shared = np.empty(0, np.int32)
         known: dict[Name, int] = {}
-        statements = table.statements(Everywhere(frozenset(slicing.fields)))  # far fewer than what events state in all
+        statements = table.statements(EveryKind(frozenset(slicing.fields)))  # far fewer than what events state in all
         names = table.each(statements, "names a slice", lambda event: _name(slicing, event))
         codes = np.array([known.setdefault(name, len(known)) for name in names], np.int32)
         own = codes[statements.numbers] if len(codes) else np.empty(0, np.int32)

@@ -18,7 +18,7 @@ from typing import Any
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Span, SpecError
 from assay.traces.patterns.field_types import CONVERSIONS, Conversion
-from assay.traces.patterns.pattern import Reads, Shape
+from assay.traces.patterns.pattern import LinePattern, MatchExtent
 from assay.traces.patterns.regex_cost import EXPONENTIAL, LONGEST, bounded, degree
 
 BUILT_IN = (
@@ -57,25 +57,25 @@ class Catalogue:
     text).
     """
 
-    shapes: tuple[Shape, ...]
+    patterns: tuple[LinePattern, ...]
     protocol: tuple[str, ...]
-    _by_name: Mapping[str, Shape] = field(init=False, repr=False, compare=False)
+    _by_name: Mapping[str, LinePattern] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_by_name", {shape.name: shape for shape in reversed(self.shapes)})
+        object.__setattr__(self, "_by_name", {pattern.name: pattern for pattern in reversed(self.patterns)})
 
-    def shape(self, name: str) -> Shape:
+    def pattern(self, name: str) -> LinePattern:
         """The pattern of that name; raises KeyError if there is none."""
         return self._by_name[name]
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of events that these patterns can produce, sorted."""
-        return tuple(sorted({shape.kind for shape in self.shapes}))
+        return tuple(sorted({pattern.kind for pattern in self.patterns}))
 
 
 @dataclass(frozen=True, slots=True)
-class ShapeText:
+class PatternFileText:
     """The content of a pattern file, for a process (such as a Spark task) that cannot open the file."""
 
     name: str
@@ -89,50 +89,54 @@ class ShapeText:
         return self.content.decode(encoding)
 
 
-def load_catalogue(extra: Iterable[Path | ShapeText] = ()) -> Catalogue:
+def load_catalogue(extra: Iterable[Path | PatternFileText] = ()) -> Catalogue:
     """The built-in patterns and those of further files.
 
     Raises SpecError with one diagnostic for each mistake (E701, E702).
     """
     problems: list[Diagnostic] = []
     built_in, loggers_built_in = _built_in()
-    shapes, protocol = list(built_in), list(loggers_built_in)
+    patterns, protocol = list(built_in), list(loggers_built_in)
     for source in extra:
-        more, loggers = _shapes_of(source, problems)
-        shapes += more
+        more, loggers = _patterns_of(source, problems)
+        patterns += more
         protocol += loggers
-    names = [shape.name for shape in shapes]
+    names = [pattern.name for pattern in patterns]
     problems += [
         _problem(f"two shapes are named `{name}`") for name in sorted({n for n in names if names.count(n) > 1})
     ]
     if problems:
         raise SpecError(problems)
-    return Catalogue(tuple(shapes), tuple(dict.fromkeys(protocol)))
+    return Catalogue(tuple(patterns), tuple(dict.fromkeys(protocol)))
 
 
 @cache
-def _built_in() -> tuple[tuple[Shape, ...], tuple[str, ...]]:
+def _built_in() -> tuple[tuple[LinePattern, ...], tuple[str, ...]]:
     """The built-in patterns, and their protocol loggers."""
     problems: list[Diagnostic] = []
-    found = [_shapes_of(files("assay.traces.patterns.lines") / name, problems) for name in BUILT_IN]
+    found = [_patterns_of(files("assay.traces.patterns.lines") / name, problems) for name in BUILT_IN]
     if problems:
         raise SpecError(problems)
-    return tuple(shape for shapes, _ in found for shape in shapes), tuple(name for _, names in found for name in names)
+    return tuple(pattern for patterns, _ in found for pattern in patterns), tuple(
+        name for _, names in found for name in names
+    )
 
 
-def _shapes_of(source: Traversable | ShapeText, problems: list[Diagnostic]) -> tuple[list[Shape], list[str]]:
+def _patterns_of(
+    source: Traversable | PatternFileText, problems: list[Diagnostic]
+) -> tuple[list[LinePattern], list[str]]:
     """The patterns of a file, and its protocol loggers."""
     content = _parse(source, problems)
     tables = enumerate(content.get("shape", []), 1)
-    shapes = [_shape(entry, f"shape {number} of {source}", problems) for number, entry in tables]
-    return [shape for shape in shapes if shape is not None], content.get("protocol", [])
+    patterns = [_line_pattern(entry, f"shape {number} of {source}", problems) for number, entry in tables]
+    return [pattern for pattern in patterns if pattern is not None], content.get("protocol", [])
 
 
 def _problem(message: str, code: str = "E702", span: Span = NOWHERE) -> Diagnostic:
     return Diagnostic(code, span, message)
 
 
-def _parse(source: Traversable | ShapeText, problems: list[Diagnostic]) -> dict[str, Any]:
+def _parse(source: Traversable | PatternFileText, problems: list[Diagnostic]) -> dict[str, Any]:
     """The content of a pattern file; if the file cannot be read, an empty dictionary and one more diagnostic."""
     span = Span(str(source), 1, 1, 1, 1)
     try:
@@ -140,8 +144,8 @@ def _parse(source: Traversable | ShapeText, problems: list[Diagnostic]) -> dict[
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         problems.append(_problem(f"the shape file cannot be read: {error}", "E701", span))
         return {}
-    shapes, protocol = content.get("shape", []), content.get("protocol", [])
-    if not (_is_list_of(shapes, dict) and _is_list_of(protocol, str)):
+    patterns, protocol = content.get("shape", []), content.get("protocol", [])
+    if not (_is_list_of(patterns, dict) and _is_list_of(protocol, str)):
         problems.append(_problem("`[[shape]]` is a table, and `protocol` a list of logger names", "E701", span))
         return {}
     return content
@@ -151,21 +155,21 @@ def _is_list_of(value: object, kind: type) -> bool:
     return isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
-def _shape(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> Shape | None:
+def _line_pattern(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> LinePattern | None:
     """The pattern of one table; None, and diagnostics that say why, if the table has mistakes."""
     wrong = [f"{where}: {text}" for text in _mistakes(entry)]
     problems += [_problem(text) for text in wrong]
     if wrong:
         return None
     conversions = {name: CONVERSIONS[kind] for name, kind in entry.get("fields", {}).items()}
-    pattern = _compiled(entry["pattern"])
+    regex = _compiled(entry["pattern"])
     around = _compiled(entry["around"]) if "around" in entry else None
-    return Shape(
+    return LinePattern(
         name=entry["name"],
         kind=entry["kind"],
         loggers=tuple(entry["loggers"]),
-        reads=Reads(entry.get("reads", "whole")),
-        pattern=pattern,
+        reads=MatchExtent(entry.get("reads", "whole")),
+        regex=regex,
         literal=entry.get("literal", ""),
         fields=MappingProxyType(conversions),
         constants=MappingProxyType(dict(entry.get("constants", {}))),
@@ -178,21 +182,21 @@ def _shape(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> 
         meaning=entry["meaning"],
         example=entry["example"],
         clock=entry.get("clock"),
-        groups=_groups(pattern, conversions),
+        groups=_groups(regex, conversions),
         around=around,
         groups_around=() if around is None else _groups(around, conversions),
         longest=LONGEST[_degree(entry)],
     )
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(bounded(pattern), re.DOTALL)
+def _compiled(regex: str) -> re.Pattern[str]:
+    return re.compile(bounded(regex), re.DOTALL)
 
 
-def _groups(pattern: re.Pattern[str], conversions: Mapping[str, Conversion]) -> tuple[tuple[str, Conversion], ...]:
+def _groups(regex: re.Pattern[str], conversions: Mapping[str, Conversion]) -> tuple[tuple[str, Conversion], ...]:
     """The fields that the groups of a pattern fill, in the order of the groups."""
     # A group `name_` fills the field `name` too: alternatives of a regular expression cannot share one group name.
-    names = [name.rstrip("_") for name, _ in sorted(pattern.groupindex.items(), key=lambda item: item[1])]
+    names = [name.rstrip("_") for name, _ in sorted(regex.groupindex.items(), key=lambda item: item[1])]
     return tuple((name, conversions[name]) for name in names)
 
 
@@ -208,9 +212,9 @@ def _mistakes(entry: Mapping[str, Any]) -> list[str]:
     found += [f"`{key}` is a list of texts" for key in ("loggers", "joins") if not _is_list_of(entry.get(key, []), str)]
     if found:
         return found
-    if entry.get("reads", "whole") not in {item.value for item in Reads}:
+    if entry.get("reads", "whole") not in {item.value for item in MatchExtent}:
         found.append(f"`reads` is whole, start or each, not `{entry['reads']}`")
-    if "around" in entry and entry.get("reads") != Reads.EACH.value:
+    if "around" in entry and entry.get("reads") != MatchExtent.EACH.value:
         found.append('`around` goes with `reads = "each"`')
     if entry.get("role") not in _ROLES | {None}:
         found.append(f"`role` is one of {', '.join(sorted(_ROLES))}, not `{entry['role']}`")
@@ -220,10 +224,10 @@ def _mistakes(entry: Mapping[str, Any]) -> list[str]:
 def _pattern_mistakes(entry: Mapping[str, Any]) -> list[str]:
     """Patterns that do not compile, fields without a group, groups without a conversion, and unknown conversions."""
     try:
-        patterns = [re.compile(entry[key], re.DOTALL) for key in ("pattern", "around") if key in entry]
+        regexes = [re.compile(entry[key], re.DOTALL) for key in ("pattern", "around") if key in entry]
     except re.error as error:
         return [f"the pattern is no regular expression: {error}"]
-    groups = {name.rstrip("_") for pattern in patterns for name in pattern.groupindex}
+    groups = {name.rstrip("_") for regex in regexes for name in regex.groupindex}
     fields: Mapping[str, object] = entry.get("fields", {})
     found = _slowness(entry)
     found += [f"the pattern has no group `{name}`" for name in fields if name not in groups]
@@ -244,19 +248,21 @@ def _degree(entry: Mapping[str, Any]) -> int:
     """The exponent of the worst matching time of a table's patterns; raises ValueError for a pattern that cannot be
     judged.
     """
-    around = _degree_of(entry["around"], Reads.WHOLE.value) if "around" in entry else 1
-    return max(around, _degree_of(entry["pattern"], entry.get("reads", Reads.WHOLE.value)))
+    around = _degree_of(entry["around"], MatchExtent.WHOLE.value) if "around" in entry else 1
+    return max(around, _degree_of(entry["pattern"], entry.get("reads", MatchExtent.WHOLE.value)))
 
 
 def _degree_of(text: str, reads: str) -> int:
-    skeleton = _WITHOUT_CLASSES.sub("x", bounded(text))
+    template = _WITHOUT_CLASSES.sub("x", bounded(text))
     if (
-        reads != Reads.EACH.value
-        and len(_ENDLESS.findall(skeleton)) <= 1
-        and not re.search(r"\)(?:[*+]|\{\d*,\})", skeleton)
+        reads != MatchExtent.EACH.value
+        and len(_ENDLESS.findall(template)) <= 1
+        and not re.search(r"\)(?:[*+]|\{\d*,\})", template)
     ):
         return 1  # no other unbounded repetition could take the same characters
-    return degree(_compiled(text), to_the_end=reads == Reads.WHOLE.value, anywhere=reads == Reads.EACH.value)
+    return degree(
+        _compiled(text), to_the_end=reads == MatchExtent.WHOLE.value, anywhere=reads == MatchExtent.EACH.value
+    )
 
 
 def _slowness(entry: Mapping[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase, translate
 
 from assay.traces.patterns.catalogue import Catalogue
-from assay.traces.patterns.pattern import Shape
+from assay.traces.patterns.pattern import LinePattern
 
 _WILD = re.compile(r"[*?\[]")
 
@@ -16,10 +16,10 @@ class LoggerNames:
     """The loggers of a catalogue."""
 
     def __init__(self, catalogue: Catalogue) -> None:
-        self._shapes = catalogue.shapes
+        self._patterns = catalogue.patterns
         self._printed: dict[str, list[int]] = {}
-        for number, shape in enumerate(catalogue.shapes):
-            for name in shape.loggers:
+        for number, pattern in enumerate(catalogue.patterns):
+            for name in pattern.loggers:
                 self._printed.setdefault(name, []).append(number)
         self._wild = _compiled(self._printed)
         self._protocol = frozenset(catalogue.protocol)
@@ -28,11 +28,11 @@ class LoggerNames:
         known = sorted(self._printed, key=lambda name: "*" in name)
         self._known = [(name.split(".")[:-1], name.rpartition(".")[2]) for name in known]
 
-    def shapes(self, logger: str) -> list[Shape]:
+    def patterns(self, logger: str) -> list[LinePattern]:
         """The patterns of the lines that a logger prints, in the order of the catalogue."""
         names = [logger, *_fitting(logger, self._wild)]
         numbers = {number for name in names for number in self._printed.get(name, ())}
-        return [self._shapes[number] for number in sorted(numbers)]
+        return [self._patterns[number] for number in sorted(numbers)]
 
     def is_protocol(self, logger: str) -> bool:
         """Whether this is a protocol logger: a pattern should describe each of its records."""
@@ -56,7 +56,7 @@ def _compiled(names: Iterable[str]) -> list[tuple[str, re.Pattern[str]]]:
 
 
 def _fitting(logger: str, wild: list[tuple[str, re.Pattern[str]]]) -> list[str]:
-    return [name for name, pattern in wild if pattern.match(logger)]
+    return [name for name, regex in wild if regex.match(logger)]
 
 
 def _stands_for(before: list[str], last: str, packages: list[str], name: str) -> bool:

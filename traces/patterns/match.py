@@ -14,20 +14,20 @@ from functools import lru_cache
 from assay.traces.event import Field
 from assay.traces.patterns.catalogue import Catalogue
 from assay.traces.patterns.logger_names import LoggerNames
-from assay.traces.patterns.pattern import Reads, Shape, distinct
-from assay.traces.patterns.template import skeleton_table
-from assay.traces.patterns.template_fields import Form, LineFields, Part, forms_of
+from assay.traces.patterns.pattern import LinePattern, MatchExtent, distinct
+from assay.traces.patterns.template import template_table
+from assay.traces.patterns.template_fields import FieldLayout, LineFields, TypedSpan, field_layouts_of
 
-_KEPT = 1 << 23
+_CACHE_LIMIT = 1 << 23
 """The cache of one logger, in bytes of templates; when it is full, it is emptied."""
 
-LONGEST_KEPT = 1 << 13
+LONGEST_CACHED = 1 << 13
 """Longer messages (in bytes) bypass the cache."""
 
-_BESIDE = 1 << 10
+_ENTRY_OVERHEAD = 1 << 10
 """What a cache entry costs in memory besides the bytes of its template."""
 
-_TELLING = 16
+_SPECIFIC = 16
 """A pattern identifies a message without its logger only if its ``literal`` has at least this many characters."""
 
 
@@ -38,12 +38,12 @@ NO_ROLES: frozenset[str] = frozenset()
 class PatternMatch:
     """A pattern found in a message, with the decoded fields."""
 
-    shape: Shape
+    pattern: LinePattern
     fields: Mapping[str, Field]
 
 
 @dataclass(slots=True)
-class Likeness:
+class TemplateMatch:
     """What the patterns of a logger find in every message of one template.
 
     ``field_layouts`` are those of the events. ``whole`` is whether a pattern describes the entire message; ``repeats``
@@ -52,110 +52,112 @@ class Likeness:
     ``roles`` are those of ``LinePattern.roles``.
     """
 
-    forms: tuple[Form, ...]
+    field_layouts: tuple[FieldLayout, ...]
     whole: bool
     repeats: bool
-    writers: tuple[Part, ...]
+    writers: tuple[TypedSpan, ...]
     masked: str
     roles: frozenset[str] = NO_ROLES
 
-    def __reduce__(self) -> tuple[type[Likeness], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[type[TemplateMatch], tuple[object, ...]]:
         """Pickle without ``writers`` and ``masked``: they are needed only while a text is read."""
-        return Likeness, (self.forms, self.whole, self.repeats, (), "", self.roles)
+        return TemplateMatch, (self.field_layouts, self.whole, self.repeats, (), "", self.roles)
 
     def findings(self, message: str) -> list[PatternMatch]:
         """The matches in a message of this template."""
-        found = [PatternMatch(form.shape, LineFields(form, message)) for form in self.forms]
+        found = [
+            PatternMatch(field_layout.pattern, LineFields(field_layout, message)) for field_layout in self.field_layouts
+        ]
         return _distinct(found) if self.repeats else found
 
 
-NOTHING = Likeness((), whole=False, repeats=False, writers=(), masked="")
+NO_MATCH = TemplateMatch((), whole=False, repeats=False, writers=(), masked="")
 """The result for a message of an unknown logger."""
 
 
-def roles_of(found: Iterable[Form | PatternMatch]) -> frozenset[str]:
+def roles_of(found: Iterable[FieldLayout | PatternMatch]) -> frozenset[str]:
     """The roles of a line in which these patterns were found; see ``LinePattern.roles``."""
-    telling = [each.shape.roles for each in found if each.shape.role is not None or each.shape.joins]
-    return frozenset().union(*telling) if telling else NO_ROLES
+    with_a_role = [each.pattern.roles for each in found if each.pattern.role is not None or each.pattern.joins]
+    return frozenset().union(*with_a_role) if with_a_role else NO_ROLES
 
 
 def _distinct(found: Iterable[PatternMatch]) -> list[PatternMatch]:
     """The matches without repetitions: matches of one pattern in one message with equal fields count once."""
-    by_shape: dict[str, list[PatternMatch]] = {}
+    by_pattern: dict[str, list[PatternMatch]] = {}
     for finding in found:
-        by_shape.setdefault(finding.shape.name, []).append(finding)
+        by_pattern.setdefault(finding.pattern.name, []).append(finding)
     return [
-        PatternMatch(each[0].shape, fields)
-        for each in by_shape.values()
+        PatternMatch(each[0].pattern, fields)
+        for each in by_pattern.values()
         for fields in distinct(dict(finding.fields) for finding in each)
     ]
 
 
-class LoggerShapes:
+class LoggerPatterns:
     """The patterns of one logger, with a cache of what they match, by message template (see ``template``)."""
 
-    def __init__(self, shapes: Sequence[Shape], *, protocol: bool) -> None:
+    def __init__(self, patterns: Sequence[LinePattern], *, protocol: bool) -> None:
         self.protocol = protocol
-        self.whole = tuple(s for s in shapes if s.reads is Reads.WHOLE)
-        self.parts = tuple(s for s in shapes if s.reads is not Reads.WHOLE)
-        around = [shape.around for shape in shapes if shape.around is not None]
-        patterns = (*(shape.pattern for shape in shapes), *around, *(pattern for pattern, _ in _MASKS))
-        self.table = skeleton_table(patterns, (shape.literal for shape in shapes))
+        self.whole = tuple(s for s in patterns if s.reads is MatchExtent.WHOLE)
+        self.partial = tuple(s for s in patterns if s.reads is not MatchExtent.WHOLE)
+        around = [pattern.around for pattern in patterns if pattern.around is not None]
+        regexes = (*(pattern.regex for pattern in patterns), *around, *(regex for regex, _ in _MASKS))
+        self.table = template_table(regexes, (pattern.literal for pattern in patterns))
         """The ``bytes.translate`` table that maps a message to its template; None if messages have to be matched one by
         one.
         """
-        self._known: dict[bytes, Likeness] = {}
-        self._kept = 0
+        self._known: dict[bytes, TemplateMatch] = {}
+        self._cached = 0
 
     def find(self, message: str) -> tuple[list[PatternMatch], bool]:
         """All matches in a message, and whether a pattern describes the whole of it."""
-        likeness = self.likeness(message.encode("utf-8", "replace"))
-        return likeness.findings(message), likeness.whole
+        template_match = self.template_match(message.encode("utf-8", "replace"))
+        return template_match.findings(message), template_match.whole
 
-    def likeness(self, message: bytes) -> Likeness:
+    def template_match(self, message: bytes) -> TemplateMatch:
         """What the patterns find in a message, given as UTF-8 bytes; cached by template."""
-        if self.table is None or len(message) > LONGEST_KEPT:
-            return self.look(message.decode())
-        skeleton = message.translate(self.table)
-        found = self._known.get(skeleton)
+        if self.table is None or len(message) > LONGEST_CACHED:
+            return self.match_uncached(message.decode())
+        template = message.translate(self.table)
+        found = self._known.get(template)
         if found is None:
-            self._kept += len(skeleton) + _BESIDE
-            if self._kept > _KEPT:
+            self._cached += len(template) + _ENTRY_OVERHEAD
+            if self._cached > _CACHE_LIMIT:
                 self._known.clear()
-                self._kept = len(skeleton) + _BESIDE
-            found = self._known[skeleton] = self.look(message.decode())
+                self._cached = len(template) + _ENTRY_OVERHEAD
+            found = self._known[template] = self.match_uncached(message.decode())
         return found
 
-    def look(self, message: str) -> Likeness:
+    def match_uncached(self, message: str) -> TemplateMatch:
         """The same for one text, pattern by pattern, without the cache."""
-        forms: list[Form] = []
-        for shape in self.whole:
-            if shape.literal in message and (forms := forms_of(shape, message)):
+        field_layouts: list[FieldLayout] = []
+        for pattern in self.whole:
+            if pattern.literal in message and (field_layouts := field_layouts_of(pattern, message)):
                 break
-        whole, repeats = bool(forms), False
-        for shape in self.parts:
-            if shape.literal in message and (more := forms_of(shape, message)):
+        whole, repeats = bool(field_layouts), False
+        for pattern in self.partial:
+            if pattern.literal in message and (more := field_layouts_of(pattern, message)):
                 repeats |= len(more) > 1
-                forms += more
-        writers = dict.fromkeys([part for form in forms for part in form.writers])
+                field_layouts += more
+        writers = dict.fromkeys([part for field_layout in field_layouts for part in field_layout.writers])
         masked = mask(message) if self.protocol and not whole else ""
-        return Likeness(tuple(forms), whole, repeats, tuple(writers), masked, roles_of(forms))
+        return TemplateMatch(tuple(field_layouts), whole, repeats, tuple(writers), masked, roles_of(field_layouts))
 
 
-class Recogniser:
+class PatternMatcher:
     """Finds the patterns of a catalogue in messages; one object serves any number of files."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
         self._names = LoggerNames(catalogue)
-        self._by_logger: dict[str, LoggerShapes | None] = {}
+        self._by_logger: dict[str, LoggerPatterns | None] = {}
         self._full_names: dict[str, str] = {}
-        telling = [s for s in catalogue.shapes if s.reads is Reads.WHOLE and len(s.literal) >= _TELLING]
-        self.nameless = LoggerShapes(telling, protocol=False)
+        specific = [s for s in catalogue.patterns if s.reads is MatchExtent.WHOLE and len(s.literal) >= _SPECIFIC]
+        self.nameless = LoggerPatterns(specific, protocol=False)
         """The patterns that are specific enough for a message whose logger is unknown."""
-        self.anchors = tuple({shape.anchor for shape in catalogue.shapes if shape.anchor})
+        self.anchors = tuple({pattern.anchor for pattern in catalogue.patterns if pattern.anchor})
 
-    def of_logger(self, logger: str) -> LoggerShapes | None:
+    def patterns_of(self, logger: str) -> LoggerPatterns | None:
         """The patterns of a logger; None if it prints nothing that concerns the protocol."""
         try:
             return self._by_logger[logger]
@@ -168,20 +170,20 @@ class Recogniser:
         else the name itself.
         """
         if logger not in self._full_names:
-            known = logger if self.of_logger(logger) is not None else self._names.in_full(logger)
+            known = logger if self.patterns_of(logger) is not None else self._names.in_full(logger)
             self._full_names[logger] = known or logger
         return self._full_names[logger]
 
-    def anywhere(self, message: str) -> list[PatternMatch]:
+    def match_by_anchor(self, message: str) -> list[PatternMatch]:
         """The first match of a pattern with an ``anchor``, for a message that came without its logger; at most one."""
-        anchored = (shape for shape in self.catalogue.shapes if shape.anchor and shape.anchor in message)
-        return [PatternMatch(shape, fields) for shape in anchored for fields in shape.match(message)][:1]
+        anchored = (pattern for pattern in self.catalogue.patterns if pattern.anchor and pattern.anchor in message)
+        return [PatternMatch(pattern, fields) for pattern in anchored for fields in pattern.match(message)][:1]
 
-    def _collect(self, logger: str) -> LoggerShapes | None:
-        shapes, protocol = self._names.shapes(logger), self._names.is_protocol(logger)
-        if not shapes and not protocol:
+    def _collect(self, logger: str) -> LoggerPatterns | None:
+        patterns, protocol = self._names.patterns(logger), self._names.is_protocol(logger)
+        if not patterns and not protocol:
             return None
-        return LoggerShapes(shapes, protocol=protocol)
+        return LoggerPatterns(patterns, protocol=protocol)
 
 
 _MASKS = (
@@ -197,6 +199,6 @@ def mask(message: str, limit: int = 200) -> str:
     together.
     """
     text = message.partition("\n")[0][: 2 * limit]
-    for pattern, name in _MASKS:
-        text = pattern.sub(name, text)
+    for regex, name in _MASKS:
+        text = regex.sub(name, text)
     return text[:limit]

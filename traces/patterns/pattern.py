@@ -13,7 +13,7 @@ from assay.traces.event import Field
 from assay.traces.patterns.field_types import Conversion
 
 
-class Reads(Enum):
+class MatchExtent(Enum):
     """How much of a message a pattern describes (``reads`` in pattern files)."""
 
     WHOLE = "whole"
@@ -30,21 +30,21 @@ JOINED = "joined"
 No pattern declares a role of that name.
 """
 
-BEGINNINGS = frozenset({"process start", "process prelude"})
+START_ROLES = frozenset({"process start", "process prelude"})
 """The roles of lines with which the log of a process begins."""
 
 
-Place = tuple[str, Conversion, int, int]
+FieldSpan = tuple[str, Conversion, int, int]
 """A field: its name, its conversion, and where its text begins and ends in the message."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class LinePattern:
     """A line pattern.
 
     ``writer`` names the field with the id of the broker that wrote the line, if the line has it. ``role`` is what the
     line reports about the process itself, such as its start. ``around`` describes the whole message in which
-    ``pattern`` finds occurrences; its groups are fields of each of them. ``clock`` names a field with a time, in
+    ``regex`` finds occurrences; its groups are fields of each of them. ``clock`` names a field with a time, in
     milliseconds since the epoch, by another server's clock. Lines of one process with equal ``joins`` fields were
     written in one session.
     """
@@ -52,8 +52,8 @@ class Shape:
     name: str
     kind: str
     loggers: tuple[str, ...]
-    reads: Reads
-    pattern: re.Pattern[str]
+    reads: MatchExtent
+    regex: re.Pattern[str]
     literal: str
     fields: Mapping[str, Conversion]
     constants: Mapping[str, Field]
@@ -95,7 +95,7 @@ class Shape:
         except ValueError:
             return []
 
-    def places(self, message: str) -> list[list[Place]]:
+    def places(self, message: str) -> list[list[FieldSpan]]:
         """For each event its fields and their positions. A group that took no part in the match is left out."""
         found = self._matches(message)
         frame = self.around.fullmatch(message) if self.around is not None and found else None
@@ -109,12 +109,12 @@ class Shape:
         # The test for the literal is a plain substring search, much cheaper than a regular expression that fails.
         if self.literal not in message or len(message) > self.longest:
             return ()
-        if self.reads is Reads.EACH:
-            return tuple(self.pattern.finditer(message))
-        found = self.pattern.fullmatch(message) if self.reads is Reads.WHOLE else self.pattern.match(message)
+        if self.reads is MatchExtent.EACH:
+            return tuple(self.regex.finditer(message))
+        found = self.regex.fullmatch(message) if self.reads is MatchExtent.WHOLE else self.regex.match(message)
         return () if found is None else (found,)
 
-    def _decode(self, message: str, places: Iterable[Place]) -> dict[str, Field]:
+    def _decode(self, message: str, places: Iterable[FieldSpan]) -> dict[str, Field]:
         decoded: dict[str, Field] = dict(self.constants)
         for name, convert, begin, end in places:
             decoded[name] = convert(message[begin:end])
@@ -126,7 +126,7 @@ class Shape:
         return re.sub(r"\{(\w+)\}", lambda name: str(known.get(name[1], "?")), self.meaning)
 
 
-def _places(groups: Iterable[tuple[str, Conversion]], found: re.Match[str]) -> list[Place]:
+def _places(groups: Iterable[tuple[str, Conversion]], found: re.Match[str]) -> list[FieldSpan]:
     spans = zip(groups, found.regs[1:], strict=True)
     return [(name, convert, begin, end) for (name, convert), (begin, end) in spans if begin >= 0]
 

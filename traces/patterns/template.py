@@ -20,7 +20,7 @@ _ALL_DIGITS = frozenset(_DIGITS)
 _BYTES = bytes(range(256))
 
 
-def skeleton_table(patterns: Iterable[re.Pattern[str]], literals: Iterable[str]) -> bytes | None:
+def template_table(patterns: Iterable[re.Pattern[str]], literals: Iterable[str]) -> bytes | None:
     """The table for ``bytes.translate`` that maps a message to its template; None if some pattern cannot be judged.
 
     Each digit is replaced by the least digit that lies in the same character classes of all patterns and literals.

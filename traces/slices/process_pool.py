@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from multiprocessing import get_context
 
 from assay.traces.event import Event
-from assay.traces.gc_control import unsearched
+from assay.traces.gc_control import frozen_heap
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.slices.packed_execution import PackedExecution, Shelf
 from assay.traces.slices.slice_validator import Joiner, Joint, SliceAnswer
@@ -67,7 +67,7 @@ def answer_all(
     work = _Work(Joiner(joint), tuple(slices.items()), finish, Shelf.of(joint.chain.states) if many else None)
     count = min(jobs or len(os.sched_getaffinity(0)), len(slices)) if sys.platform == "linux" else 1
     found: dict[int, SliceAnswer] = {}
-    with unsearched():
+    with frozen_heap():
         if count > 1 and many:
             _answer_elsewhere(work, count, found)
         numbers = range(len(work.slices))

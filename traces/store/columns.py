@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from assay.checker.jit.jit_function import ArrayFunction
 from assay.traces.store.log4j_scanner import FACTOR, MIX, ZERO
-from assay.traces.store.message_templates import NO_WRITER, Moulds
+from assay.traces.store.message_templates import NO_WRITER, RecordLayouts
 from assay.traces.store.record_block import Numbers
 
 Bytes = npt.NDArray[np.uint8]
@@ -23,8 +23,8 @@ class RecordSource:
     Digits can be appended.
     """
 
-    def __init__(self, file: str, moulds: Moulds, digits: Bytes | None = None) -> None:
-        self.file, self.moulds = file, moulds
+    def __init__(self, file: str, layouts: RecordLayouts, digits: Bytes | None = None) -> None:
+        self.file, self.layouts = file, layouts
         self._parts: list[Bytes] = [] if digits is None else [digits]
         self._loose = bytearray()
         self._size = 0 if digits is None else len(digits)
@@ -60,7 +60,7 @@ class Columns(NamedTuple):
     """Records, one entry each.
 
     * ``sources``: the index of its source.
-    * ``moulds``: the number of its record layout; ``~index`` of a record that is kept as an object, which is below
+    * ``layouts``: the number of its record layout; ``~index`` of a record that is kept as an object, which is below
       zero.
     * ``times``: milliseconds since the epoch, or ``NEVER``.
     * ``offsets`` and ``lines``: where it begins, in bytes from 0 and in lines from 1.
@@ -69,7 +69,7 @@ class Columns(NamedTuple):
     """
 
     sources: npt.NDArray[np.int32]
-    moulds: npt.NDArray[np.int32]
+    layouts: npt.NDArray[np.int32]
     times: Numbers
     offsets: Numbers
     lines: npt.NDArray[np.int32]
@@ -111,11 +111,11 @@ def pack(  # noqa: PLR0913, PLR0917
 
 
 @ArrayFunction
-def mark(moulds: Any, begins: Any, first: Any, digits: Any, skeletons: Any, marks: Any) -> None:
+def mark(layouts: Any, begins: Any, first: Any, digits: Any, templates: Any, marks: Any) -> None:
     """A hash of the message of each record, from the hash of its template and its digits."""
-    for row in range(moulds.shape[0]):
-        number, at = moulds[row], begins[row]
-        found = skeletons[number]
+    for row in range(layouts.shape[0]):
+        number, at = layouts[row], begins[row]
+        found = templates[number]
         for place in range(at, at + first[number + 1] - first[number]):
             found = (found ^ np.uint64(digits[place])) * FACTOR
         marks[row] = found ^ (found >> MIX)

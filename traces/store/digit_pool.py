@@ -108,7 +108,7 @@ def longer(array: Any, size: int) -> Any:
     return found
 
 
-class Interning:
+class DigitInterner:
     """Numbers for the chosen digits of messages; the store behind it grows as needed."""
 
     def __init__(self, most: int = 1 << 12) -> None:

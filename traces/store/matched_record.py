@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from assay.traces.event import Field, LogRecord
-from assay.traces.patterns.match import NO_ROLES, Likeness, PatternMatch, roles_of
+from assay.traces.patterns.match import NO_ROLES, PatternMatch, TemplateMatch, roles_of
 
 NOBODY: frozenset[int] = frozenset()
 
@@ -21,7 +21,7 @@ class MatchedRecord:
     """
 
     record: LogRecord
-    found: Likeness | tuple[PatternMatch, ...]
+    found: TemplateMatch | tuple[PatternMatch, ...]
     writers: frozenset[int] = NOBODY
     roles: frozenset[str] = NO_ROLES
 
@@ -29,7 +29,7 @@ class MatchedRecord:
     def findings(self) -> tuple[PatternMatch, ...]:
         """The single matches. They are made anew each time, because a log has too many to keep them all."""
         found = self.found
-        return tuple(found.findings(self.record.message)) if isinstance(found, Likeness) else found
+        return tuple(found.findings(self.record.message)) if isinstance(found, TemplateMatch) else found
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MatchedRecord):
@@ -43,19 +43,19 @@ class MatchedRecord:
         return MatchedRecord, (self.record, self.found, self.writers, self.roles)
 
 
-def match_of(record: LogRecord, likeness: Likeness) -> MatchedRecord:
+def match_of(record: LogRecord, template_match: TemplateMatch) -> MatchedRecord:
     """A record whose message, or the beginning of it, belongs to a template."""
     writers = NOBODY
-    for convert, begin, end in likeness.writers:
+    for convert, begin, end in template_match.writers:
         writers = _with(writers, convert(record.message[begin:end]))
-    return MatchedRecord(record, likeness, writers, likeness.roles)
+    return MatchedRecord(record, template_match, writers, template_match.roles)
 
 
 def match_found(record: LogRecord, findings: tuple[PatternMatch, ...]) -> MatchedRecord:
     """A record in which these patterns were found one by one."""
     writers = NOBODY
     for finding in findings:
-        for name in finding.shape.writers:
+        for name in finding.pattern.writers:
             writers = _with(writers, finding.fields.get(name))
     return MatchedRecord(record, findings, writers, roles_of(findings))
 
@@ -64,10 +64,10 @@ def _with(writers: frozenset[int], broker: Field) -> frozenset[int]:
     """The ids of writers with one more, if the field is a broker id."""
     if not isinstance(broker, int) or broker < 0 or broker in writers:
         return writers
-    return writers | {broker} if writers else alone(broker)
+    return writers | {broker} if writers else singleton(broker)
 
 
 @lru_cache(maxsize=4096)
-def alone(broker: int) -> frozenset[int]:
+def singleton(broker: int) -> frozenset[int]:
     """A set of one id, shared: most lines have one writer, and a log has few brokers."""
     return frozenset({broker})

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.traces.patterns.field_types import CONVERSIONS
-from assay.traces.patterns.match import Likeness
-from assay.traces.patterns.template_fields import Form
+from assay.traces.patterns.match import TemplateMatch
+from assay.traces.patterns.template_fields import FieldLayout
 from assay.traces.store.digit_pool import longer
 from assay.traces.store.record_block import Numbers
-from assay.traces.store.redundant_fields import Repetition, masked
+from assay.traces.store.redundant_fields import RedundancyIndex, mask_digits
 
 H = TypeVar("H", bound=Hashable)
 
@@ -26,8 +26,8 @@ _WHOLE_NUMBERS = CONVERSIONS["int"], CONVERSIONS["int?"]
 NO_WRITER = -1
 
 
-class Mould:
-    """What the records of one kind have in common; ``skeleton`` is a message of it with arbitrary digits.
+class RecordLayout:
+    """What the records of one kind have in common; ``template`` is a message of it with arbitrary digits.
 
     ``thread`` and ``resolution`` are those of ``LogRecord``. ``digits`` are the positions of the digits in a message,
     ``writer`` the span of the id of the broker that wrote it. ``packs`` says whether messages can be rebuilt from their
@@ -35,16 +35,16 @@ class Mould:
     """
 
     __slots__ = (
+        "_format",
         "_runs",
-        "_template",
         "_writer_digits",
         "digits",
         "level",
-        "likeness",
         "logger",
         "packs",
         "resolution",
-        "skeleton",
+        "template",
+        "template_match",
         "thread",
         "writer",
     )
@@ -53,27 +53,27 @@ class Mould:
         self,
         level: str,
         logger: str,
-        likeness: Likeness,
-        skeleton: bytes,
+        template_match: TemplateMatch,
+        template: bytes,
         thread: str | None = None,
         resolution: int = 1,
     ) -> None:
-        self.level, self.logger, self.likeness, self.skeleton = level, logger, likeness, skeleton
+        self.level, self.logger, self.template_match, self.template = level, logger, template_match, template
         self.thread, self.resolution = thread, resolution
-        runs = [found.span() for found in _DIGITS.finditer(skeleton)]
+        runs = [found.span() for found in _DIGITS.finditer(template)]
         self.digits = tuple(at for begin, end in runs for at in range(begin, end))
         self._runs = Struct("".join(f"{end - begin}s" for begin, end in runs))
-        self._template = _DIGITS.sub(b"%s", skeleton.replace(b"%", b"%%"))
+        self._format = _DIGITS.sub(b"%s", template.replace(b"%", b"%%"))
         self.packs, self.writer = self._find_writer()
         self._writer_digits = (
             None if self.writer is None else slice(*(bisect_left(self.digits, at) for at in self.writer))
         )
 
     def _find_writer(self) -> tuple[bool, tuple[int, int] | None]:
-        if not self.likeness.writers:
+        if not self.template_match.writers:
             return True, None
-        (convert, begin, end), *more = self.likeness.writers
-        text = self.skeleton[begin:end]
+        (convert, begin, end), *more = self.template_match.writers
+        text = self.template[begin:end]
         # Nine digits fit into the 32-bit column of writers.
         if more or convert not in _WHOLE_NUMBERS or len(text) > 9:
             return False, None
@@ -85,13 +85,13 @@ class Mould:
 
     def message(self, digits: npt.NDArray[np.uint8], begin: int) -> str:
         """The message whose digits begin at ``begin``."""
-        return (self._template % self._runs.unpack_from(digits.data, begin)).decode("ascii")
+        return (self._format % self._runs.unpack_from(digits.data, begin)).decode("ascii")
 
-    def __reduce__(self) -> tuple[type[Mould], tuple[object, ...]]:
-        return Mould, (self.level, self.logger, self.likeness, self.skeleton, self.thread, self.resolution)
+    def __reduce__(self) -> tuple[type[RecordLayout], tuple[object, ...]]:
+        return RecordLayout, (self.level, self.logger, self.template_match, self.template, self.thread, self.resolution)
 
 
-class Places:
+class DigitPositions:
     """For compiled code: the digit positions of each record layout, from ``first[number]`` to ``first[number + 1]``,
     and the span of the writer's id (0 to 0 without one).
     """
@@ -102,100 +102,104 @@ class Places:
         self.writers = np.empty((1, 2), np.int64)
         self._count = 0
 
-    def extend(self, moulds: Sequence[Mould]) -> None:
+    def extend(self, layouts: Sequence[RecordLayout]) -> None:
         """Add the layouts that are new; the first ones are those that were added before."""
-        for mould in moulds[self._count :]:
+        for layout in layouts[self._count :]:
             count, begin = self._count, int(self.first[self._count])
-            end = begin + len(mould.digits)
+            end = begin + len(layout.digits)
             if count + 1 == len(self.first):
                 self.first, self.writers = longer(self.first, 2 * count + 2), longer(self.writers, 2 * count + 1)
             if end > len(self.places):
                 self.places = longer(self.places, 2 * end)
-            self.places[begin:end] = mould.digits
-            self.writers[count] = mould.writer or (0, 0)
+            self.places[begin:end] = layout.digits
+            self.writers[count] = layout.writer or (0, 0)
             self.first[count + 1] = end
             self._count += 1
 
 
-class Moulds:
+class RecordLayouts:
     """Record layouts by number, with properties of all of them as arrays."""
 
     def __init__(self) -> None:
-        self.moulds: list[Mould] = []
-        self._places, self._repetition = Places(), Repetition()
-        self._first_forms, self._forms = np.zeros(1, np.int64), list[tuple[Mould, Form]]()
-        self._told: dict[Callable[[Mould], Any], npt.NDArray[Any]] = {}
-        self._of_forms: dict[Callable[[Mould, Form], Any], tuple[dict[Any, int], Numbers]] = {}
+        self.layouts: list[RecordLayout] = []
+        self._places, self._repetition = DigitPositions(), RedundancyIndex()
+        self._first_field_layouts, self._field_layouts = np.zeros(1, np.int64), list[tuple[RecordLayout, FieldLayout]]()
+        self._evaluated: dict[Callable[[RecordLayout], Any], npt.NDArray[Any]] = {}
+        self._by_field_layout: dict[Callable[[RecordLayout, FieldLayout], Any], tuple[dict[Any, int], Numbers]] = {}
 
     def __len__(self) -> int:
-        return len(self.moulds)
+        return len(self.layouts)
 
-    def __getitem__(self, number: int) -> Mould:
-        return self.moulds[number]
+    def __getitem__(self, number: int) -> RecordLayout:
+        return self.layouts[number]
 
-    def add(self, mould: Mould) -> int:
+    def add(self, layout: RecordLayout) -> int:
         """Add a record layout; returns its number."""
-        self.moulds.append(mould)
-        return len(self.moulds) - 1
+        self.layouts.append(layout)
+        return len(self.layouts) - 1
 
     @property
-    def places(self) -> Places:
+    def places(self) -> DigitPositions:
         """The digit positions of each layout."""
-        self._places.extend(self.moulds)
+        self._places.extend(self.layouts)
         return self._places
 
-    def told(self, ask: Callable[[Mould], Any]) -> npt.NDArray[Any]:
+    def evaluate(self, ask: Callable[[RecordLayout], Any]) -> npt.NDArray[Any]:
         """What a function returns for each layout.
 
         It is cached by the identity of the function, so pass the same function each time.
         """
-        found = self._told.get(ask)
-        if found is None or len(found) < len(self.moulds):
-            self._told[ask] = np.array([ask(mould) for mould in self.moulds])
-        return self._told[ask]
+        found = self._evaluated.get(ask)
+        if found is None or len(found) < len(self.layouts):
+            self._evaluated[ask] = np.array([ask(layout) for layout in self.layouts])
+        return self._evaluated[ask]
 
-    def told_by_form(self, ask: Callable[[Mould, Form], H]) -> tuple[list[H], Numbers]:
+    def evaluate_field_layouts(self, ask: Callable[[RecordLayout, FieldLayout], H]) -> tuple[list[H], Numbers]:
         """The distinct results of a function of field layouts, and for each field layout the index of its result.
 
         Cached like ``evaluate``.
         """
-        known, found = self._of_forms.get(ask) or ({}, np.empty(0, np.int64))
-        _, forms = self.forms
-        if len(found) < len(forms):
-            fresh = [known.setdefault(ask(*each), len(known)) for each in forms[len(found) :]]
+        known, found = self._by_field_layout.get(ask) or ({}, np.empty(0, np.int64))
+        _, field_layouts = self.field_layouts
+        if len(found) < len(field_layouts):
+            fresh = [known.setdefault(ask(*each), len(known)) for each in field_layouts[len(found) :]]
             found = np.concatenate((found, np.array(fresh, np.int64)))
-            self._of_forms[ask] = known, found
+            self._by_field_layout[ask] = known, found
         return list(known), found
 
     @property
-    def repetition(self) -> Repetition:
+    def repetition(self) -> RedundancyIndex:
         """The index that distinguishes the field layouts of each record layout."""
-        self._repetition.extend(self.moulds)
+        self._repetition.extend(self.layouts)
         return self._repetition
 
     @property
-    def forms(self) -> tuple[Numbers, list[tuple[Mould, Form]]]:
+    def field_layouts(self) -> tuple[Numbers, list[tuple[RecordLayout, FieldLayout]]]:
         """For each record layout the number of its first field layout, and the field layouts of all."""
-        fresh = self.moulds[len(self._first_forms) - 1 :]
+        fresh = self.layouts[len(self._first_field_layouts) - 1 :]
         if fresh:
-            counts = np.cumsum([len(mould.likeness.forms) for mould in fresh]) + len(self._forms)
-            self._first_forms = np.concatenate((self._first_forms, counts))
-            self._forms += ((mould, form) for mould in fresh for form in mould.likeness.forms)
-        return self._first_forms, self._forms
+            counts = np.cumsum([len(layout.template_match.field_layouts) for layout in fresh]) + len(
+                self._field_layouts
+            )
+            self._first_field_layouts = np.concatenate((self._first_field_layouts, counts))
+            self._field_layouts += (
+                (layout, field_layout) for layout in fresh for field_layout in layout.template_match.field_layouts
+            )
+        return self._first_field_layouts, self._field_layouts
 
-    def __reduce__(self) -> tuple[Callable[..., Moulds], tuple[object, ...]]:
-        return moulds_of, (self.moulds,)
+    def __reduce__(self) -> tuple[Callable[..., RecordLayouts], tuple[object, ...]]:
+        return layouts_from, (self.layouts,)
 
 
-def moulds_of(moulds: list[Mould]) -> Moulds:
+def layouts_from(layouts: list[RecordLayout]) -> RecordLayouts:
     """Record layouts, numbered in the order of a list."""
-    found = Moulds()
-    for mould in moulds:
-        found.add(mould)
+    found = RecordLayouts()
+    for layout in layouts:
+        found.add(layout)
     return found
 
 
-class LikeMoulds:
+class MergedLayouts:
     """The record layouts of many texts in one numbering: equal ones have one number, whichever text they come from.
 
     Logs that grow are read piece by piece, each with layouts of its own. With one numbering a property of a layout is
@@ -203,32 +207,43 @@ class LikeMoulds:
     """
 
     def __init__(self) -> None:
-        self.moulds = Moulds()
+        self.layouts = RecordLayouts()
         self._known: dict[Hashable, int] = {}
 
-    def numbers(self, moulds: Moulds) -> Numbers:
+    def numbers(self, layouts: RecordLayouts) -> Numbers:
         """The common number of each of some record layouts."""
-        return np.array([self._number(mould) for mould in moulds.moulds], np.int32)
+        return np.array([self._number(layout) for layout in layouts.layouts], np.int32)
 
-    def _number(self, mould: Mould) -> int:
-        key = mould.level, mould.logger, mould.thread, mould.resolution, masked(mould.skeleton), _told(mould.likeness)
+    def _number(self, layout: RecordLayout) -> int:
+        key = (
+            layout.level,
+            layout.logger,
+            layout.thread,
+            layout.resolution,
+            mask_digits(layout.template),
+            _statement_key(layout.template_match),
+        )
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = self.moulds.add(mould)
+            known = self._known[key] = self.layouts.add(layout)
         return known
 
 
-def _told(likeness: Likeness) -> Hashable:
+def _statement_key(template_match: TemplateMatch) -> Hashable:
     """What messages of a template state, apart from the values of their digits; equal for equal templates of different
     texts.
     """
-    forms = tuple(
-        (form.shape.name, tuple((name, part[1:]) for name, part in form.parts.items()), _constants(form))
-        for form in likeness.forms
+    field_layouts = tuple(
+        (
+            field_layout.pattern.name,
+            tuple((name, part[1:]) for name, part in field_layout.spans.items()),
+            _constants(field_layout),
+        )
+        for field_layout in template_match.field_layouts
     )
-    return forms, likeness.whole, likeness.repeats, likeness.writers, likeness.roles
+    return field_layouts, template_match.whole, template_match.repeats, template_match.writers, template_match.roles
 
 
-def _constants(form: Form) -> str:
+def _constants(field_layout: FieldLayout) -> str:
     """The fields that are the same in all messages of a field layout."""
-    return repr([(name, value) for name, value in form.fields.items() if name not in form.parts])
+    return repr([(name, value) for name, value in field_layout.fields.items() if name not in field_layout.spans])

@@ -17,13 +17,13 @@ import numpy.typing as npt
 from assay.checker.jit.array_ops import distinct
 from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.event import LogPosition, LogRecord
-from assay.traces.patterns.match import Likeness
+from assay.traces.patterns.match import TemplateMatch
 from assay.traces.store.columns import Columns, RecordSource, mark, pack
-from assay.traces.store.matched_record import NOBODY, MatchedRecord, alone
-from assay.traces.store.message_templates import NO_WRITER, LikeMoulds, Mould, Moulds, moulds_of
-from assay.traces.store.record_block import Numbers, Stretch
-from assay.traces.store.redundant_fields import Repeated
-from assay.traces.store.smallest_dtype import Narrow
+from assay.traces.store.matched_record import NOBODY, MatchedRecord, singleton
+from assay.traces.store.message_templates import NO_WRITER, MergedLayouts, RecordLayout, RecordLayouts, layouts_from
+from assay.traces.store.record_block import Numbers, RecordBlock
+from assay.traces.store.redundant_fields import RedundantEvents
+from assay.traces.store.smallest_dtype import CompactColumn
 
 NEVER = -(1 << 62)
 """The time of a record without a timestamp; it is before all times."""
@@ -41,25 +41,25 @@ logs.
 _EMPTY = Columns(*(np.empty(0, kind) for kind in ("i4", "i4", "i8", "i8", "i4", "i8", "i4")))
 
 
-class Rows(Sequence[MatchedRecord]):
+class PackedRecords(Sequence[MatchedRecord]):
     """Records in the order in which they were written; each is made when it is read."""
 
     def __init__(self, matches: Iterable[MatchedRecord] = ()) -> None:
         self._columns = _EMPTY
-        self._narrow: tuple[Narrow, ...] | None = None
+        self._narrow: tuple[CompactColumn, ...] | None = None
         """The compacted columns of a log that no longer grows; else None."""
         self._sources: list[RecordSource] = []
         self._objects: list[MatchedRecord] = []
         self._more: list[Columns] = []
         self._single: list[tuple[int, ...]] = []
         """Records that were added one by one, as their entries of all columns."""
-        self._growing: IdentityMemo[Moulds, int] = IdentityMemo()
+        self._growing: IdentityMemo[RecordLayouts, int] = IdentityMemo()
         """Which source takes more digits, by the identity of its record layouts."""
         self += matches
 
     # --------------------------------------------------------------------------------------------------- growing
 
-    def __iadd__(self, matches: Iterable[MatchedRecord]) -> Rows:
+    def __iadd__(self, matches: Iterable[MatchedRecord]) -> PackedRecords:
         for match in matches:
             self.append(match)
         return self
@@ -71,9 +71,9 @@ class Rows(Sequence[MatchedRecord]):
         self._put((0, ~len(self._objects), NEVER if time is None else time, 0, 0, 0, NO_WRITER))
         self._objects.append(match)
 
-    def add(self, place: LogPosition, time: int, moulds: Moulds, number: int, digits: bytes) -> None:
+    def add(self, place: LogPosition, time: int, layouts: RecordLayouts, number: int, digits: bytes) -> None:
         """Add a record whose layout packs."""
-        source, writer = self._source(place.file, moulds), moulds[number].writer_in(digits)
+        source, writer = self._source(place.file, layouts), layouts[number].writer_in(digits)
         begin = self._sources[source].add_one(digits)
         self._put((source, number, time, place.offset, place.line, begin, writer))
 
@@ -84,57 +84,57 @@ class Rows(Sequence[MatchedRecord]):
         if len(self._single) == AT_ONCE:
             self._end_single()
 
-    def extend(self, rows: Rows) -> None:
+    def extend(self, rows: PackedRecords) -> None:
         """Append the records of another log."""
         self._end_single()
         own = rows.columns
-        moulds = np.where(own.moulds < 0, own.moulds - np.int32(len(self._objects)), own.moulds)
-        self._more.append(own._replace(sources=own.sources + np.int32(len(self._sources)), moulds=moulds))
+        layouts = np.where(own.layouts < 0, own.layouts - np.int32(len(self._objects)), own.layouts)
+        self._more.append(own._replace(sources=own.sources + np.int32(len(self._sources)), layouts=layouts))
         self._sources, self._objects = [*self._sources, *rows.sources], [*self._objects, *rows._objects]
 
-    def extend_in_place(self, rows: Rows) -> None:
+    def extend_in_place(self, rows: PackedRecords) -> None:
         """Append the records of the next piece of the same text: what comes from one file with the same layouts stays
         one source.
         """
         self._end_single()
         own = rows.columns
-        numbers = [self._source(source.file, source.moulds) for source in rows.sources]
+        numbers = [self._source(source.file, source.layouts) for source in rows.sources]
         shifts = [self._sources[at].add(source.digits) for at, source in zip(numbers, rows.sources, strict=True)]
         places, begins = np.array([*numbers, 0], np.int32), np.array([*shifts, 0], np.int64)
-        moulds = np.where(own.moulds < 0, own.moulds - np.int32(len(self._objects)), own.moulds)
+        layouts = np.where(own.layouts < 0, own.layouts - np.int32(len(self._objects)), own.layouts)
         self._more.append(
-            own._replace(sources=places[own.sources], moulds=moulds, begins=own.begins + begins[own.sources])
+            own._replace(sources=places[own.sources], layouts=layouts, begins=own.begins + begins[own.sources])
         )
         self._objects = [*self._objects, *rows._objects]
 
-    def pack(self, file: str, stretch: Stretch, kept: Numbers, moulds: Moulds, numbers: Numbers) -> None:
+    def pack(self, file: str, block: RecordBlock, kept: Numbers, layouts: RecordLayouts, numbers: Numbers) -> None:
         """Add the records ``kept`` of a block; ``numbers`` are those of their record layouts, all of which pack."""
         self._end_single()
-        source, places = self._source(file, moulds), moulds.places
+        source, places = self._source(file, layouts), layouts.places
         ends = np.cumsum(np.diff(places.first)[numbers])
         begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
         digits, writers = np.empty(int(ends[-1]), np.uint8), np.empty(len(kept), np.int64)
-        text = np.frombuffer(stretch.text, np.uint8)
-        pack(text, kept, numbers, stretch.bodies, places.first, places.places, places.writers, begins, digits, writers)
+        text = np.frombuffer(block.text, np.uint8)
+        pack(text, kept, numbers, block.bodies, places.first, places.places, places.writers, begins, digits, writers)
         before = self._sources[source].add(digits)
         self._more.append(
             Columns(
                 np.full(len(kept), source, np.int32),
                 numbers.astype(np.int32),
-                stretch.times[kept],
-                stretch.base + stretch.starts[kept] + 1,
-                stretch.lines[kept].astype(np.int32),
+                block.times[kept],
+                block.base + block.starts[kept] + 1,
+                block.lines[kept].astype(np.int32),
                 begins + before,
                 writers.astype(np.int32),
             )
         )
 
-    def _source(self, file: str, moulds: Moulds) -> int:
+    def _source(self, file: str, layouts: RecordLayouts) -> int:
         """The index of the source that takes digits of records of a file with these layouts."""
-        found = self._growing.get(moulds)
+        found = self._growing.get(layouts)
         if found is None or self._sources[found].file != file:
-            found = self._growing[moulds] = len(self._sources)
-            self._sources.append(RecordSource(file, moulds))
+            found = self._growing[layouts] = len(self._sources)
+            self._sources.append(RecordSource(file, layouts))
         return found
 
     def _end_single(self) -> None:
@@ -158,10 +158,10 @@ class Rows(Sequence[MatchedRecord]):
             self._more = []
         return self._columns
 
-    def settle(self) -> None:
+    def compact(self) -> None:
         """Compact the columns, because more records are unlikely. A log of few records stays as it is."""
         if len(self) >= WORTH_IT and (self._narrow is None or self._more or self._single):
-            self._narrow = tuple(Narrow(column) for column in self.columns)
+            self._narrow = tuple(CompactColumn(column) for column in self.columns)
             self._columns = _EMPTY
 
     def column(self, name: str) -> npt.NDArray[Any]:
@@ -172,7 +172,7 @@ class Rows(Sequence[MatchedRecord]):
         )
         return found
 
-    def _settled(self) -> tuple[Narrow, ...] | None:
+    def _settled(self) -> tuple[CompactColumn, ...] | None:
         """The compacted columns, if they hold all records."""
         return None if self._more or self._single else self._narrow
 
@@ -185,8 +185,8 @@ class Rows(Sequence[MatchedRecord]):
     @overload
     def __getitem__(self, at: int) -> MatchedRecord: ...
     @overload
-    def __getitem__(self, at: slice) -> Rows: ...
-    def __getitem__(self, at: int | slice) -> MatchedRecord | Rows:
+    def __getitem__(self, at: slice) -> PackedRecords: ...
+    def __getitem__(self, at: int | slice) -> MatchedRecord | PackedRecords:
         if isinstance(at, slice):
             return self.take(at)
         settled = self._settled()
@@ -202,16 +202,18 @@ class Rows(Sequence[MatchedRecord]):
                 yield self._made(*entry)
 
     def _made(
-        self, source: int, mould: int, time: int, offset: int, line: int, begin: int, writer: int
+        self, source: int, layout: int, time: int, offset: int, line: int, begin: int, writer: int
     ) -> MatchedRecord:
-        if mould < 0:
-            return self._objects[~mould]
+        if layout < 0:
+            return self._objects[~layout]
         origin = self._sources[source]
-        kind = origin.moulds[mould]
+        kind = origin.layouts[layout]
         message = kind.message(origin.digits, begin)
         place = LogPosition(origin.file, line, offset)
         record = LogRecord(place, time, kind.level, kind.logger, kind.thread, message, kind.resolution)
-        return MatchedRecord(record, kind.likeness, NOBODY if writer < 0 else alone(writer), kind.likeness.roles)
+        return MatchedRecord(
+            record, kind.template_match, NOBODY if writer < 0 else singleton(writer), kind.template_match.roles
+        )
 
     @property
     def sources(self) -> Sequence[RecordSource]:
@@ -219,7 +221,7 @@ class Rows(Sequence[MatchedRecord]):
         return self._sources
 
     def __eq__(self, other: object) -> bool:
-        return list(self) == list(other) if isinstance(other, Rows) else NotImplemented
+        return list(self) == list(other) if isinstance(other, PackedRecords) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -242,12 +244,12 @@ class Rows(Sequence[MatchedRecord]):
         return found.union(*(match.writers for match in self._kept_objects()))
 
     @property
-    def signed(self) -> npt.NDArray[np.bool_]:
+    def names_writer(self) -> npt.NDArray[np.bool_]:
         """Which records name their writer."""
-        moulds = self.column("moulds")
+        layouts = self.column("layouts")
         found: npt.NDArray[np.bool_] = self.packed & (self.column("writers") != NO_WRITER)
-        for at in np.flatnonzero(moulds < 0).tolist():
-            found[at] = bool(self._objects[~int(moulds[at])].writers)
+        for at in np.flatnonzero(layouts < 0).tolist():
+            found[at] = bool(self._objects[~int(layouts[at])].writers)
         return found
 
     def writer_counts(self) -> Counter[int]:
@@ -258,26 +260,26 @@ class Rows(Sequence[MatchedRecord]):
         return found
 
     def _kept_objects(self) -> Iterator[MatchedRecord]:
-        moulds = self.column("moulds")
-        return (self._objects[~number] for number in moulds[moulds < 0].tolist())
+        layouts = self.column("layouts")
+        return (self._objects[~number] for number in layouts[layouts < 0].tolist())
 
-    def telling(self, *roles: str) -> list[int]:
+    def with_roles(self, *roles: str) -> list[int]:
         """The positions of the records that have one of these roles; of those with any role, if none is named."""
-        found: list[int] = np.flatnonzero(self.told(*_tells(roles), np.bool_)).tolist()
+        found: list[int] = np.flatnonzero(self.evaluate(*_tells(roles), np.bool_)).tolist()
         return found
 
-    def told(
-        self, of_match: Callable[[MatchedRecord], Any], of_mould: Callable[[Mould], Any], kind: Any
+    def evaluate(
+        self, of_match: Callable[[MatchedRecord], Any], of_layout: Callable[[RecordLayout], Any], kind: Any
     ) -> npt.NDArray[Any]:
         """What one function returns for each record kept as an object, and another for the layout of each packed
         record.
         """
-        moulds = self.column("moulds")
-        found = np.zeros(len(moulds), kind)
+        layouts = self.column("layouts")
+        found = np.zeros(len(layouts), kind)
         for source, own in self.by_source():
-            found[own] = source.moulds.told(of_mould)[moulds[own]]
-        for at in np.flatnonzero(moulds < 0).tolist():
-            found[at] = of_match(self._objects[~int(moulds[at])])
+            found[own] = source.layouts.evaluate(of_layout)[layouts[own]]
+        for at in np.flatnonzero(layouts < 0).tolist():
+            found[at] = of_match(self._objects[~int(layouts[at])])
         return found
 
     def by_source(self, which: npt.NDArray[np.bool_] | None = None) -> Iterator[tuple[RecordSource, Numbers]]:
@@ -296,31 +298,38 @@ class Rows(Sequence[MatchedRecord]):
     @property
     def packed(self) -> npt.NDArray[np.bool_]:
         """Which records are packed."""
-        packed: npt.NDArray[np.bool_] = self.column("moulds") >= 0
+        packed: npt.NDArray[np.bool_] = self.column("layouts") >= 0
         return packed
 
-    def marks(self) -> npt.NDArray[np.uint64]:
+    def message_hashes(self) -> npt.NDArray[np.uint64]:
         """A hash of the logger and the message of each packed record; 0 for the others."""
         columns = self.columns
         found = np.zeros(len(columns.times), np.uint64)
         for source, own in self.by_source():
             marks = np.empty(len(own), np.uint64)
-            moulds, begins = columns.moulds[own].astype(np.int64), columns.begins[own]
-            mark(moulds, begins, source.moulds.places.first, source.digits, source.moulds.told(_skeleton_mark), marks)
+            layouts, begins = columns.layouts[own].astype(np.int64), columns.begins[own]
+            mark(
+                layouts,
+                begins,
+                source.layouts.places.first,
+                source.digits,
+                source.layouts.evaluate(_template_hash),
+                marks,
+            )
             found[own] = marks
         return found
 
-    def are_like(self, others: Rows) -> bool:
+    def equals_by_hash(self, others: PackedRecords) -> bool:
         """Whether both hold the same records at the same positions, judged by positions, times and message hashes."""
         mine, its = self.columns, others.columns
         pairs = ((mine.times, its.times), (mine.offsets, its.offsets), (mine.lines, its.lines))
         same = all(np.array_equal(one, other) for one, other in pairs)
         if not same or not np.array_equal(self.packed, others.packed) or self._files() != others._files():
             return False
-        if not np.array_equal(self.marks(), others.marks()):
+        if not np.array_equal(self.message_hashes(), others.message_hashes()):
             return False
-        alone = np.flatnonzero(~self.packed).tolist()
-        return all(self._objects[~int(mine.moulds[at])] == others._objects[~int(its.moulds[at])] for at in alone)
+        loose = np.flatnonzero(~self.packed).tolist()
+        return all(self._objects[~int(mine.layouts[at])] == others._objects[~int(its.layouts[at])] for at in loose)
 
     def _files(self) -> list[tuple[int, str]]:
         """Where among the packed records another file begins, and its name."""
@@ -329,24 +338,24 @@ class Rows(Sequence[MatchedRecord]):
         found = [(at, self._sources[int(sources[at])].file) for at in begins]
         return [each for each, last in zip(found, [None, *found], strict=False) if last is None or each[1] != last[1]]
 
-    def repeated(self) -> Repeated:
+    def repeated(self) -> RedundantEvents:
         """The events that a record states twice.
 
         For records kept as objects it only says which may have such events.
         """
-        doubtful = self.told(_match_repeats, _mould_repeats, np.bool_)
-        records, forms = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        moulds, begins = (self.column(name) for name in ("moulds", "begins"))
+        doubtful = self.evaluate(_match_repeats, _layout_repeats, np.bool_)
+        records, field_layouts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        layouts, begins = (self.column(name) for name in ("layouts", "begins"))
         for source, own in self.by_source(doubtful):
-            found = source.moulds.repetition.of(moulds[own].astype(np.int64), begins[own], source.digits)
+            found = source.layouts.repetition.of(layouts[own].astype(np.int64), begins[own], source.digits)
             doubtful[own] = found.doubtful
             records.append(own[found.records])
-            forms.append(found.forms)
-        return Repeated(doubtful, np.concatenate(records), np.concatenate(forms))
+            field_layouts.append(found.field_layouts)
+        return RedundantEvents(doubtful, np.concatenate(records), np.concatenate(field_layouts))
 
     # -------------------------------------------------------------------------------------------------- changing
 
-    def take(self, which: Any) -> Rows:
+    def take(self, which: Any) -> PackedRecords:
         """Some of the records: by a slice, positions, or one truth value each."""
         settled = self._settled()
         return self._with(self.columns.at(which) if settled is None else Columns(*(each.at(which) for each in settled)))
@@ -354,25 +363,25 @@ class Rows(Sequence[MatchedRecord]):
     def written_by(self, writers: Set[int]) -> list[int]:
         """The positions of the records that name one of these brokers as their writer."""
         columns = self.columns
-        packed = np.isin(columns.writers, sorted(writers)) & (columns.moulds >= 0)
-        alone = np.flatnonzero(columns.moulds < 0).tolist()
-        kept = {at for at in alone if not writers.isdisjoint(self._objects[~int(columns.moulds[at])].writers)}
+        packed = np.isin(columns.writers, sorted(writers)) & (columns.layouts >= 0)
+        loose = np.flatnonzero(columns.layouts < 0).tolist()
+        kept = {at for at in loose if not writers.isdisjoint(self._objects[~int(columns.layouts[at])].writers)}
         return sorted({*np.flatnonzero(packed).tolist(), *kept})
 
-    def unsigned(self, writers: Set[int]) -> Rows:
+    def without_writers(self, writers: Set[int]) -> PackedRecords:
         """The same records, without these brokers as their writers."""
         columns = self.columns
-        strange = np.isin(columns.writers, sorted(writers)) & (columns.moulds >= 0)
+        strange = np.isin(columns.writers, sorted(writers)) & (columns.layouts >= 0)
         found = self._with(columns._replace(writers=np.where(strange, np.int32(NO_WRITER), columns.writers)))
         found._objects = [replace(match, writers=match.writers - writers) for match in self._objects]
         return found
 
-    def _with(self, columns: Columns) -> Rows:
-        found = Rows()
+    def _with(self, columns: Columns) -> PackedRecords:
+        found = PackedRecords()
         found._columns, found._sources, found._objects = columns, self._sources, self._objects
         return found
 
-    def changed(self, file: str, lines: int = 0, offset: int = 0, times: int = 0) -> Rows:
+    def relocated(self, file: str, lines: int = 0, offset: int = 0, times: int = 0) -> PackedRecords:
         """The same records in a file of that name, shifted by ``lines``, ``offset`` bytes and
         ``times`` milliseconds.
         """
@@ -382,48 +391,52 @@ class Rows(Sequence[MatchedRecord]):
             place = LogPosition(file, record.place.line + lines, record.place.offset + offset)
             return replace(match, record=replace(record, place=place))
 
-        found = self.later(times)
+        found = self.shifted(times)
         columns = found._columns
         found._columns = columns._replace(lines=columns.lines + np.int32(lines), offsets=columns.offsets + offset)
-        found._sources = [RecordSource(file, source.moulds, source.digits) for source in self._sources]
+        found._sources = [RecordSource(file, source.layouts, source.digits) for source in self._sources]
         found._objects = list(map(moved, found._objects))
         return found
 
-    def later(self, by: int) -> Rows:
+    def shifted(self, by: int) -> PackedRecords:
         """The same records, as if they had been written ``by`` milliseconds later."""
         columns = self.columns
         found = self._with(columns._replace(times=np.where(columns.times == NEVER, NEVER, columns.times + by)))
-        found._objects = [replace(match, record=match.record.later(by)) for match in self._objects]
+        found._objects = [replace(match, record=match.record.shifted(by)) for match in self._objects]
         return found
 
-    def alike(self, like: LikeMoulds) -> Rows:
+    def with_shared_layouts(self, like: MergedLayouts) -> PackedRecords:
         """The same records, with record layouts in a numbering that many texts share."""
         columns = self.columns
-        moulds, packed = columns.moulds.copy(), columns.moulds >= 0
+        layouts, packed = columns.layouts.copy(), columns.layouts >= 0
         for number, source in enumerate(self._sources):
             own = packed & (columns.sources == number)
-            moulds[own] = like.numbers(source.moulds)[columns.moulds[own]]
-        found = self._with(columns._replace(moulds=moulds))
-        found._sources = [RecordSource(source.file, like.moulds, source.digits) for source in self._sources]
+            layouts[own] = like.numbers(source.layouts)[columns.layouts[own]]
+        found = self._with(columns._replace(layouts=layouts))
+        found._sources = [RecordSource(source.file, like.layouts, source.digits) for source in self._sources]
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle only the layouts, digits and objects that are in use."""
         columns = self.columns
-        moulds, begins, sources = columns.moulds.copy(), columns.begins.copy(), []
+        layouts, begins, sources = columns.layouts.copy(), columns.begins.copy(), []
         for number, source in enumerate(self._sources):
-            own = np.flatnonzero((columns.sources == number) & (columns.moulds >= 0))
-            used, which = np.unique(columns.moulds[own], return_inverse=True)
-            first = source.moulds.places.first
-            taken = _taken(columns.begins[own], np.diff(first)[columns.moulds[own]])
-            moulds[own], begins[own] = which, taken.begins
+            own = np.flatnonzero((columns.sources == number) & (columns.layouts >= 0))
+            used, which = np.unique(columns.layouts[own], return_inverse=True)
+            first = source.layouts.places.first
+            taken = _taken(columns.begins[own], np.diff(first)[columns.layouts[own]])
+            layouts[own], begins[own] = which, taken.begins
             sources.append(
-                (source.file, moulds_of([source.moulds[each] for each in used.tolist()]), source.digits[taken.every])
+                (
+                    source.file,
+                    layouts_from([source.layouts[each] for each in used.tolist()]),
+                    source.digits[taken.every],
+                )
             )
-        alone = np.flatnonzero(columns.moulds < 0)
-        objects = [self._objects[~number] for number in columns.moulds[alone].tolist()]
-        moulds[alone] = ~np.arange(len(alone), dtype=np.int32)
-        return _rows_of, (tuple(columns._replace(moulds=moulds, begins=begins)), sources, objects)
+        loose = np.flatnonzero(columns.layouts < 0)
+        objects = [self._objects[~number] for number in columns.layouts[loose].tolist()]
+        layouts[loose] = ~np.arange(len(loose), dtype=np.int32)
+        return _rows_of, (tuple(columns._replace(layouts=layouts, begins=begins)), sources, objects)
 
 
 class _Taken(NamedTuple):
@@ -438,8 +451,8 @@ def _taken(begins: Numbers, sizes: Numbers) -> _Taken:
     return _Taken(np.repeat(begins - fresh, sizes) + np.arange(int(sizes.sum())), fresh)
 
 
-def _rows_of(columns: Iterable[Any], sources: Iterable[Any], objects: list[MatchedRecord]) -> Rows:
-    found = Rows()
+def _rows_of(columns: Iterable[Any], sources: Iterable[Any], objects: list[MatchedRecord]) -> PackedRecords:
+    found = PackedRecords()
     found._columns = Columns(*columns)
     found._sources = [RecordSource(*source) for source in sources]
     found._objects = objects
@@ -447,7 +460,7 @@ def _rows_of(columns: Iterable[Any], sources: Iterable[Any], objects: list[Match
 
 
 @cache
-def _tells(roles: tuple[str, ...]) -> tuple[Callable[[MatchedRecord], bool], Callable[[Mould], bool]]:
+def _tells(roles: tuple[str, ...]) -> tuple[Callable[[MatchedRecord], bool], Callable[[RecordLayout], bool]]:
     """Whether a record has one of these roles, or any.
 
     It is cached because layouts remember results by the identity of the function.
@@ -456,26 +469,26 @@ def _tells(roles: tuple[str, ...]) -> tuple[Callable[[MatchedRecord], bool], Cal
     def tells(own: frozenset[str]) -> bool:
         return not own.isdisjoint(roles) if roles else bool(own)
 
-    return lambda match: tells(match.roles), lambda mould: tells(mould.likeness.roles)
+    return lambda match: tells(match.roles), lambda layout: tells(layout.template_match.roles)
 
 
 def _match_repeats(match: MatchedRecord) -> bool:
-    return isinstance(match.found, Likeness) and match.found.repeats
+    return isinstance(match.found, TemplateMatch) and match.found.repeats
 
 
-def _mould_repeats(mould: Mould) -> bool:
-    return mould.likeness.repeats
+def _layout_repeats(layout: RecordLayout) -> bool:
+    return layout.template_match.repeats
 
 
-def _skeleton_mark(mould: Mould) -> np.uint64:
-    return np.uint64(hash((mould.logger, mould.skeleton)) & _WORD)
+def _template_hash(layout: RecordLayout) -> np.uint64:
+    return np.uint64(hash((layout.logger, layout.template)) & _WORD)
 
 
-def joined(parts: Sequence[Rows]) -> Rows:
+def concatenate(parts: Sequence[PackedRecords]) -> PackedRecords:
     """The records of several parts, one after the other; a single part is returned as it is."""
     if len(parts) == 1:
         return parts[0]
-    found = Rows()
+    found = PackedRecords()
     for part in parts:
         found.extend(part)
     return found

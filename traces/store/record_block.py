@@ -45,7 +45,7 @@ class Candidates(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class RecordBlock:
     """Consecutive records in the stock layout, in a text that begins at the byte ``base`` of its file.
 
     ``starts`` are the line feeds before the records, and the one that ends the last. ``bodies`` is where the messages
@@ -61,10 +61,10 @@ class Stretch:
     lines: Numbers
     plain: npt.NDArray[np.uint8]
 
-    def part(self, begin: int, end: int) -> Stretch:
+    def part(self, begin: int, end: int) -> RecordBlock:
         """The records from ``begin`` to ``end``."""
         these = slice(begin, end)
-        return Stretch(
+        return RecordBlock(
             self.text,
             self.base,
             self.starts[begin : end + 1],

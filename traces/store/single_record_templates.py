@@ -7,9 +7,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from assay.traces.event import LogRecord
-from assay.traces.patterns.match import LONGEST_KEPT, Likeness
-from assay.traces.store.message_templates import Mould, Moulds
-from assay.traces.store.packed_records import NEVER, Rows
+from assay.traces.patterns.match import LONGEST_CACHED, TemplateMatch
+from assay.traces.store.message_templates import RecordLayout, RecordLayouts
+from assay.traces.store.packed_records import NEVER, PackedRecords
 
 _DIGITS = b"0123456789"
 _NO_DIGITS = bytes(set(range(256)) - set(_DIGITS))
@@ -25,20 +25,20 @@ class _Kind(NamedTuple):
     logger: str
     thread: str | None
     resolution: int
-    skeleton: bytes
+    template: bytes
 
 
-class SingleMoulds:
+class SingleRecordLayouts:
     """The record layouts of all such records seen so far."""
 
     def __init__(self) -> None:
         self._begin_anew()
 
     def _begin_anew(self) -> None:
-        self._moulds = Moulds()
+        self._layouts = RecordLayouts()
         self._known: dict[_Kind, int] = {}
 
-    def keep(self, rows: Rows, record: LogRecord, likeness: Likeness, table: bytes | None) -> bool:
+    def keep(self, rows: PackedRecords, record: LogRecord, template_match: TemplateMatch, table: bytes | None) -> bool:
         """Pack a record into ``rows`` if that is possible, and return whether it was.
 
         ``table`` maps its message to its template.
@@ -48,7 +48,7 @@ class SingleMoulds:
             table is None
             or record.time is None
             or record.time == NEVER
-            or len(text) > LONGEST_KEPT
+            or len(text) > LONGEST_CACHED
             or "\n" in text
             or not text.isascii()
         ):
@@ -57,16 +57,16 @@ class SingleMoulds:
         kind = _Kind(record.level, record.logger, record.thread, record.resolution, message.translate(table))
         number = self._known.get(kind)
         if number is None:
-            number = self._learn(kind, likeness)
-        if not self._moulds[number].packs:
+            number = self._learn(kind, template_match)
+        if not self._layouts[number].packs:
             return False
-        rows.add(record.place, record.time, self._moulds, number, message.translate(None, _NO_DIGITS))
+        rows.add(record.place, record.time, self._layouts, number, message.translate(None, _NO_DIGITS))
         return True
 
-    def _learn(self, kind: _Kind, likeness: Likeness) -> int:
+    def _learn(self, kind: _Kind, template_match: TemplateMatch) -> int:
         """Add a record layout for a new kind; returns its number."""
         if len(self._known) == _MOST:
             self._begin_anew()
-        mould = Mould(kind.level, kind.logger, likeness, kind.skeleton, kind.thread, kind.resolution)
-        number = self._known[kind] = self._moulds.add(mould)
+        layout = RecordLayout(kind.level, kind.logger, template_match, kind.template, kind.thread, kind.resolution)
+        number = self._known[kind] = self._layouts.add(layout)
         return number

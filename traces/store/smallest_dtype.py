@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 
-class Narrow:
+class CompactColumn:
     """A column of integers, stored as differences from the least of them in the smallest fitting type.
 
     Times, lines and offsets of one log differ by what fits into half the bytes. Gigabytes of logs have millions of

@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from assay.checker.jit.array_ops import distinct
 from assay.grammar.identity_memo import IdentityMemo
-from assay.traces.attribution.run_events import Events
+from assay.traces.attribution.run_events import LazyEvents
 from assay.traces.event import Event, Field
 from assay.traces.patterns.template_fields import LineFields
 from assay.traces.store.packed_records import NEVER
 from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_table import EventTable, Positions, StatementNumbers, in_order
-from assay.traces.table.statement_ids import Names
+from assay.traces.table.statement_ids import FieldNames
 from assay.traces.table.statement_keys import EVERY_SLICE
 
 H = TypeVar("H", bound=Hashable)
@@ -45,7 +45,7 @@ class SliceField:
     def on(self, event: Event) -> Event:
         """The event with the field of the slice."""
         fields = self._fields(event.fields)
-        return Event(event.kind, event.shape, fields, event.record, event.run, event.stream)
+        return Event(event.kind, event.pattern, fields, event.record, event.run, event.stream)
 
     def _fields(self, fields: Mapping[str, Field]) -> Mapping[str, Field]:
         if not isinstance(fields, LineFields):
@@ -63,7 +63,7 @@ class StatementCount(NamedTuple):
     times: int
 
 
-class Selection(Events):
+class Selection(LazyEvents):
     """Some events of a table, by their positions in it, each with the field of a slice if ``mark`` is given.
 
     ``numbers`` are the statement ids of all events of the table.
@@ -76,7 +76,7 @@ class Selection(Events):
         self._kept: list[Event] | None = None
 
     @classmethod
-    def of(cls, events: Sequence[Event], names: Names) -> Selection:
+    def of(cls, events: Sequence[Event], names: FieldNames) -> Selection:
         """Events as a selection; a selection is returned as it is."""
         if isinstance(events, Selection):
             return events
@@ -210,7 +210,7 @@ class Selection(Events):
             what, statements.known[stated], lambda which: self._made(examples[which]), make
         )
 
-    def stated(self) -> dict[int, StatementCount]:
+    def statement_counts(self) -> dict[int, StatementCount]:
         """The statements by id, in the order of the first events that make them."""
         distinct, first, counts = self._first
         columns = distinct.tolist(), self._examples, counts.tolist()
@@ -225,7 +225,7 @@ class Selection(Events):
         return dict(zip(ordered[begins].tolist(), by_time[begins].tolist(), strict=True))
 
 
-def apart(selections: Mapping[str, Selection]) -> dict[str, Selection]:
+def detached(selections: Mapping[str, Selection]) -> dict[str, Selection]:
     """The selections of one table, moved to a smaller table that holds only their records: what another process needs
     of them.
     """

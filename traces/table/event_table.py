@@ -18,13 +18,13 @@ import numpy.typing as npt
 
 from assay.checker.jit.jit_function import ArrayFunction
 from assay.grammar.kernel import TracePlan
-from assay.traces.attribution.eager_events import StatedEvents
-from assay.traces.attribution.run_events import Events, LogEvents, Traits
+from assay.traces.attribution.eager_events import EagerEvents
+from assay.traces.attribution.run_events import LazyEvents, LogEvents, Traits
 from assay.traces.event import Event
 from assay.traces.store.packed_records import NEVER
 from assay.traces.store.record_block import Numbers
-from assay.traces.store.smallest_dtype import Narrow
-from assay.traces.table.statement_ids import Counting, Everywhere, Memory, Names
+from assay.traces.store.smallest_dtype import CompactColumn
+from assay.traces.table.statement_ids import EveryKind, FieldNames, StatementMemory, StatementNumbering
 from assay.traces.table.statement_keys import named_by
 
 T = TypeVar("T")
@@ -36,10 +36,10 @@ There are so many that they are kept in the smallest fitting type.
 """
 
 
-def fields_read(plan: TracePlan) -> Names:
+def fields_read(plan: TracePlan) -> FieldNames:
     """The fields that anything in a trace clause reads."""
     measured = frozenset(field.field for measure in plan.measures for field in measure.fields)
-    return Everywhere(measured, named_by(plan.rules))
+    return EveryKind(measured, named_by(plan.rules))
 
 
 @ArrayFunction
@@ -79,7 +79,7 @@ class StatementNumbers:
 
     numbers: Positions
     known: Numbers
-    counting: Counting
+    counting: StatementNumbering
 
     @property
     def order(self) -> Positions:
@@ -105,14 +105,14 @@ class StatementNumbers:
         return self.order[self.begins[number] : self.begins[number + 1]]
 
 
-class EventTable(Events):
+class EventTable(LazyEvents):
     """The events of several logs, one log after the other."""
 
-    def __init__(self, parts: Iterable[Sequence[Event]], memory: Memory | None = None) -> None:
-        self.parts: tuple[LogEvents | StatedEvents, ...] = tuple(
+    def __init__(self, parts: Iterable[Sequence[Event]], memory: StatementMemory | None = None) -> None:
+        self.parts: tuple[LogEvents | EagerEvents, ...] = tuple(
             in_columns(own) for part in parts for own in (part.parts if isinstance(part, EventTable) else (part,))
         )
-        self.memory = Memory() if memory is None else memory
+        self.memory = StatementMemory() if memory is None else memory
         self._starts = [0, *accumulate(map(len, self.parts))]
         self._of_kind: dict[str | None, npt.NDArray[np.bool_]] = {}
         self._held: dict[int, Event] = {}
@@ -172,23 +172,23 @@ class EventTable(Events):
             found.update(part.traits())
         return found
 
-    def where(self, ask: Callable[[Traits], bool]) -> Numbers:
+    def positions_where(self, ask: Callable[[Traits], bool]) -> Numbers:
         """The positions of the events whose traits satisfy a condition."""
         found: list[Numbers] = []
         for start, part in zip(self._starts, self.parts, strict=False):
-            found.append(np.flatnonzero(part.told(ask)) + start)
+            found.append(np.flatnonzero(part.matches_traits(ask)) + start)
         return np.concatenate([np.empty(0, np.int64), *found])
 
     def of_kind(self, kind: str | None) -> npt.NDArray[np.bool_]:
         """Which of all events are of a kind; worked out once for each kind."""
         if kind not in self._of_kind:
             self._of_kind[kind] = np.zeros(len(self), np.bool_)
-            self._of_kind[kind][self.where(lambda traits: traits.kind == kind)] = True
+            self._of_kind[kind][self.positions_where(lambda traits: traits.kind == kind)] = True
         return self._of_kind[kind]
 
-    def such(self, ask: Callable[[Traits], bool]) -> Iterator[Event]:
+    def events_where(self, ask: Callable[[Traits], bool]) -> Iterator[Event]:
         """The events whose traits satisfy a condition."""
-        return self.at(self.where(ask))
+        return self.at(self.positions_where(ask))
 
     @property
     def times(self) -> Numbers:
@@ -200,8 +200,8 @@ class EventTable(Events):
         return self._times.at(positions)
 
     @cached_property
-    def _times(self) -> Narrow:
-        return Narrow(self.times)
+    def _times(self) -> CompactColumn:
+        return CompactColumn(self.times)
 
     def by_stream(self, positions: Positions, *, threads: bool) -> Iterator[Numbers]:
         """For each log of a process run (for each thread in it, with ``threads``) the indices of its events in
@@ -235,11 +235,11 @@ class EventTable(Events):
         yield from zip(*_groups(parts[order], order), strict=True)
 
     @cached_property
-    def _resolutions(self) -> Narrow | None:
+    def _resolutions(self) -> CompactColumn | None:
         """The resolution of the time of each event, in milliseconds; None if all are 1."""
         if all(int(part.resolutions.max(initial=1)) == 1 for part in self.parts):
             return None
-        return Narrow(np.concatenate([part.resolutions for part in self.parts]))
+        return CompactColumn(np.concatenate([part.resolutions for part in self.parts]))
 
     def ends(self, positions: Positions) -> Numbers:
         """The time at which each event had been written, in milliseconds since the epoch; counted from 0 where it is
@@ -250,7 +250,7 @@ class EventTable(Events):
         stated[stated == NEVER] = 0
         return stated + lasting
 
-    def statements(self, names: Names) -> StatementNumbers:
+    def statements(self, names: FieldNames) -> StatementNumbers:
         """The statement ids of the events for the given fields."""
         counting = self.memory.counting(names)
         numbers, known = counting.count(self.parts)
@@ -265,9 +265,9 @@ class EventTable(Events):
         return statements.counting.each(what, statements.known.tolist(), lambda which: self.at(examples[which]), make)
 
 
-def in_columns(part: Sequence[Event]) -> LogEvents | StatedEvents:
+def in_columns(part: Sequence[Event]) -> LogEvents | EagerEvents:
     """The events of one log, with the columns that a table needs."""
-    return part if isinstance(part, LogEvents | StatedEvents) else StatedEvents(part)
+    return part if isinstance(part, LogEvents | EagerEvents) else EagerEvents(part)
 
 
 def times(part: Sequence[Event]) -> Numbers:

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.grammar.identity_memo import IdentityMemo, IdentityTupleMemo
-from assay.traces.attribution.run_events import LogEvents, Packed
+from assay.traces.attribution.run_events import LogEvents, PackedEvents
 from assay.traces.event import Event
-from assay.traces.patterns.template_fields import Form
-from assay.traces.store.digit_pool import Interning
-from assay.traces.store.message_templates import Mould, Moulds
+from assay.traces.patterns.template_fields import FieldLayout
+from assay.traces.store.digit_pool import DigitInterner
+from assay.traces.store.message_templates import RecordLayout, RecordLayouts
 from assay.traces.store.record_block import Numbers
-from assay.traces.store.redundant_fields import masked
+from assay.traces.store.redundant_fields import mask_digits
 from assay.traces.table.statement_keys import IN_PLACE, OF_THE_FILE, StatementKeys
 
 T = TypeVar("T")
@@ -38,14 +38,14 @@ AT_ONCE = 1 << 16
 _ABSENT = object()
 _GIVEN = 1 << 32
 
-Names = Mapping[str, frozenset[str]]
+FieldNames = Mapping[str, frozenset[str]]
 """The fields that statements consist of, by the kind of event."""
 
 
-class Everywhere(Mapping[str, frozenset[str]]):
+class EveryKind(Mapping[str, frozenset[str]]):
     """Fields that belong to the statements of every kind of event, besides those of single kinds."""
 
-    def __init__(self, every: frozenset[str], names: Names = MappingProxyType({})) -> None:
+    def __init__(self, every: frozenset[str], names: FieldNames = MappingProxyType({})) -> None:
         self.every, self.names = every, names
 
     def __getitem__(self, kind: str) -> frozenset[str]:
@@ -58,42 +58,42 @@ class Everywhere(Mapping[str, frozenset[str]]):
         return len(self.names)
 
 
-class Memory:
+class StatementMemory:
     """Statement ids and results, kept from one answer about logs to the next."""
 
     def __init__(self) -> None:
-        self._counting: dict[Hashable, Counting] = {}
+        self._counting: dict[Hashable, StatementNumbering] = {}
 
-    def counting(self, names: Names) -> Counting:
+    def counting(self, names: FieldNames) -> StatementNumbering:
         """The statement ids for these fields."""
         key = _key(names)
         found = self._counting.get(key)
         if found is None:
-            found = self._counting[key] = Counting(names)
+            found = self._counting[key] = StatementNumbering(names)
         return found
 
     def forget(self) -> None:
         """Release everything; for logs about which there will be no other answer."""
         self._counting.clear()
 
-    def __reduce__(self) -> tuple[type[Memory], tuple[()]]:
+    def __reduce__(self) -> tuple[type[StatementMemory], tuple[()]]:
         """Pickle as an empty memory: another process has other ids."""
-        return Memory, ()
+        return StatementMemory, ()
 
 
-def _key(names: Names) -> Hashable:
-    if isinstance(names, Everywhere):
+def _key(names: FieldNames) -> Hashable:
+    if isinstance(names, EveryKind):
         return names.every, _key(names.names)
     return frozenset(names.items())
 
 
-class _Forms:
+class _ChosenDigits:
     """For the field layouts of all record layouts: which digits of a message belong to the statement, and the constant
     rest of it.
     """
 
-    def __init__(self, names: Names, moulds: Moulds) -> None:
-        self._names, self._moulds = names, moulds
+    def __init__(self, names: FieldNames, layouts: RecordLayouts) -> None:
+        self._names, self._layouts = names, layouts
         self._first: list[int] = [0]
         self._chosen: list[int] = []
         self._alike: list[int] = []
@@ -101,27 +101,29 @@ class _Forms:
 
     def extend(self, alike: dict[Hashable, int], groups: dict[Hashable, int]) -> None:
         """Add the record layouts that are new."""
-        self.first_form, self.forms = self._moulds.forms
-        if len(self._alike) == len(self.forms):
+        self.first_field_layout, self.field_layouts = self._layouts.field_layouts
+        if len(self._alike) == len(self.field_layouts):
             return
-        for mould, form in self.forms[len(self._alike) :]:
-            self._add(mould, form, alike, groups)
+        for layout, field_layout in self.field_layouts[len(self._alike) :]:
+            self._add(layout, field_layout, alike, groups)
         self.first, self.chosen = np.array(self._first, np.int64), np.array(self._chosen, np.int64)
         self.alike, self.groups = np.array(self._alike, np.int64), np.array(self._groups, np.int64)
 
-    def _add(self, mould: Mould, form: Form, alike: dict[Hashable, int], groups: dict[Hashable, int]) -> None:
-        names = self._names.get(form.shape.kind, frozenset())
-        own = sorted(name for name in names & form.fields.keys() if name not in IN_PLACE)
-        spans = [(name, *form.parts[name][1:]) for name in own if name in form.parts]
-        same = tuple((name, repr(form.fields[name])) for name in own if name not in form.parts)
-        texts = tuple((name, masked(mould.skeleton[begin:end])) for name, begin, end in spans)
+    def _add(
+        self, layout: RecordLayout, field_layout: FieldLayout, alike: dict[Hashable, int], groups: dict[Hashable, int]
+    ) -> None:
+        names = self._names.get(field_layout.pattern.kind, frozenset())
+        own = sorted(name for name in names & field_layout.fields.keys() if name not in IN_PLACE)
+        spans = [(name, *field_layout.spans[name][1:]) for name in own if name in field_layout.spans]
+        same = tuple((name, repr(field_layout.fields[name])) for name in own if name not in field_layout.spans)
+        texts = tuple((name, mask_digits(layout.template[begin:end])) for name, begin, end in spans)
         self._chosen += (
-            at for at, place in enumerate(mould.digits) if any(begin <= place < end for _, begin, end in spans)
+            at for at, place in enumerate(layout.digits) if any(begin <= place < end for _, begin, end in spans)
         )
         self._first.append(len(self._chosen))
-        self._alike.append(alike.setdefault((form.shape.name, same, texts), len(alike)))
-        added = tuple(sorted(name for name in names if name not in form.fields or name in IN_PLACE))
-        stated = frozenset(form.fields.keys() & {"broker", "session", "owner_session"})
+        self._alike.append(alike.setdefault((field_layout.pattern.name, same, texts), len(alike)))
+        added = tuple(sorted(name for name in names if name not in field_layout.fields or name in IN_PLACE))
+        stated = frozenset(field_layout.fields.keys() & {"broker", "session", "owner_session"})
         group = added, not names.isdisjoint(OF_THE_FILE), stated
         self._groups.append(groups.setdefault(group, len(groups)))
 
@@ -129,7 +131,7 @@ class _Forms:
 class _Some(NamedTuple):
     """Packed events of one log and one source, the log, and the array that receives their ids."""
 
-    packed: Packed
+    packed: PackedEvents
     part: LogEvents
     numbers: Numbers
 
@@ -158,7 +160,7 @@ def _together(parts: Iterable[tuple[Sequence[Event], Numbers]]) -> Iterator[list
         if not isinstance(part, LogEvents):
             continue
         for packed in part.packed():
-            source = packed.moulds, packed.digits
+            source = packed.layouts, packed.digits
             batch = waiting.get(source) or waiting.put(source, None, _Batch())
             batch.add(_Some(packed, part, numbers))
             if batch.size >= AT_ONCE:
@@ -191,13 +193,13 @@ class _Distinct:
         return {thing for thing, number in self._things.items() if stated[number]}
 
 
-class Counting:
+class StatementNumbering:
     """Numbers what events state in some fields, and remembers the results that were worked out from statements."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: FieldNames) -> None:
         self._names = names
-        self._interning = Interning()
-        self._forms: IdentityMemo[Moulds, _Forms] = IdentityMemo()
+        self._interning = DigitInterner()
+        self._field_layouts: IdentityMemo[RecordLayouts, _ChosenDigits] = IdentityMemo()
         self._alike: dict[Hashable, int] = {}
         self._groups: dict[Hashable, int] = {}
         self._given: dict[Hashable, int] = {}
@@ -211,13 +213,13 @@ class Counting:
 
         The dense ids have no gaps. ``LOOSE`` is the lasting id of an event whose statement cannot be remembered.
         """
-        before, self._forms = self._forms, IdentityMemo()
+        before, self._field_layouts = self._field_layouts, IdentityMemo()
         found = [np.full(len(part), LOOSE, np.int64) for part in parts]
         for some in _together(zip(parts, found, strict=True)):
-            moulds = some[0].packed.moulds
-            if moulds in before:
-                self._forms[moulds] = before[moulds]
-            numbers, begin = self._numbers(moulds, some), 0
+            layouts = some[0].packed.layouts
+            if layouts in before:
+                self._field_layouts[layouts] = before[layouts]
+            numbers, begin = self._numbers(layouts, some), 0
             for each in some:
                 end = begin + len(each.packed.at)
                 each.numbers[each.packed.at] = numbers[begin:end]
@@ -227,34 +229,34 @@ class Counting:
             fresh = self._count_loose(own, part, fresh)
         return self._dense(np.concatenate([np.empty(0, np.int64), *found]))
 
-    def _numbers(self, moulds: Moulds, some: Sequence[_Some]) -> Numbers:
+    def _numbers(self, layouts: RecordLayouts, some: Sequence[_Some]) -> Numbers:
         """The ids of events of packed records, all of one source; ``LOOSE`` for those whose line names a session."""
-        forms = self._forms.get(moulds)
-        if forms is None:
-            forms = self._forms[moulds] = _Forms(self._names, moulds)
-        forms.extend(self._alike, self._groups)
+        field_layouts = self._field_layouts.get(layouts)
+        if field_layouts is None:
+            field_layouts = self._field_layouts[layouts] = _ChosenDigits(self._names, layouts)
+        field_layouts.extend(self._alike, self._groups)
         codes, begins = (
             np.concatenate(each) for each in zip(*((s.packed.codes, s.packed.begins) for s in some), strict=True)
         )
-        given = self._givens(forms, codes, some)
+        given = self._givens(field_layouts, codes, some)
         known = given >= 0
         found = np.full(len(codes), LOOSE, np.int64)
-        owners = forms.alike[codes[known]] * _GIVEN + given[known]
+        owners = field_layouts.alike[codes[known]] * _GIVEN + given[known]
         found[known] = self._interning.numbers(
-            codes[known], begins[known], owners, forms.first, forms.chosen, some[0].packed.digits
+            codes[known], begins[known], owners, field_layouts.first, field_layouts.chosen, some[0].packed.digits
         )
         return found
 
-    def _givens(self, forms: _Forms, codes: Numbers, some: Sequence[_Some]) -> Numbers:
+    def _givens(self, field_layouts: _ChosenDigits, codes: Numbers, some: Sequence[_Some]) -> Numbers:
         """The id of the added fields of each event, as far as they belong to the statement.
 
-        Events of one log, group and session share it.
+        LazyEvents of one log, group and session share it.
         """
         sizes = [len(each.packed.at) for each in some]
         sessions = np.array([len(each.part.sessions.names) for each in some])
         begins = np.cumsum(sessions * len(self._groups)) - sessions * len(self._groups)
         keys = np.concatenate([each.packed.sessions.astype(np.int64) for each in some])
-        keys += forms.groups[codes] * np.repeat(sessions, sizes) + np.repeat(begins, sizes)
+        keys += field_layouts.groups[codes] * np.repeat(sessions, sizes) + np.repeat(begins, sizes)
         places = np.full(int((sessions * len(self._groups)).sum()), len(codes), np.int64)
         # Assigned from the end, so that the first event of each key remains: it serves as the example.
         places[keys[::-1]] = np.arange(len(codes) - 1, -1, -1)
@@ -265,7 +267,10 @@ class Counting:
         rows = zip(*(each.tolist() for each in (which, groups, names, codes[places[distinct]])), strict=True)
         places[distinct] = [
             self._given_number(
-                some[at].part, forms.forms[code][1], some[at].part.sessions.names[session], *kinds[group][:2]
+                some[at].part,
+                field_layouts.field_layouts[code][1],
+                some[at].part.sessions.names[session],
+                *kinds[group][:2],
             )
             for at, group, session, code in rows
         ]
@@ -275,12 +280,12 @@ class Counting:
     def _given_number(
         self,
         part: LogEvents,
-        form: Form,
+        field_layout: FieldLayout,
         session: str | None,
         names: Sequence[str],
         of_the_file: bool,
     ) -> int:
-        more = part.author.added(form, session)
+        more = part.author.added(field_layout, session)
         if more is None:
             return LOOSE
         given = tuple(more.get(name, _ABSENT) for name in names)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import TraceRule
 from assay.traces.event import Event
-from assay.traces.patterns.template_fields import Form, LineFields
+from assay.traces.patterns.template_fields import FieldLayout, LineFields
 
 OF_THE_FILE = frozenset({"node", "run", "previous_run"})
 """The fields that come from where a line stands, not from what it says; every event has them."""
@@ -54,28 +54,28 @@ class StatementKeys:
     def __init__(self, names: Mapping[str, frozenset[str]]) -> None:
         self._names = names
         self._numbers: dict[Hashable, int] = {}
-        self._stated: IdentityMemo[Form, _Stated] = IdentityMemo()
+        self._stated: IdentityMemo[FieldLayout, _Stated] = IdentityMemo()
 
     def of(self, event: Event) -> Hashable | None:
         """The key of an event; None if its fields were not read from a message."""
         fields = event.fields
-        if fields.__class__ is not LineFields or fields.form.shape.kind != event.kind:
+        if fields.__class__ is not LineFields or fields.field_layout.pattern.kind != event.kind:
             return None
-        alike, texts, added, of_the_file = self._stated.get_or_make(fields.form, self._of_form)
+        alike, texts, added, of_the_file = self._stated.get_or_make(fields.field_layout, self._of_field_layout)
         more = fields.more
         given = tuple([more.get(name, _ABSENT) for name in added])
         if of_the_file and _ABSENT in given:
             return alike, given, texts(fields.message), event.run
         return alike, given, texts(fields.message)
 
-    def _of_form(self, form: Form) -> _Stated:
-        names = self._names.get(form.shape.kind, frozenset())
-        own = sorted(names & form.fields.keys())
-        varying = tuple(name for name in own if name in form.parts)
-        same = repr([(name, form.fields[name]) for name in own if name not in form.parts])
-        alike = self._numbers.setdefault((form.shape.name, varying, same), len(self._numbers))
-        slices = [slice(*form.parts[name][1:]) for name in varying]
-        added = tuple(sorted(name for name in names if name not in form.fields or name in IN_PLACE))
+    def _of_field_layout(self, field_layout: FieldLayout) -> _Stated:
+        names = self._names.get(field_layout.pattern.kind, frozenset())
+        own = sorted(names & field_layout.fields.keys())
+        varying = tuple(name for name in own if name in field_layout.spans)
+        same = repr([(name, field_layout.fields[name]) for name in own if name not in field_layout.spans])
+        alike = self._numbers.setdefault((field_layout.pattern.name, varying, same), len(self._numbers))
+        slices = [slice(*field_layout.spans[name][1:]) for name in varying]
+        added = tuple(sorted(name for name in names if name not in field_layout.fields or name in IN_PLACE))
         texts = itemgetter(*slices) if slices else _no_text
         return _Stated(alike, texts, added, not names.isdisjoint(OF_THE_FILE))
 

@@ -12,7 +12,7 @@ from assay.spark.logs.validate import ClusterAnswer
 from assay.traces.diagnosis.node_settings import overview
 from assay.traces.log_reader import read_logs
 from assay.traces.options import DEFAULT_OPTIONS
-from assay.traces.scoped_validate import validated
+from assay.traces.scoped_validate import validate_in_scope
 
 LOADED = load("kafka/cluster", None, {})
 
@@ -28,4 +28,4 @@ def said(answer: ClusterAnswer) -> Any:
 def said_locally(logs: Path) -> Any:
     """The local answer about logs."""
     reading = read_logs([logs])
-    return said(ClusterAnswer("", LOADED, validated(LOADED, reading, DEFAULT_OPTIONS), overview(reading)))
+    return said(ClusterAnswer("", LOADED, validate_in_scope(LOADED, reading, DEFAULT_OPTIONS), overview(reading)))

@@ -8,7 +8,15 @@ from dataclasses import replace
 import pytest
 
 from assay.grammar.load import Loaded
-from assay.traces.coverage import UnfitCoverageError, all_guards, as_text, coverage_of, from_text, merged, unseen
+from assay.traces.coverage import (
+    UnfitCoverageError,
+    all_guards,
+    as_text,
+    coverage_of,
+    from_text,
+    merge_coverage,
+    uncovered_actions,
+)
 from assay.traces.event import Event
 from assay.traces.validate import validate
 
@@ -23,7 +31,7 @@ def test_actions_guards_and_pairs_are_counted(election: Callable[..., Loaded], h
 def test_what_no_log_has_shown_is_listed(election: Callable[..., Loaded], healthy: tuple[Event, ...]) -> None:
     loaded = election()
     found = coverage_of(validate(loaded, healthy))
-    assert [each.action for each in unseen(loaded.kernel, found)] == ["leave"]
+    assert [each.action for each in uncovered_actions(loaded.kernel, found)] == ["leave"]
     assert set(all_guards(loaded.kernel)) - set(found.guards) == {("leave", "alive")}
 
 
@@ -33,7 +41,7 @@ def test_coverage_is_the_same_after_writing_and_reading(
     found = coverage_of(validate(election(), healthy))
     again = from_text(as_text(found))
     assert (again.actions, again.guards, again.pairs) == (found.actions, found.guards, found.pairs)
-    twice = merged([found, again])
+    twice = merge_coverage([found, again])
     assert (twice.logs, twice.actions["elect"], twice.pairs["expire", "elect"]) == (2, 4, 2)
 
 
@@ -42,7 +50,7 @@ def test_coverage_of_another_spec_and_other_files_are_refused(
 ) -> None:
     found = coverage_of(validate(election(), healthy))
     with pytest.raises(UnfitCoverageError, match="election and other"):
-        merged([found, replace(found, spec="other")])
+        merge_coverage([found, replace(found, spec="other")])
     for text in ("", "[]", "{}", '{"assay_coverage": "2"}', '{"assay_coverage": "1", "actions": 3}'):
         with pytest.raises(UnfitCoverageError):
             from_text(text)

@@ -8,7 +8,7 @@ import pytest
 
 from assay.grammar import kernel as k
 from assay.grammar.load import bundled_specs, load_spec
-from assay.traces.spec_selection import choose
+from assay.traces.spec_selection import select_spec
 
 
 @pytest.fixture(scope="module")
@@ -28,30 +28,30 @@ def kraft() -> k.Kernel:
     ],
 )
 def test_the_model_is_the_one_for_these_lines(kinds: list[str], spec: str, clause: str | None) -> None:
-    choice = choose(dict.fromkeys(kinds, 1))
+    choice = select_spec(dict.fromkeys(kinds, 1))
     assert (choice.spec, choice.clause, choice.unsupported) == (spec, clause, None)
 
 
 def test_brokers_alone_and_controllers_alone_leave_something_to_suppose() -> None:
-    assert choose({"IncarnationStarting": 1}).assumed is not None
-    assert choose({"QuorumLeader": 1}).assumed is not None
-    assert choose({"QuorumLeader": 1, "BecameLeader": 1}).assumed is None
+    assert select_spec({"IncarnationStarting": 1}).assumed is not None
+    assert select_spec({"QuorumLeader": 1}).assumed is not None
+    assert select_spec({"QuorumLeader": 1, "BecameLeader": 1}).assumed is None
 
 
 @pytest.mark.parametrize("kinds", [["MigrationState"], ["SessionEstablished", "QuorumFollower"]])
 def test_a_migration_is_named_as_unsupported(kinds: list[str]) -> None:
-    choice = choose(dict.fromkeys(kinds, 1))
+    choice = select_spec(dict.fromkeys(kinds, 1))
     assert choice.unsupported is not None
     assert "no model" in choice.unsupported
 
 
 def test_of_a_spec_that_is_named_the_clause_is_chosen(kraft: k.Kernel) -> None:
-    choice = choose({"IncarnationStarting": 1}, kraft)
+    choice = select_spec({"IncarnationStarting": 1}, kraft)
     assert (choice.clause, choice.by_user) == ("broker_logs", True)
-    assert choose({"IncarnationStarting": 1}, replace(kraft, name="my")).clause is None
-    assert choose({"IncarnationStarting": 1}, replace(kraft, traces=())).clause is None
+    assert select_spec({"IncarnationStarting": 1}, replace(kraft, name="my")).clause is None
+    assert select_spec({"IncarnationStarting": 1}, replace(kraft, traces=())).clause is None
 
 
 def test_of_a_spec_that_is_named_a_clause_is_chosen_even_if_no_line_fits(kraft: k.Kernel) -> None:
-    choice = choose({}, kraft)
+    choice = select_spec({}, kraft)
     assert (choice.clause, choice.unsupported) == ("kraft_logs", None)

@@ -107,7 +107,7 @@ def _begins_record(line: bytes, *, stamped: bool) -> bool:
 _LABEL = re.compile(rb'\b(?:pod|instance|hostname|host|node_name|container)="([\w.:-]{1,100})"')
 
 
-def said_by(labels: bytes) -> dict[str, bytes]:
+def origin_from_labels(labels: bytes) -> dict[str, bytes]:
     """The origin of a line, from its labels."""
     found = _LABEL.search(labels)
     return {} if found is None else {"who": found[1]}
@@ -117,7 +117,7 @@ _DATED = re.compile(rb"\[?(?:" + DATED + rb")")
 _UNDATED = re.compile(rb"\[?(?:\d\d[-/]\d\d |[A-Z][a-z]{2} [ \d]\d )?\d\d:\d\d:\d\d(?:[,.]\d{1,9})?\]?")
 
 
-def stamped_line(line: bytes, stamp: bytes) -> bytes:
+def with_prefix_stamp(line: bytes, stamp: bytes) -> bytes:
     """A line behind a prefix with a timestamp.
 
     If the line begins a record and has no timestamp of its own, or one without a date, it takes that of the prefix.

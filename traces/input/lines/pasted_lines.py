@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from assay.traces.event import LogPosition, LogRecord
 from assay.traces.input.lines.timestamps import Clock
-from assay.traces.patterns.match import PatternMatch, Recogniser
+from assay.traces.patterns.match import PatternMatch, PatternMatcher
 
 _WIDTHLESS = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _LETTERS = str.maketrans(
@@ -42,14 +42,14 @@ def normalise(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Pasted:
+class PastedRecord:
     """A pasted record that a pattern matched."""
 
     record: LogRecord
     findings: tuple[PatternMatch, ...]
 
 
-def pasted_records(text: bytes, place: LogPosition, recogniser: Recogniser) -> Iterator[Pasted]:
+def pasted_records(text: bytes, place: LogPosition, recogniser: PatternMatcher) -> Iterator[PastedRecord]:
     """The log lines in a text; one that was wrapped over up to four lines is joined.
 
     Only lines that hold an anchor of a pattern, or end in the name of a known logger, are tried; all others are prose.
@@ -68,7 +68,7 @@ def pasted_records(text: bytes, place: LogPosition, recogniser: Recogniser) -> I
         number += used
 
 
-def _first_match(lines: list[bytes], place: LogPosition, recogniser: Recogniser) -> tuple[Pasted | None, int]:
+def _first_match(lines: list[bytes], place: LogPosition, recogniser: PatternMatcher) -> tuple[PastedRecord | None, int]:
     """The record that begins on the first of these lines, and how many of them it takes; otherwise None and 1."""
     text = ""
     for used, line in enumerate(lines, 1):
@@ -83,28 +83,31 @@ def _first_match(lines: list[bytes], place: LogPosition, recogniser: Recogniser)
     return None, 1
 
 
-def _worth_a_look(plain: str, recogniser: Recogniser) -> bool:
+def _worth_a_look(plain: str, recogniser: PatternMatcher) -> bool:
     """Whether a line holds an anchor, or ends in the name of a known logger."""
     if any(anchor in plain for anchor in recogniser.anchors):
         return True
     logger = _LOGGER.search(plain[-200:])
-    return logger is not None and recogniser.of_logger(logger["logger"]) is not None
+    return logger is not None and recogniser.patterns_of(logger["logger"]) is not None
 
 
-def _recognise(plain: str, place: LogPosition, recogniser: Recogniser) -> Pasted | None:
+def _recognise(plain: str, place: LogPosition, recogniser: PatternMatcher) -> PastedRecord | None:
     """The record in a normalised text, if a pattern describes its whole message."""
     header = _HEADER.match(plain)
     stamp, level, begin = (header["stamp"], header["level"], header.end()) if header is not None else (None, None, 0)
     suffix = _LOGGER.search(plain)
     logger = suffix["logger"] if suffix is not None else ""
     message = plain[begin : suffix.start() if suffix is not None else len(plain)]
-    shapes = recogniser.of_logger(logger) if logger else None
-    if shapes is not None:
-        findings, whole = shapes.find(message)
+    patterns = recogniser.patterns_of(logger) if logger else None
+    if patterns is not None:
+        findings, whole = patterns.find(message)
     else:
-        findings, whole = recogniser.anywhere(message) or recogniser.anywhere(message.rstrip(" \"'")), True
+        findings, whole = (
+            recogniser.match_by_anchor(message) or recogniser.match_by_anchor(message.rstrip(" \"'")),
+            True,
+        )
     if not findings or not whole:
         return None
     time = Clock().read(stamp.encode()) if stamp is not None else None
-    record = LogRecord(place, time, level or "", logger or findings[0].shape.loggers[0], None, message)
-    return Pasted(record, tuple(findings))
+    record = LogRecord(place, time, level or "", logger or findings[0].pattern.loggers[0], None, message)
+    return PastedRecord(record, tuple(findings))

@@ -15,15 +15,15 @@ import numpy.typing as npt
 
 from assay.traces.event import LogPosition, LogRecord
 from assay.traces.input.lines.line_layout import LOGGER_LAST
-from assay.traces.patterns.match import LONGEST_KEPT, NOTHING, LoggerShapes
+from assay.traces.patterns.match import LONGEST_CACHED, NO_MATCH, LoggerPatterns
 from assay.traces.store.digit_pool import IDENTITY, DigitPool
 from assay.traces.store.log4j_scanner import find_endings, number_endings, number_kinds
 from assay.traces.store.matched_record import MatchedRecord, match_of
-from assay.traces.store.message_templates import Mould, Moulds
-from assay.traces.store.packed_records import Rows
-from assay.traces.store.record_block import Numbers, Stretch
+from assay.traces.store.message_templates import RecordLayout, RecordLayouts
+from assay.traces.store.packed_records import PackedRecords
+from assay.traces.store.record_block import Numbers, RecordBlock
 
-Dispatched = tuple[str, LoggerShapes | None]
+LoggerDispatch = tuple[str, LoggerPatterns | None]
 """The full name of a logger, and its patterns if it concerns the protocol."""
 
 OTHER, ALONE, KEPT, BRACKETED = range(4)
@@ -40,10 +40,10 @@ _ENDINGS, _KINDS = 1 << 12, 1 << 15
 _BYTES_OF_ENDINGS, _BYTES_OF_KINDS = 1 << 18, 1 << 23
 
 
-class Sorted(NamedTuple):
+class SortedBlock(NamedTuple):
     """A block with the kind and class of each record, where its message ends, and where its first line ends."""
 
-    stretch: Stretch
+    block: RecordBlock
     numbers: Numbers
     classes: npt.NDArray[np.uint8]
     ends: Numbers
@@ -53,9 +53,9 @@ class Sorted(NamedTuple):
 class RecordKinds:
     """All kinds of records seen so far; ``dispatch`` finds a logger by its name, ``level`` the name of a level."""
 
-    def __init__(self, dispatch: Callable[[bytes], Dispatched], level: Callable[[bytes], str]) -> None:
+    def __init__(self, dispatch: Callable[[bytes], LoggerDispatch], level: Callable[[bytes], str]) -> None:
         self._dispatch, self._level = dispatch, level
-        self._loggers: list[Dispatched] = []
+        self._loggers: list[LoggerDispatch] = []
         self._rows = np.full(_ENDINGS, _ALONE, np.int64)
         self._folds = np.empty((0, 256), np.uint8)
         self._known_folds: dict[bytes, int] = {}
@@ -65,64 +65,64 @@ class RecordKinds:
         """Forget all kinds and all endings."""
         self._endings, self._messages = DigitPool(_ENDINGS, _BYTES_OF_ENDINGS), DigitPool(_KINDS, _BYTES_OF_KINDS)
         self._loggers.clear()
-        self._moulds = Moulds()
+        self._layouts = RecordLayouts()
         for _ in range(2):
-            self._moulds.add(Mould("", "", NOTHING, b""))
+            self._layouts.add(RecordLayout("", "", NO_MATCH, b""))
         self._packs = np.zeros(_KINDS + 2, np.uint8)
         self._classes = np.full(_KINDS + 2, ALONE, np.uint8)
         self._classes[_OTHER + 2] = OTHER
 
-    def sort(self, stretch: Stretch) -> Sorted:
+    def sort(self, block: RecordBlock) -> SortedBlock:
         """Classify the records of a block by their kinds."""
         # Kinds are forgotten between blocks only: numbers must not change within one.
         if self._messages.is_nearly_full or self._endings.is_nearly_full:
             self._begin_anew()
-        text, count = np.frombuffer(stretch.text, np.uint8), len(stretch.bodies)
+        text, count = np.frombuffer(block.text, np.uint8), len(block.bodies)
         ends, stops, endings, numbers = np.empty((4, count), np.int64)
-        find_endings(text, stretch.starts, stretch.lines, stretch.bodies, stretch.plain, ends, stops)
+        find_endings(text, block.starts, block.lines, block.bodies, block.plain, ends, stops)
         number_endings(text, ends, stops, IDENTITY, self._endings.arrays, endings)
         self._learn_endings()
         rows, store = self._rows, self._messages.arrays
-        number_kinds(text, stretch.starts, ends, endings, rows, self._folds, LONGEST_KEPT, store, numbers)
+        number_kinds(text, block.starts, ends, endings, rows, self._folds, LONGEST_CACHED, store, numbers)
         self._learn_kinds()
         numbers += 2
-        return Sorted(stretch, numbers, self._classes[numbers], ends, stops)
+        return SortedBlock(block, numbers, self._classes[numbers], ends, stops)
 
-    def keep(self, rows: Rows, file: str, records: Sorted, kept: Numbers) -> None:
+    def keep(self, rows: PackedRecords, file: str, records: SortedBlock, kept: Numbers) -> None:
         """Add those records of a block that a pattern matches: packed if they have one line and their kind packs."""
-        stretch, numbers = records.stretch, records.numbers[kept]
-        packed = (records.stops[kept] == stretch.starts[kept + 1]) & (self._packs[numbers] != 0)
+        block, numbers = records.block, records.numbers[kept]
+        packed = (records.stops[kept] == block.starts[kept + 1]) & (self._packs[numbers] != 0)
         begin = 0
         for stop in (*np.flatnonzero(~packed).tolist(), len(kept)):
             if begin < stop:
-                rows.pack(file, stretch, kept[begin:stop], self._moulds, numbers[begin:stop])
+                rows.pack(file, block, kept[begin:stop], self._layouts, numbers[begin:stop])
             if stop < len(kept):
                 rows.append(self._match(file, records, int(kept[stop])))
             begin = stop + 1
 
-    def _match(self, file: str, records: Sorted, at: int) -> MatchedRecord:
+    def _match(self, file: str, records: SortedBlock, at: int) -> MatchedRecord:
         """A record that a pattern matches, as an object."""
-        stretch, mould = records.stretch, self._moulds[int(records.numbers[at])]
-        start, stop, last = int(stretch.starts[at]), int(records.stops[at]), int(stretch.starts[at + 1])
-        message = stretch.text[int(stretch.bodies[at]) : int(records.ends[at])].decode("latin-1")
+        block, layout = records.block, self._layouts[int(records.numbers[at])]
+        start, stop, last = int(block.starts[at]), int(records.stops[at]), int(block.starts[at + 1])
+        message = block.text[int(block.bodies[at]) : int(records.ends[at])].decode("latin-1")
         if stop < last:
-            message = f"{message}\n{stretch.text[stop + 1 : last + 1].decode('latin-1').rstrip()}"
-        place = LogPosition(file, int(stretch.lines[at]), stretch.base + start + 1)
+            message = f"{message}\n{block.text[stop + 1 : last + 1].decode('latin-1').rstrip()}"
+        place = LogPosition(file, int(block.lines[at]), block.base + start + 1)
         return match_of(
-            LogRecord(place, int(stretch.times[at]), mould.level, mould.logger, None, message), mould.likeness
+            LogRecord(place, int(block.times[at]), layout.level, layout.logger, None, message), layout.template_match
         )
 
     def _learn_endings(self) -> None:
         """Find the loggers of new endings."""
         for number in range(len(self._loggers), len(self._endings)):
             found = LOGGER_LAST.fullmatch(self._endings.text(number))
-            logger: Dispatched = ("", None) if found is None else self._dispatch(found[1])
+            logger: LoggerDispatch = ("", None) if found is None else self._dispatch(found[1])
             self._loggers.append(logger)
-            shapes = logger[1]
-            if found is None or (shapes is not None and shapes.table is None):
+            patterns = logger[1]
+            if found is None or (patterns is not None and patterns.table is None):
                 self._rows[number] = _ALONE
             else:
-                table = None if shapes is None else shapes.table
+                table = None if patterns is None else patterns.table
                 self._rows[number] = _OTHER if table is None else self._fold(table)
 
     def _fold(self, table: bytes) -> int:
@@ -135,15 +135,15 @@ class RecordKinds:
 
     def _learn_kinds(self) -> None:
         """Match the messages of new kinds; the template of a message is matched in its place."""
-        for number in range(len(self._moulds) - 2, len(self._messages)):
+        for number in range(len(self._layouts) - 2, len(self._messages)):
             level, _, message = self._messages.text(number).partition(b" ")
-            name, shapes = self._loggers[self._messages.owner(number)]
+            name, patterns = self._loggers[self._messages.owner(number)]
             message = message.lstrip(b" ")
-            likeness = NOTHING if shapes is None else shapes.look(message.decode("ascii"))
-            mould = Mould(self._level(level), name, likeness, message)
-            self._moulds.add(mould)
-            self._packs[number + 2] = mould.packs
-            if likeness.whole:
+            template_match = NO_MATCH if patterns is None else patterns.match_uncached(message.decode("ascii"))
+            layout = RecordLayout(self._level(level), name, template_match, message)
+            self._layouts.add(layout)
+            self._packs[number + 2] = layout.packs
+            if template_match.whole:
                 self._classes[number + 2] = KEPT
-            elif shapes is not None and not shapes.protocol and not likeness.forms:
+            elif patterns is not None and not patterns.protocol and not template_match.field_layouts:
                 self._classes[number + 2] = BRACKETED if message.startswith(b"[") else OTHER

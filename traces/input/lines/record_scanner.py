@@ -17,7 +17,7 @@ import numpy as np
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.lines.line_layout import HEADER_LIMIT, START
 from assay.traces.store.log4j_scanner import LEVEL
-from assay.traces.store.record_block import Candidates, RawRecord, Stretch, candidates, plain_records
+from assay.traces.store.record_block import Candidates, RawRecord, RecordBlock, candidates, plain_records
 
 BOM = b"\xef\xbb\xbf"
 """The byte order mark, with which some editors and exports begin a text in UTF-8."""
@@ -67,7 +67,7 @@ def scan(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits = 
 
 def divide(
     stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits = ScanLimits()
-) -> Iterator[RawRecord | Stretch]:
+) -> Iterator[RawRecord | RecordBlock]:
     """Like :func:`scan`, but consecutive records in the stock layout come as blocks."""
     cutter = Cutter(lambda line, offset: LogPosition(file, line, offset), tally, limits)
     while block := _filled(stream, limits.block):
@@ -124,7 +124,7 @@ class Cutter:
         yield from self._advance(self._with(block), last=False)
         yield from self._limited()
 
-    def divide(self, block: bytes) -> Iterator[RawRecord | Stretch]:
+    def divide(self, block: bytes) -> Iterator[RawRecord | RecordBlock]:
         """Like :meth:`feed`, but consecutive records in the stock layout come as blocks."""
         data = self._with(block)
         pending = self._header is not None and self._header[1] != b""
@@ -174,7 +174,7 @@ class Cutter:
             header, at = _header(match), start
         self._data, self._base, self.line, self._header = data[at:], base + at, line, header
 
-    def _go_along(self, data: bytes, found: Candidates) -> Iterator[RawRecord | Stretch]:
+    def _go_along(self, data: bytes, found: Candidates) -> Iterator[RawRecord | RecordBlock]:
         """The records that end where another begins, like :meth:`_advance`, from candidates."""
         found, headers = self._certain(data, found)
         starts = found.starts
@@ -189,8 +189,8 @@ class Cutter:
             yield RawRecord(self._base + 1, self.line, stamp, level, data[body : first + 1])
         lines = found.lines + self.line
         plain = plain_records(data, starts, lines)
-        whole = Stretch(data, self._base, starts, found.bodies, found.times, lines, plain)
-        yield from _stretches(whole, headers)
+        whole = RecordBlock(data, self._base, starts, found.bodies, found.times, lines, plain)
+        yield from _blocks(whole, headers)
         self._data, self._base, self.line = data[last:], self._base + last, int(lines[-1])
         body = int(found.bodies[-1]) - last
         stock = data[last + 2 : last + LEVEL - 2], data[last + LEVEL : last + body].rstrip(b" "), body
@@ -234,7 +234,7 @@ class Cutter:
         self._skipped = 0
 
 
-def _stretches(whole: Stretch, headers: Mapping[int, Header]) -> Iterator[RawRecord | Stretch]:
+def _blocks(whole: RecordBlock, headers: Mapping[int, Header]) -> Iterator[RawRecord | RecordBlock]:
     """All records but the last, whose end has not arrived; those in other layouts one by one."""
     last, begin = len(whole.starts) - 1, 0
     odd = [at for at in np.flatnonzero(whole.bodies == 0).tolist() if at < last]

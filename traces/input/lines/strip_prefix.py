@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from assay.traces.event import LogPosition, Notice
-from assay.traces.input.lines.collector_prefix import Prefix, said_by, stamped_line
+from assay.traces.input.lines.collector_prefix import Prefix, origin_from_labels, with_prefix_stamp
 from assay.traces.input.lines.json_log_lines import json_line
 from assay.traces.input.lines.line_layout import without_colours
 from assay.traces.input.lines.record_scanner import ByteStream, Cutter, FileCounts, ScanLimits
@@ -35,7 +35,7 @@ class LineOrigin(NamedTuple):
     path: str = ""
 
     @property
-    def said(self) -> str:
+    def label(self) -> str:
         """The origin in words, for people."""
         return " ".join(each for each in (self.who, self.role, self.run and f"[{self.run}]", self.path) if each)
 
@@ -78,7 +78,7 @@ class _Strand:
         return raw._replace(line=line, offset=offset)
 
 
-class Unwrapped:
+class PrefixStripper:
     """Reads a stream line by line, and returns the records of each part in order."""
 
     def __init__(self, prefixes: Sequence[Prefix], file: str, tally: FileCounts, limits: ScanLimits) -> None:
@@ -154,12 +154,12 @@ class Unwrapped:
             groups |= {name: value for name, value in found.groupdict().items() if value is not None}
             text = text[found.end() :]
         if "labels" in groups:
-            groups |= said_by(groups["labels"])
+            groups |= origin_from_labels(groups["labels"])
         text, place = self._opened(text, groups, place)
         part = self._part(groups)
         if "number" in groups:
             self._count(part, int(groups["number"]), place)
-        return part, stamped_line(text, groups["stamp"]) if "stamp" in groups else text, place
+        return part, with_prefix_stamp(text, groups["stamp"]) if "stamp" in groups else text, place
 
     def _opened(self, text: bytes, groups: dict[str, bytes], place: tuple[int, int]) -> tuple[bytes, tuple[int, int]]:
         """Open a JSON object, and objects in its message.

@@ -16,9 +16,9 @@ from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
 from assay.grammar.load import Loaded
 from assay.report.logs.coverage import log_coverage_lines, log_coverage_object
 from assay.report.logs.validation_object import exit_code
-from assay.traces.coverage import LogCoverage, UnfitCoverageError, as_text, coverage_of, from_text, merged
+from assay.traces.coverage import LogCoverage, UnfitCoverageError, as_text, coverage_of, from_text, merge_coverage
 from assay.traces.log_reader import read_logs
-from assay.traces.spec_selection import validated_by_choice
+from assay.traces.spec_selection import validate_with_selection
 
 INTO = click.option(
     "--into",
@@ -46,7 +46,7 @@ def logs(paths: tuple[str, ...], spec: str | None, into: Path | None, as_json: b
         reading = read_logs(paths)
         named = None if spec is None else load(spec, None, {})
         show("validating")
-        loaded, validation = validated_by_choice(reading, named, lambda name: load(name, None, {}))
+        loaded, validation = validate_with_selection(reading, named, lambda name: load(name, None, {}))
     found = coverage_of(validation)
     before = [_read(into)] if into is not None and into.exists() else []
     return worst([exit_code(validation), _tell(_sum([*before, found]), loaded, into, as_json=as_json)])
@@ -76,7 +76,7 @@ def _tell(found: LogCoverage, loaded: Loaded, into: Path | None, *, as_json: boo
 
 def _sum(parts: Sequence[LogCoverage]) -> LogCoverage:
     try:
-        return merged(parts)
+        return merge_coverage(parts)
     except UnfitCoverageError as error:
         raise SpecError([Diagnostic("E907", Span("coverage", 0, 0, 0, 0), str(error))]) from error
 

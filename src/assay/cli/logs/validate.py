@@ -40,7 +40,7 @@ from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import Validation
 from assay.traces.scope import known_ids
 from assay.traces.scoped_validate import AnswerScope
-from assay.traces.spec_selection import specs, validated_by_choice
+from assay.traces.spec_selection import selectable_specs, validate_with_selection
 
 SLICES_LISTED = 12
 
@@ -168,11 +168,11 @@ def validate(
     refuse_without_spark(clusters, tables)
     named = None if spec is None else _with_clause(load(spec, model, bound), clause)
     with activity("reading logs") as show:
-        reading = read_logs(paths, ReadOptions(shape_files=shapes))
+        reading = read_logs(paths, ReadOptions(pattern_files=shapes))
         _refuse_unknown(topics, reading)
         reading, scope, stories = _renamed(reading, scope, stories) if redact else (reading, scope, stories)
         show(f"validating {sum(reading.kinds.values()):,} events")
-        loaded, validation = validated_by_choice(
+        loaded, validation = validate_with_selection(
             reading, named, lambda name: load(name, model, bound), limits, clause, scope
         )
         input_ = overview(reading)
@@ -190,7 +190,7 @@ def _with_clause(loaded: Loaded, clause: str | None) -> Loaded:
 
     Of a bundled spec with several the logs say which one is meant.
     """
-    if clause is not None or loaded.kernel.name.replace(".", "/") not in specs():
+    if clause is not None or loaded.kernel.name.replace(".", "/") not in selectable_specs():
         trace_plan(loaded.kernel, clause)
     return loaded
 

@@ -29,7 +29,7 @@ from assay.report.logs.validation_text import validation_lines
 from assay.spark.logs.spec_for_cluster import SpecSelection
 from assay.traces.log_reader import ReadOptions
 from assay.traces.options import Options
-from assay.traces.patterns.catalogue import ShapeText
+from assay.traces.patterns.catalogue import PatternFileText
 from assay.traces.scoped_validate import AnswerScope
 
 if TYPE_CHECKING:
@@ -119,13 +119,13 @@ def _answers(
     from assay.spark.logs.validate import validating  # noqa: PLC0415
     from assay.spark.session.session import local_settings, session  # noqa: PLC0415
 
-    shapes = tuple(ShapeText(str(path), path.read_bytes()) for path in question.shapes)
+    shapes = tuple(PatternFileText(str(path), path.read_bytes()) for path in question.shapes)
     asked = ClusterQuestion(
         question.spec,
         question.clause,
         question.options,
         question.scope,
-        replace(ReadOptions(), shape_files=shapes),
+        replace(ReadOptions(), pattern_files=shapes),
         question.redact,
         all_events=output.html is not None or output.tables is not None,
     )

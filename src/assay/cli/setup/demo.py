@@ -18,7 +18,7 @@ from assay.report.specs.text import report_lines
 from assay.traces.log_reader import read_logs
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.samples import sample
-from assay.traces.scoped_validate import validated
+from assay.traces.scoped_validate import validate_in_scope
 
 SPEC = "kafka/controller"
 SAFEGUARD = "FenceByEpoch"
@@ -96,7 +96,7 @@ def _break() -> DemoStep:
 
 def _validate() -> DemoStep:
     place = sample(SAMPLE)
-    validation = validated(load(SPEC, None, {}), read_logs([place]), DEFAULT_OPTIONS)
+    validation = validate_in_scope(load(SPEC, None, {}), read_logs([place]), DEFAULT_OPTIONS)
     return DemoStep(
         "Did a real cluster keep to that model?",
         (

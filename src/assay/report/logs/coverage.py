@@ -9,14 +9,14 @@ from typing import Any
 from assay.grammar.kernel import Kernel
 from assay.report.lines import Line, Tone, plural
 from assay.report.specs.check_object import VERSION
-from assay.traces.coverage import LogCoverage, all_guards, unseen
+from assay.traces.coverage import LogCoverage, all_guards, uncovered_actions
 
 WIDTH = 100
 
 
 def log_coverage_lines(coverage: LogCoverage, kernel: Kernel) -> Iterator[Line]:
     """The actions with how often each happened, and what no log has shown."""
-    missing = unseen(kernel, coverage)
+    missing = uncovered_actions(kernel, coverage)
     guards = all_guards(kernel)
     passed = sum(guard in coverage.guards for guard in guards)
     seen = len(kernel.next) - len(missing)
@@ -47,6 +47,8 @@ def log_coverage_object(coverage: LogCoverage, kernel: Kernel) -> dict[str, Any]
         "actions": dict(coverage.actions),
         "guards": [{"action": a, "guard": g, "count": n} for (a, g), n in coverage.guards.items()],
         "pairs": [{"first": a, "then": b, "count": n} for (a, b), n in coverage.pairs.items()],
-        "unseen": [{"action": each.action, "scenarios": list(each.scenarios)} for each in unseen(kernel, coverage)],
+        "unseen": [
+            {"action": each.action, "scenarios": list(each.scenarios)} for each in uncovered_actions(kernel, coverage)
+        ],
         "unseen_guards": [{"action": a, "guard": g} for a, g in all_guards(kernel) if (a, g) not in coverage.guards],
     }

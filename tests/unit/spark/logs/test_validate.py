@@ -41,12 +41,12 @@ from assay.spark.logs.tasks import (
 )
 from assay.spark.logs.validate import Bundle, ClusterAnswer, WorkDivision, partition_by_task, validating
 from assay.traces.diagnosis.node_settings import overview
-from assay.traces.input.sources import Listed
+from assay.traces.input.sources import ListedFile
 from assay.traces.log_reader import read_logs
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.samples import sample, unpack_sample
 from assay.traces.slices.slice_validator import Joiner
-from assay.traces.spec_selection import validated_by_choice
+from assay.traces.spec_selection import validate_with_selection
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,7 +62,7 @@ def said(answer: ClusterAnswer) -> Any:
 
 def said_locally(path: Path) -> Any:
     reading = read_logs([path])
-    _, answer = validated_by_choice(reading, None, lambda spec: load(spec, None, {}))
+    _, answer = validate_with_selection(reading, None, lambda spec: load(spec, None, {}))
     return _without_time(validation_object(answer, overview(reading)))
 
 
@@ -277,7 +277,7 @@ def test_a_uri_is_listed_by_spark(spark: SparkSession, tmp_path: Path) -> None:
 def test_ranges_of_any_size_have_each_line_once(tmp_path: Path, text: str) -> None:
     path = tmp_path / "server.log"
     path.write_text(text)
-    file = LogFile(0, "", Listed(str(path), str(path), named=False, size=len(text)), f"file:{path}")
+    file = LogFile(0, "", ListedFile(str(path), str(path), named=False, size=len(text)), f"file:{path}")
     for size in range(1, len(text) + 1):
         with path.open("rb") as stream:
             found = [

@@ -24,12 +24,12 @@ from assay.spark.streaming.kafka_source import Topic
 from assay.spark.streaming.query import Directory
 from assay.spark.streaming.state_store import PieceStore, StoredPiece
 from assay.traces.event import Event
-from assay.traces.input.sources import Listed
+from assay.traces.input.sources import ListedFile
 from assay.traces.input.split_files import read_piece
 from assay.traces.log_reader import read_logs
 from assay.traces.samples import unpack_sample
 from assay.traces.slices.slice_validator import Joiner, SliceAnswer
-from assay.traces.store.message_templates import LikeMoulds
+from assay.traces.store.message_templates import MergedLayouts
 
 
 class Growing:
@@ -43,7 +43,7 @@ class Growing:
             for path in sorted(source.rglob("*.log"))
         }
         self._batch = 0
-        self._moulds = LikeMoulds()
+        self._moulds = MergedLayouts()
 
     def grow(self, upto: str, behind: str = "") -> None:
         """Write and read on: of each file the lines that are left up to a stamp, but of files of that name."""
@@ -74,8 +74,8 @@ class Growing:
         begin = path.stat().st_size if path.exists() else 0
         with path.open("ab") as stream:
             stream.write(content)
-        origin = Listed(str(path), str(path), named=False, size=0).origin()
-        piece = read_piece(reader_of(STANDARD), content, origin, STANDARD.scan, begin).alike(self._moulds)
+        origin = ListedFile(str(path), str(path), named=False, size=0).origin()
+        piece = read_piece(reader_of(STANDARD), content, origin, STANDARD.scan, begin).with_shared_layouts(self._moulds)
         self.pieces.setdefault(str(path), []).append(StoredPiece(self._batch, begin, len(content), str(path), piece))
 
 
@@ -163,7 +163,7 @@ def test_a_text_that_is_read_as_a_whole_may_have_been_compressed(tmp_path: Path)
     reader, pieces = GrowingReader(str(logs)), dict[str, list[StoredPiece]]()
     for growth in reader.partitions({}, reader.latestOffset()):
         for identity, path, begin, content in reader.read(growth):
-            origin = Listed(path, path, named=False, size=0).origin()
+            origin = ListedFile(path, path, named=False, size=0).origin()
             piece = read_piece(reader_of(STANDARD), content, origin, STANDARD.scan, begin)
             pieces.setdefault(identity, []).append(StoredPiece(0, begin, len(content), path, piece))
     rotated = next(iter(sorted(logs.rglob("*.log"))))

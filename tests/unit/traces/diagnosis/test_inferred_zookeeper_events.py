@@ -16,8 +16,8 @@ from assay.traces.log_reader import read_logs
 from assay.traces.options import Options
 from assay.traces.result import Execution, TraceVerdict, Validation
 from assay.traces.samples import unpack_sample
-from assay.traces.scoped_validate import validated
-from assay.traces.spec_selection import validated_by_choice
+from assay.traces.scoped_validate import validate_in_scope
+from assay.traces.spec_selection import validate_with_selection
 
 RECORD = re.compile(r"^(?=\[\d{4}-)", re.MULTILINE)
 KINDS = (
@@ -48,7 +48,7 @@ def fields(found: list[Event], kind: str) -> list[dict[str, object]]:
 
 
 def answer(logs: Path) -> Validation:
-    return validated_by_choice(read_logs([logs]), None, lambda spec: load(spec, None, {}))[1]
+    return validate_with_selection(read_logs([logs]), None, lambda spec: load(spec, None, {}))[1]
 
 
 def test_nothing_is_supposed_where_everything_is_told(logs: Path) -> None:
@@ -89,7 +89,7 @@ def test_logs_from_any_time_on_are_explained_and_their_partitions_checked(logs: 
 def test_supposed_events_are_not_counted(logs: Path) -> None:
     since(logs, "01:46:10,000")
     reading = read_logs([logs])
-    counts = validated(load("kafka/controller", None, {}), reading, Options()).counts
+    counts = validate_in_scope(load("kafka/controller", None, {}), reading, Options()).counts
     assert counts.read == counts.used + counts.ignored + counts.unmapped == sum(reading.kinds.values())
 
 
@@ -139,7 +139,7 @@ def test_what_is_supposed_is_neither_coverage_nor_changed_by_mutants(logs: Path)
     since(logs, "01:46:10,000")
     reading = read_logs([logs])
     loaded = load("kafka/cluster", None, {})
-    validation = validated(loaded, reading, Options(mutants=6))
+    validation = validate_in_scope(loaded, reading, Options(mutants=6))
     assert validation.execution is not None
     taken = [step.action for step in validation.execution.steps if step.event is not None and step.event.is_supposed]
     assert "register" in {str(action).rpartition(".")[2] for action in taken}

@@ -13,13 +13,13 @@ from tests.kafka.recorded import archive
 
 from assay.cli.settings import load
 from assay.traces.diagnosis.missing_logs import SILENCED, fallen_silent, gaps, with_gaps
-from assay.traces.event import SUPPOSED, Notice
+from assay.traces.event import INFERRED, Notice
 from assay.traces.log_reader import read_logs
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict, Validation
 from assay.traces.samples import NAMES, sample, unpack_sample
-from assay.traces.scoped_validate import validated
-from assay.traces.spec_selection import validated_by_choice
+from assay.traces.scoped_validate import validate_in_scope
+from assay.traces.spec_selection import validate_with_selection
 from assay.traces.validate import SUPPOSED_BEFORE
 
 BANNER = re.compile(r"Log4jController|Starting SharedServer|Starting (broker|controller)")
@@ -36,7 +36,7 @@ def missing(*paths: Path) -> list[str]:
 
 def answer(*paths: Path) -> Validation:
     # two mismatches are as good as fifty: what is asked is what they are taken for
-    return validated(load("kafka/controller", None, {}), read_logs(list(paths)), Options(mismatches=2))
+    return validate_in_scope(load("kafka/controller", None, {}), read_logs(list(paths)), Options(mismatches=2))
 
 
 def cut(name: str, lines: int) -> Callable[[Path], None]:
@@ -182,7 +182,7 @@ def test_what_came_before_is_supposed_where_something_is_missing(logs: Path) -> 
     tail.write_text("".join(tail.read_text().splitlines(keepends=True)[-5:]))
     validation = answer(logs / "broker-1" / "server.log", tail)
     assert (validation.verdict, validation.violations) == (TraceVerdict.INCONCLUSIVE, ())
-    assert [notice.text for notice in validation.notices if notice.kind != SUPPOSED] == [
+    assert [notice.text for notice in validation.notices if notice.kind != INFERRED] == [
         "the logs of broker-2 begin after its start",
         "broker-1 led partitions or followed others, and the logs hold nothing that it wrote as state.change.logger",
         "broker-1 registered, and the logs hold nothing that it wrote as kafka.controller when it took part in elections",
@@ -208,7 +208,7 @@ def test_logs_that_lack_the_start_of_a_process_alone_are_inconclusive(tmp_path: 
         kept = [line for line in path.read_text().splitlines(keepends=True) if not BANNER.search(line)]
         path.write_text("".join(kept))
     reading = read_logs([tmp_path])
-    _, found = validated_by_choice(reading, None, lambda name: load(name, None, {}))
+    _, found = validate_with_selection(reading, None, lambda name: load(name, None, {}))
     assert (found.verdict, found.violations) == (TraceVerdict.INCONCLUSIVE, ())
     assert found.reason == SUPPOSED_BEFORE
     assert "the logs of broker-1 begin after its start" in [notice.text for notice in found.notices]

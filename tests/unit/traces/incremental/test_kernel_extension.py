@@ -12,7 +12,7 @@ from assay.grammar.load import bundled_specs, load_spec
 from assay.traces.incremental.kernel_extension import alike_before
 from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.options import DEFAULT_OPTIONS
-from assay.traces.scoped_validate import AnswerScope, ask_shared
+from assay.traces.scoped_validate import AnswerScope, validate_shared_in_scope
 from assay.traces.slices.slice_validator import Joiner
 from assay.traces.slices.timeline.shared_timeline import agree_before
 
@@ -32,7 +32,7 @@ def whole(reading: LogReading) -> Joiner:
 
 
 def joiner(reading: LogReading, until: int | None) -> Joiner:
-    shared, _, _ = ask_shared(SPEC, reading, DEFAULT_OPTIONS, None, AnswerScope(until=until))
+    shared, _, _ = validate_shared_in_scope(SPEC, reading, DEFAULT_OPTIONS, None, AnswerScope(until=until))
     assert shared.joint is not None
     return Joiner(shared.joint)
 

@@ -10,7 +10,7 @@ import pytest
 from assay.traces.input.lines.line_layout import headers, split_logger
 from assay.traces.input.lines.record_scanner import BOM, FileCounts, ScanLimits, divide, scan
 from assay.traces.input.lines.timestamps import Clock
-from assay.traces.store.record_block import RawRecord, Stretch
+from assay.traces.store.record_block import RawRecord, RecordBlock
 
 LOG = (
     b"\tat the.end.of.a.record(that was rotated away)\n"
@@ -45,7 +45,7 @@ def test_offsets_and_lines_are_those_of_the_file() -> None:
 
 @pytest.mark.parametrize("block", [1, 2, 3, 4, 50, 1000])
 @pytest.mark.parametrize("cut", [scan, divide])
-def test_a_byte_order_mark_hides_no_record(block: int, cut: Callable[..., Iterator[RawRecord | Stretch]]) -> None:
+def test_a_byte_order_mark_hides_no_record(block: int, cut: Callable[..., Iterator[RawRecord | RecordBlock]]) -> None:
     text = BOM + LOG.partition(b"\n")[2]
     found = cut(io.BytesIO(text), "f.log", FileCounts(), ScanLimits(block=block))
     records = [

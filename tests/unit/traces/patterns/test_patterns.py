@@ -14,9 +14,9 @@ from assay.traces.input.lines.line_layout import split_logger
 from assay.traces.input.lines.record_scanner import FileCounts, scan
 from assay.traces.patterns.catalogue import load_catalogue
 from assay.traces.patterns.field_types import CONVERSIONS, integer_map, session
-from assay.traces.patterns.match import Recogniser, mask
-from assay.traces.patterns.pattern import Reads, Shape
-from assay.traces.patterns.template_fields import forms_of
+from assay.traces.patterns.match import PatternMatcher, mask
+from assay.traces.patterns.pattern import LinePattern, MatchExtent
+from assay.traces.patterns.template_fields import field_layouts_of
 from assay.traces.store.record_block import RawRecord
 
 CATALOGUE = load_catalogue()
@@ -33,29 +33,29 @@ def message_of(example: str) -> tuple[str, str]:
 
 
 def fields_of(name: str) -> dict[str, Field]:
-    shape = CATALOGUE.shape(name)
-    return shape.match(message_of(shape.example)[0])[0]
+    pattern = CATALOGUE.pattern(name)
+    return pattern.match(message_of(pattern.example)[0])[0]
 
 
-@pytest.mark.parametrize("shape", CATALOGUE.shapes, ids=lambda shape: shape.name)
-def test_a_shape_reads_its_example_with_typed_fields(shape: Shape) -> None:
-    message, logger = message_of(shape.example)
-    assert any(fnmatchcase(logger, pattern) for pattern in shape.loggers)
-    found = shape.match(message)
+@pytest.mark.parametrize("pattern", CATALOGUE.patterns, ids=lambda pattern: pattern.name)
+def test_a_shape_reads_its_example_with_typed_fields(pattern: LinePattern) -> None:
+    message, logger = message_of(pattern.example)
+    assert any(fnmatchcase(logger, pattern) for pattern in pattern.loggers)
+    found = pattern.match(message)
     assert found
     for fields in found:
-        assert set(fields) <= set(shape.fields) | set(shape.constants)
-    assert "?" not in shape.explain(dict.fromkeys((*shape.fields, *shape.constants, *shape.unknown), "x"))
+        assert set(fields) <= set(pattern.fields) | set(pattern.constants)
+    assert "?" not in pattern.explain(dict.fromkeys((*pattern.fields, *pattern.constants, *pattern.unknown), "x"))
 
 
-@pytest.mark.parametrize("shape", CATALOGUE.shapes, ids=lambda shape: shape.name)
-def test_an_example_is_described_by_one_whole_shape(shape: Shape) -> None:
-    message, logger = message_of(shape.example)
-    shapes = Recogniser(CATALOGUE).of_logger(logger)
-    assert shapes is not None
-    hits = [other.name for other in shapes.whole if other.match(message)]
+@pytest.mark.parametrize("pattern", CATALOGUE.patterns, ids=lambda pattern: pattern.name)
+def test_an_example_is_described_by_one_whole_shape(pattern: LinePattern) -> None:
+    message, logger = message_of(pattern.example)
+    patterns = PatternMatcher(CATALOGUE).patterns_of(logger)
+    assert patterns is not None
+    hits = [other.name for other in patterns.whole if other.match(message)]
     assert len(hits) == 1
-    assert hits == [shape.name] or shape.reads is not Reads.WHOLE
+    assert hits == [pattern.name] or pattern.reads is not MatchExtent.WHOLE
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_fields_have_the_values_of_the_line(name: str, fields: dict[str, Field])
 
 
 def test_no_leader_is_none_and_brokers_are_read_from_either_print() -> None:
-    removed = CATALOGUE.shape("replica-removed")
+    removed = CATALOGUE.pattern("replica-removed")
     text = (
         "[Controller id=1 epoch=2] Partition audit-1 state changed to (Leader:-1,ISR:3,LeaderEpoch:1,ZkVersion:1,ControllerEpoch:2) "
         "after removing replica 2 from the ISR as part of transition to OfflineReplica"
@@ -90,7 +90,7 @@ def test_no_leader_is_none_and_brokers_are_read_from_either_print() -> None:
 
 
 def test_a_broker_that_has_no_epoch_yet_is_refused_with_minus_one() -> None:
-    (refused,) = CATALOGUE.shape("stale-broker-epoch").match("Broker had a stale broker epoch (-1), retrying.")
+    (refused,) = CATALOGUE.pattern("stale-broker-epoch").match("Broker had a stale broker epoch (-1), retrying.")
     assert refused["epoch"] == -1
 
 
@@ -104,39 +104,39 @@ def test_a_negative_session_is_an_unsigned_number_of_64_bits() -> None:
 
 
 def test_a_line_states_its_parts_beside_the_whole() -> None:
-    shapes = Recogniser(CATALOGUE).of_logger("state.change.logger")
-    assert shapes is not None
-    message, _ = message_of(CATALOGUE.shape("leader-unavailable").example)
-    found, whole = shapes.find(message)
+    patterns = PatternMatcher(CATALOGUE).patterns_of("state.change.logger")
+    assert patterns is not None
+    message, _ = message_of(CATALOGUE.pattern("leader-unavailable").example)
+    found, whole = patterns.find(message)
     assert whole
-    kinds = [finding.shape.kind for finding in found]
+    kinds = [finding.pattern.kind for finding in found]
     assert kinds[0] == "LeaderUnavailable"
     assert sorted(kinds[1:]) == ["RequestFromController", "StateControllerEpoch"]
 
 
 def test_what_stands_around_the_occurrences_is_a_field_of_each() -> None:
-    shape = CATALOGUE.shape("replica-offline")
+    pattern = CATALOGUE.pattern("replica-offline")
     start = "[Controller id=3] Mark replicas "
-    assert shape.match(f"{start}a-0,b.c-d-11 on broker 2 as offline") == [
+    assert pattern.match(f"{start}a-0,b.c-d-11 on broker 2 as offline") == [
         {"topic": "a", "partition": 0, "replica": 2},
         {"topic": "b.c-d", "partition": 11, "replica": 2},
     ]
     many = ",".join(f"orders-{number}" for number in range(5000))
-    found = forms_of(shape, f"{start}{many} on broker 2 as offline")
-    assert [form.fields["partition"] for form in found] == list(range(5000))
-    assert {form.fields["replica"] for form in found} == {2}
-    assert shape.match(f"{start}{many} on broker 2 as onl") == [] == forms_of(shape, f"{start}{many}")
+    found = field_layouts_of(pattern, f"{start}{many} on broker 2 as offline")
+    assert [field_layout.fields["partition"] for field_layout in found] == list(range(5000))
+    assert {field_layout.fields["replica"] for field_layout in found} == {2}
+    assert pattern.match(f"{start}{many} on broker 2 as onl") == [] == field_layouts_of(pattern, f"{start}{many}")
 
 
 def test_what_is_remembered_of_like_messages_does_not_change_what_is_found() -> None:
-    shapes = Recogniser(CATALOGUE).of_logger("state.change.logger")
-    assert shapes is not None
+    patterns = PatternMatcher(CATALOGUE).patterns_of("state.change.logger")
+    assert patterns is not None
     start = "[Controller id=1 epoch=2] Changed partition "
     first = start + "a-1 state from NonExistentPartition to NewPartition with assigned replicas 1,2"
     second = start + "a-1 state from OnlinePartition to OfflinePartition"
     for message, kind in [(first, "PartitionCreated"), (second, "PartitionStateChanged"), (first, "PartitionCreated")]:
-        assert shapes.find(message)[0][0].shape.kind == kind
-    assert shapes.find(start + "a-1 vanished")[1] is False
+        assert patterns.find(message)[0][0].pattern.kind == kind
+    assert patterns.find(start + "a-1 vanished")[1] is False
 
 
 def test_like_lines_count_as_one() -> None:
@@ -164,14 +164,14 @@ example = '[2026-01-01 00:00:00,000] INFO lease 7 to a (my.service.Leases)'
 
 def test_a_user_adds_shapes_in_a_file(tmp_path: Path) -> None:
     catalogue = load_catalogue([write(tmp_path, GOOD)])
-    shape = catalogue.shape("mine")
-    (fields,) = shape.match("lease 7 to a")
+    pattern = catalogue.pattern("mine")
+    (fields,) = pattern.match("lease 7 to a")
     assert fields == {"lease": 7, "owner": "a"}
-    assert shape.explain(fields) == "a has lease 7."
+    assert pattern.explain(fields) == "a has lease 7."
     assert "Mine" in catalogue.kinds
-    shapes = Recogniser(catalogue).of_logger("my.service.Other")
-    assert shapes is not None
-    assert shapes.protocol
+    patterns = PatternMatcher(catalogue).patterns_of("my.service.Other")
+    assert patterns is not None
+    assert patterns.protocol
 
 
 @pytest.mark.parametrize(

@@ -66,9 +66,9 @@ def test_a_pattern_whose_time_grows_with_the_square_is_not_tried_on_long_message
     path.write_text(
         "[[shape]]\nname = 'mine'\nkind = 'M'\nloggers = ['a.B']\npattern = 'a.*b.*c'\nmeaning = 'm'\nexample = 'e'\n"
     )
-    shape = load_catalogue([path]).shape("mine")
-    assert shape.match("a" + "b" * 4000 + "c")
-    assert not shape.match("a" + "b" * 5000 + "c")
+    pattern = load_catalogue([path]).pattern("mine")
+    assert pattern.match("a" + "b" * 4000 + "c")
+    assert not pattern.match("a" + "b" * 5000 + "c")
 
 
 def test_the_patterns_of_headers_and_prefixes_are_linear() -> None:

@@ -17,10 +17,10 @@ from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.observe.model_size import trace_plan
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.samples import sample
-from assay.traces.store.message_templates import Mould
-from assay.traces.store.packed_records import NEVER, Rows, joined
+from assay.traces.store.message_templates import RecordLayout
+from assay.traces.store.packed_records import NEVER, PackedRecords, concatenate
 from assay.traces.table.event_table import EventTable, fields_read
-from assay.traces.table.statement_ids import Names
+from assay.traces.table.statement_ids import FieldNames
 from assay.traces.table.statement_keys import StatementKeys
 
 RECORDINGS = Path(__file__).resolve().parents[3] / "corpus" / "recordings"
@@ -33,12 +33,12 @@ def reading(name: str) -> LogReading:
     return read_logs([LOGS[name]])
 
 
-def names_of(name: str) -> Names:
+def names_of(name: str) -> FieldNames:
     spec, clause = SPECS[name]
     return fields_read(trace_plan(load_spec(bundled_specs()[0] / "kafka" / f"{spec}.assay").kernel, clause))
 
 
-def rows_of(log: LogReading) -> Iterator[Rows]:
+def rows_of(log: LogReading) -> Iterator[PackedRecords]:
     for stream in log.streams:
         yield stream.events._rows  # type: ignore[attr-defined]
 
@@ -48,10 +48,10 @@ def test_packed_records_are_what_they_are_unpacked(name: str, monkeypatch: pytes
     packed = [list(rows) for rows in rows_of(reading(name))]
     assert sum(int(rows.packed.sum()) for rows in rows_of(reading(name))) > sum(map(len, packed)) * 0.8
 
-    def never(_: Mould) -> tuple[bool, None]:
+    def never(_: RecordLayout) -> tuple[bool, None]:
         return False, None
 
-    monkeypatch.setattr(Mould, "_find_writer", never)
+    monkeypatch.setattr(RecordLayout, "_find_writer", never)
     whole = read_logs([LOGS[name]])
     assert not any(rows.packed.any() for rows in rows_of(whole))
     assert [list(rows) for rows in rows_of(whole)] == packed
@@ -62,14 +62,14 @@ def test_packed_records_are_what_they_are_unpacked(name: str, monkeypatch: pytes
 def test_rows_are_taken_joined_moved_and_sent_as_lists_are() -> None:
     parts = [rows for rows in rows_of(reading("A1")) if len(rows) > 20][:4]
     lists = [list(rows) for rows in parts]
-    assert list(joined(parts)) == [match for each in lists for match in each]
+    assert list(concatenate(parts)) == [match for each in lists for match in each]
     assert list(parts[0][::-1]) == lists[0][::-1]
-    assert list(joined(parts).take(np.array([5, 3, 3]))) == [joined(parts)[at] for at in (5, 3, 3)]
-    sent: Rows = from_bytes(to_bytes(parts[1]), reading("A1").catalogue)
+    assert list(concatenate(parts).take(np.array([5, 3, 3]))) == [concatenate(parts)[at] for at in (5, 3, 3)]
+    sent: PackedRecords = from_bytes(to_bytes(parts[1]), reading("A1").catalogue)
     assert list(sent) == lists[1]
-    mixed = Rows(lists[2])
-    assert list(joined([parts[0], mixed])) == lists[0] + lists[2]
-    moved = parts[0].changed("other", lines=2, offset=30, times=4)
+    mixed = PackedRecords(lists[2])
+    assert list(concatenate([parts[0], mixed])) == lists[0] + lists[2]
+    moved = parts[0].relocated("other", lines=2, offset=30, times=4)
     for before, after in zip(lists[0], moved, strict=True):
         was, now = before.record, after.record
         assert (now.place.file, now.place.line, now.place.offset) == (
@@ -83,7 +83,7 @@ def test_rows_are_taken_joined_moved_and_sent_as_lists_are() -> None:
 def test_equal_messages_have_equal_marks() -> None:
     marks: dict[int, tuple[str, str]] = {}
     for rows in rows_of(reading("A1")):
-        for mark, match in zip(rows.marks().tolist(), rows, strict=True):
+        for mark, match in zip(rows.message_hashes().tolist(), rows, strict=True):
             if mark:
                 said = match.record.logger, match.record.message
                 assert marks.setdefault(mark, said) == said
@@ -101,7 +101,7 @@ def test_events_are_the_same_in_any_order(name: str) -> None:
     assert table.times.tolist() == [NEVER if e.record.time is None else e.record.time for e in events]
     assert table.traits() == Counter(map(traits_of, events))
     kinds = {event.kind for event in events[:7]}
-    assert table.where(lambda each: each.kind in kinds).tolist() == [
+    assert table.positions_where(lambda each: each.kind in kinds).tolist() == [
         at for at, event in enumerate(events) if event.kind in kinds
     ]
 

@@ -18,7 +18,7 @@ from assay.traces.input.pattern_matcher import RecordReader
 from assay.traces.log_reader import ReadOptions, record_reader
 from assay.traces.patterns.catalogue import load_catalogue
 from assay.traces.store.log4j_scanner import NO_MOMENT, moment
-from assay.traces.store.record_block import Stretch
+from assay.traces.store.record_block import RecordBlock
 
 READER = record_reader(load_catalogue(), ReadOptions())
 
@@ -91,7 +91,7 @@ def test_stretches_are_read_as_records_one_by_one_are(text: bytes, limits: ScanL
 def test_most_records_of_the_stock_layout_stand_in_stretches() -> None:
     text = b"".join(b"[2026-11-21 01:45:22,%03d] INFO x (a.B)\n" % number for number in range(500)) + b"\tat c.D\n" * 3
     found = list(divide(io.BytesIO(text), "f", FileCounts(), ScanLimits(block=5_000)))
-    stretches = [each for each in found if isinstance(each, Stretch)]
+    stretches = [each for each in found if isinstance(each, RecordBlock)]
     assert sum(len(each.bodies) for each in stretches) == 499
     assert len(found) == len(stretches) + 1
     assert [raw.text for raw in scan(io.BytesIO(text), "f", FileCounts()) if not raw.text.isascii()] == []

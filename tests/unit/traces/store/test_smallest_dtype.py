@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.traces.store.packed_records import NEVER
-from assay.traces.store.smallest_dtype import Narrow
+from assay.traces.store.smallest_dtype import CompactColumn
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from assay.traces.store.smallest_dtype import Narrow
     ],
 )
 def test_numbers_are_as_they_were(values: list[int], kind: type[np.signedinteger]) -> None:
-    column = Narrow(np.array(values, kind))
+    column = CompactColumn(np.array(values, kind))
     assert column.all().tolist() == values
     assert column.all().dtype == kind
     assert [column.one(at) for at in range(len(column))] == values

@@ -12,7 +12,7 @@ from assay.traces.observe.model_size import trace_plan
 from assay.traces.observe.slice_assignment import SlicedEvents, sliced
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.samples import sample
-from assay.traces.table.event_selection import apart
+from assay.traces.table.event_selection import detached
 from assay.traces.table.event_table import fields_read, in_order
 
 READING = read_logs([sample("elections")])
@@ -28,7 +28,7 @@ def parts() -> SlicedEvents:
 def test_slices_are_sent_with_their_own_records_alone(parts: SlicedEvents) -> None:
     names = list(parts.slices)[:3]
     own = {name: parts.slices[name] for name in names}
-    sent = from_bytes(to_bytes(apart(own)), READING.catalogue)
+    sent = from_bytes(to_bytes(detached(own)), READING.catalogue)
     assert list(sent) == names
     for name in names:
         assert list(sent[name]) == list(own[name])

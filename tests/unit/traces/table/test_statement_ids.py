@@ -9,16 +9,16 @@ from assay.grammar.identity_memo import IdentitySet
 from assay.spark.logs.read_tasks import catalogue_of, reader_of
 from assay.spark.logs.tasks import STANDARD
 from assay.traces.event import Event
-from assay.traces.input.sources import Listed
+from assay.traces.input.sources import ListedFile
 from assay.traces.input.split_files import join_pieces, read_piece
 from assay.traces.log_reader import LogReading, log_reading
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.samples import unpack_sample
-from assay.traces.store.message_templates import LikeMoulds
+from assay.traces.store.message_templates import MergedLayouts
 from assay.traces.table.event_selection import Selection
-from assay.traces.table.statement_ids import LOOSE, Everywhere, Memory
+from assay.traces.table.statement_ids import LOOSE, EveryKind, StatementMemory
 
-NAMES = Everywhere(frozenset({"topic", "partition", "version", "epoch"}))
+NAMES = EveryKind(frozenset({"topic", "partition", "version", "epoch"}))
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(logs.rglob("*.log"))}
 
 
-def read(texts: dict[str, bytes], part: float, memory: Memory | None, moulds: LikeMoulds) -> LogReading:
+def read(texts: dict[str, bytes], part: float, memory: StatementMemory | None, layouts: MergedLayouts) -> LogReading:
     """The first lines of each text, in pieces of a few lines that were somewhere else in between."""
     readings = []
     for path, text in texts.items():
@@ -36,11 +36,11 @@ def read(texts: dict[str, bytes], part: float, memory: Memory | None, moulds: Li
         pieces, at = [], 0
         for begin in range(0, len(lines), 40):
             content = b"".join(lines[begin : begin + 40])
-            origin = Listed(path, path, named=False, size=0).origin()
+            origin = ListedFile(path, path, named=False, size=0).origin()
             piece = read_piece(reader_of(STANDARD), content, origin, STANDARD.scan, at)
-            pieces.append(from_bytes(to_bytes(piece), catalogue_of(STANDARD)).alike(moulds))
+            pieces.append(from_bytes(to_bytes(piece), catalogue_of(STANDARD)).with_shared_layouts(layouts))
             at += len(content)
-        origin = Listed(path, path, named=False, size=at).origin()
+        origin = ListedFile(path, path, named=False, size=at).origin()
         joined = join_pieces(reader_of(STANDARD), origin, pieces, at, STANDARD.scan, may_be_pasted=False)
         assert joined is not None
         readings.append(joined)
@@ -54,17 +54,17 @@ def alike(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def test_what_is_kept_tells_statements_apart_as_what_is_new_does(texts: dict[str, bytes]) -> None:
-    memory, moulds = Memory(), LikeMoulds()
+    memory, layouts = StatementMemory(), MergedLayouts()
     for part in (0.3, 0.6, 0.4, 1):
-        kept = read(texts, part, memory, moulds).events.statements(NAMES)
-        new = read(texts, part, None, LikeMoulds()).events.statements(NAMES)
+        kept = read(texts, part, memory, layouts).events.statements(NAMES)
+        new = read(texts, part, None, MergedLayouts()).events.statements(NAMES)
         assert alike(kept.numbers, new.numbers)
         assert kept.numbers.max() + 1 == len(kept.known) == len(new.known)
         assert kept.numbers[kept.examples].tolist() == list(range(len(kept.known)))
 
 
 def test_what_follows_from_a_statement_is_worked_out_once(texts: dict[str, bytes]) -> None:
-    memory, moulds, asked = Memory(), LikeMoulds(), list[Event]()
+    memory, layouts, asked = StatementMemory(), MergedLayouts(), list[Event]()
     alone = 0
 
     def version(event: Event) -> object:
@@ -72,17 +72,17 @@ def test_what_follows_from_a_statement_is_worked_out_once(texts: dict[str, bytes
         return event.kind, event.fields.get("version")
 
     for part in (0.5, 1, 0.7):
-        table = read(texts, part, memory, moulds).events
+        table = read(texts, part, memory, layouts).events
         statements = table.statements(NAMES)
         found = table.each(statements, "version", version)
         expected = [(event.kind, event.fields.get("version")) for event in table.at(statements.examples)]
         assert found == expected
         alone += int((statements.known == LOOSE).sum())
-    assert len(asked) <= len(read(texts, 1, memory, moulds).events.statements(NAMES).known) + alone
+    assert len(asked) <= len(read(texts, 1, memory, layouts).events.statements(NAMES).known) + alone
 
 
 def test_each_thing_that_follows_is_told_once_and_of_lines_that_are_there_alone(texts: dict[str, bytes]) -> None:
-    memory, moulds, made = Memory(), LikeMoulds(), list[int]()
+    memory, layouts, made = StatementMemory(), MergedLayouts(), list[int]()
 
     def stated(event: Event) -> tuple[str, str]:
         made[-1] += 1
@@ -90,7 +90,7 @@ def test_each_thing_that_follows_is_told_once_and_of_lines_that_are_there_alone(
 
     for part in (0.5, 1, 0.7, 1):
         made.append(0)
-        table = read(texts, part, memory, moulds).events
+        table = read(texts, part, memory, layouts).events
         statements = table.statements(NAMES)
         every = Selection(table, np.arange(len(table)), statements.numbers)
         found = every.distinct(statements, every.positions, "stated", stated)
@@ -100,17 +100,17 @@ def test_each_thing_that_follows_is_told_once_and_of_lines_that_are_there_alone(
 
 
 def test_pieces_share_their_moulds(texts: dict[str, bytes]) -> None:
-    moulds = LikeMoulds()
-    found, expected = read(texts, 1, None, moulds), read(texts, 1, None, LikeMoulds())
+    layouts = MergedLayouts()
+    found, expected = read(texts, 1, None, layouts), read(texts, 1, None, MergedLayouts())
     assert list(found.events) == list(expected.events)
-    every = IdentitySet(packed.moulds for part in found.events.parts for packed in part.packed())  # type: ignore[union-attr]
-    assert moulds.moulds in every
+    every = IdentitySet(packed.layouts for part in found.events.parts for packed in part.packed())  # type: ignore[union-attr]
+    assert layouts.layouts in every
     assert len(every) <= 3  # with those of the records where pieces meet
-    kinds = {(mould.level, mould.logger, mould.skeleton) for mould in moulds.moulds.moulds}
-    assert len(kinds) == len(moulds.moulds)
+    kinds = {(layout.level, layout.logger, layout.template) for layout in layouts.layouts.layouts}
+    assert len(kinds) == len(layouts.layouts)
 
 
 def test_a_memory_does_not_travel(texts: dict[str, bytes]) -> None:
-    memory = Memory()
-    read(texts, 0.2, memory, LikeMoulds()).events.statements(NAMES)
-    assert to_bytes(from_bytes(to_bytes(memory))) == to_bytes(Memory())
+    memory = StatementMemory()
+    read(texts, 0.2, memory, MergedLayouts()).events.statements(NAMES)
+    assert to_bytes(from_bytes(to_bytes(memory))) == to_bytes(StatementMemory())

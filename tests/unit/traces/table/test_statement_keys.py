@@ -8,7 +8,7 @@ from assay.grammar.load import bundled_specs, load_spec
 from assay.traces.event import Event, LogPosition, LogRecord, ProcessRun
 from assay.traces.observe.model_size import trace_plan
 from assay.traces.patterns.catalogue import load_catalogue
-from assay.traces.patterns.match import Recogniser
+from assay.traces.patterns.match import PatternMatcher
 from assay.traces.patterns.template_fields import LineFields
 from assay.traces.table.statement_keys import StatementKeys, named_by
 
@@ -22,21 +22,21 @@ CACHED = (
 def events(broker: int = 1, leader: int = 2, isr: str = "1, 2", correlation: int = 7) -> dict[str, Event]:
     """The events of a line by kind, as events of a slice."""
     message = CACHED.format(broker=broker, leader=leader, isr=isr, correlation=correlation)
-    shapes = RECOGNISER.of_logger("state.change.logger")
-    assert shapes is not None
+    patterns = RECOGNISER.patterns_of("state.change.logger")
+    assert patterns is not None
     record = LogRecord(LogPosition("a.log", 1, 0), 0, "TRACE", "state.change.logger", None, message)
     run = ProcessRun(f"broker-{broker}", 1)
     found = {}
-    for finding in shapes.find(message)[0]:
+    for finding in patterns.find(message)[0]:
         assert isinstance(finding.fields, LineFields)
         more = {"node": str(run), "slice": "x"}
-        found[finding.shape.kind] = Event(
-            finding.shape.kind, finding.shape.name, finding.fields.with_more(more), record, run
+        found[finding.pattern.kind] = Event(
+            finding.pattern.kind, finding.pattern.name, finding.fields.with_more(more), record, run
         )
     return found
 
 
-RECOGNISER = Recogniser(load_catalogue(()))
+RECOGNISER = PatternMatcher(load_catalogue(()))
 KEYS = StatementKeys(named_by(trace_plan(load_spec(bundled_specs()[0] / "kafka" / "cluster.assay").kernel, None).rules))
 STATE = "PartitionMetadataReceived"
 
