@@ -1,4 +1,4 @@
-"""What a search exercised: actions that fired, guards that mattered, quantifiers that ranged over something."""
+"""Coverage of a search: actions that fired, guards that mattered, quantifiers whose domain was not always empty."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Why a condition is false, part by part, and what a step changed.
 
-An explanation descends through the logic of a condition to the parts that decide: of a false ``and`` the first false part, of a false
-``or`` all of them, of a false ``forall`` the first element that falsifies it. A part that is not logic is shown with the values of what
-it is made of. Everything is evaluated by the reference evaluator.
+An explanation descends through the logic of a condition to the parts that decide: of a false ``and`` the first false
+part, of a false ``or`` all of them, of a false ``forall`` the first element that falsifies it. A part without logic is
+shown with the values of its parts. Everything is evaluated by the reference evaluator.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_VALUES = 12
 def explain(
     model: Model, conjunct: k.Conjunct | k.Guard, frame: Frame, sources: Sources, *, holds: bool = False
 ) -> Explanation:
-    """Why the condition is false (or true, with ``holds``) in the frame; what is undefined in it is said too."""
+    """Why the condition is false (or true, with ``holds``) in the frame; undefined parts are reported too."""
     explainer = _Explainer(sources)
     undefined = None
     try:
@@ -50,7 +50,7 @@ class _Explainer:
     parts: list[Atomic] = field(default_factory=list)
 
     def descend(self, expr: k.Expr, frame: Frame, scope: EvaluationScope, *, holds: bool) -> None:
-        """Record why the expression, which is known to be ``holds``, is so."""
+        """Record why the expression, known to be ``holds``, is so."""
         match expr:
             case k.Not(_, operand):
                 self.descend(operand, frame, scope, holds=not holds)

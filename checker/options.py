@@ -1,4 +1,4 @@
-"""What a search is asked to do, and what it tells while it runs."""
+"""The options of a search, and the progress that it reports while it runs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Order = Literal["bfs", "dfs"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a search is: ``frontier`` states of ``level`` are still to be expanded; ``seconds`` since its start.
+    """The progress of a search: ``frontier`` states of ``level`` are still to be expanded; ``seconds`` since its start.
 
-    ``memory`` and ``disk`` are bytes that the process and its level files take, ``load`` is the share of the table's slots that are used;
-    engines that do not know them say 0.
+    ``memory`` and ``disk`` are bytes used by the process and its level files, ``load`` is the share of used slots of
+    the table; engines that do not know them report 0.
     """
 
     level: int
@@ -30,12 +30,12 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Distinct states a second, on the average."""
+        """Distinct states per second, on average."""
         return self.distinct / self.seconds if self.seconds else 0.0
 
     @property
     def duplicates(self) -> float:
-        """The share of what was generated that had been seen before."""
+        """The share of generated states that had been seen before."""
         return 1 - self.distinct / self.generated if self.generated else 0.0
 
 
@@ -49,18 +49,20 @@ def _silent(_: Progress) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """Limits of a search, and whom it tells of its progress.
+    """The options of a search.
 
-    ``properties`` selects by name (``deadlock`` and scenarios have names too; ``defined`` is always checked, because nothing else can be
-    trusted without it); None selects all. A search ends after the first level with a violation unless ``keep_going``; with ``violations`` of
-    more than one, so many states or steps are looked for that violate one property, as far as the search went. ``max_depth`` and
-    ``max_states`` are looked at between levels, ``timeout`` (seconds) and ``interrupted`` between states. ``threads`` of the engines that
-    use several (None: one a processor) change how long it takes and nothing else. With ``symmetry`` one state stands for all that differ from it
-    by a permutation of the elements of `symmetric` parameters. ``order`` is breadth-first, or depth-first.
+    ``properties`` selects by name (``deadlock`` and scenarios have names too; ``defined`` is always checked, because no
+    other answer can be trusted without it); None selects all. A search ends after the first level with a violation
+    unless ``keep_going``. With ``violations`` above one, so many states or steps are reported that violate one
+    property, as far as the search went. ``max_depth`` and ``max_states`` are checked between levels, ``timeout``
+    (seconds) and ``interrupted`` between states. ``threads`` (None: one per processor) changes how long a search takes
+    and nothing else. With ``symmetry`` one state stands for its orbit under permutations of `symmetric` elements.
+    ``order`` is breadth-first or depth-first.
 
-    The native engine alone heeds the rest. ``memory`` is its budget in bytes (None: a share of what is free). ``fingerprints`` says what
-    tells states apart: whole rows, 64 or 128 bits, or one after the other as the states become many (``auto``). It writes a checkpoint
-    into the folder ``checkpoint`` every ``checkpoint_every`` seconds and at the end; with ``resume`` it goes on with the one that is there.
+    The native engine alone uses the rest. ``memory`` is its budget in bytes (None: a share of what is free).
+    ``fingerprints`` says what identifies states: whole rows, 64 or 128 bits, or each in turn as the states become many
+    (``auto``). A checkpoint is written into the folder ``checkpoint`` every ``checkpoint_every`` seconds and at the
+    end; ``resume`` continues the one that is there.
     """
 
     properties: frozenset[str] | None = None
@@ -82,5 +84,5 @@ class SearchOptions:
     interrupted: Callable[[], bool] = _never
 
     def selects(self, name: str) -> bool:
-        """Whether the property of that name is to be checked."""
+        """Whether the property of that name is selected."""
         return self.properties is None or name in self.properties

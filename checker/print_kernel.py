@@ -1,4 +1,4 @@
-"""Expressions of the kernel as text: as written where the source is at hand, otherwise printed in the language's notation."""
+"""Kernel expressions as text: the source text where it is available, otherwise printed in the language's notation."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ IMPLIES, OR, AND, NOT, COMPARE, RANGE, SUM, PRODUCT, UNARY, POSTFIX = range(1, 1
 
 
 def expression_text(expr: k.Expr, sources: Sources) -> str:
-    """The expression as written, on one line; printed from the kernel if its text is not among the sources."""
+    """The expression as written, on one line; printed from the kernel if its source is not available."""
     return span_text(expr.span, sources) or print_expression(expr)
 
 
 def span_text(span: Span, sources: Sources) -> str | None:
-    """The text at a place, with every run of blanks made one; None if the place or its file is unknown."""
+    """The text at a place, with runs of blanks reduced to one; None if the place or its file is unknown."""
     text = sources.get(span.file)
     if text is None or span == NOWHERE:
         return None

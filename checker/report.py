@@ -1,4 +1,5 @@
-"""What every engine answers with. Verdicts are values that carry why; exit codes are derived from them in one place."""
+"""The report that every engine returns. Verdicts are values with their reason; exit codes are derived from them in one
+place."""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ def worst(codes: Iterable[ExitCode]) -> ExitCode:
 
 
 class EnginesDisagreeError(Exception):
-    """Two ways to find something out, one of them the reference evaluator's, do not agree: one of them is wrong."""
+    """Two computations, one of them the reference evaluator's, disagree: one of them is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,9 @@ class Step:
 class Trace:
     """An execution: the initial state and the steps after it. Its length is the number of states, as TLC counts.
 
-    With a ``loop`` it goes on for ever: its last state is that of the step in place ``loop``, from which all is repeated; where that is the last
-    step itself, the last state is kept for ever. In such a run there may be steps without action: they change nothing.
+    With a ``loop`` it is infinite: its last state is that of the step at place ``loop``, from which everything repeats;
+    if that is the last step itself, the last state is kept for ever. Such a run may have steps without action, which
+    change nothing.
     """
 
     steps: tuple[Step, ...]
@@ -90,7 +92,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
-    """One part of a failed condition: its text as written, its place, and the values that make it what it is."""
+    """One part of a failed condition: its text as written, its place, and the values that make it true or false."""
 
     text: str
     span: Span
@@ -123,7 +125,8 @@ class BlockedAction:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An abstract instance that a step might have been, and why it was not: false guards (label, text, place), or what it would change otherwise.
+    """An abstract instance that a step might have been, and why it was not: false guards (label, text, place), or what
+    it would change otherwise.
 
     ``differs`` names variables with the value that the instance would give them; ``why`` is another reason.
     """
@@ -136,10 +139,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class AbstractSide:
-    """A step that is none of an abstract module, as that module sees it.
+    """A step without counterpart in an abstract module, as seen from that module.
 
-    ``before`` is None of an initial state; a state is None, and ``outside`` says why, where the mapping gives no abstract state.
-    ``expected`` is what the mapping says that the action is, as written.
+    ``before`` is None for an initial state. A state is None, with the reason in ``outside``, where the mapping gives no
+    abstract state. ``expected`` is the mapping of the action, as written.
     """
 
     abstract: Kernel
@@ -222,10 +225,11 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What a search took: ``seconds`` from the first expansion to the last insertion, ``cpu`` of all processors, and sizes in bytes.
+    """The cost of a search: ``seconds`` from the first expansion to the last insertion, ``cpu`` seconds of all
+    processors, and sizes in bytes.
 
-    ``memory`` is the most that the process ever had of it, files apart; ``table`` what the table of states takes at the end, of whose slots
-    ``load`` is the share used; ``disk`` what was written into level files.
+    ``memory`` is the maximal memory of the process, without files; ``table`` the size of the state table at the end, of
+    whose slots ``load`` is the used share; ``disk`` what was written into level files.
     """
 
     seconds: float
@@ -238,9 +242,10 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Sizes of a search. ``depth`` counts levels, the initial states being level 1; ``generated`` counts every successor and initial state.
+    """Sizes of a search. ``depth`` counts levels, the initial states being level 1; ``generated`` counts every
+    successor and initial state.
 
-    ``collision`` bounds the probability that two states were taken for one (0: states were compared whole).
+    ``collision`` bounds the probability that two states were taken for one (0: whole states were compared).
     """
 
     distinct: int = 0
@@ -253,12 +258,13 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The answer of an engine about a kernel.
+    """The report of an engine about a kernel.
 
-    ``stopped`` says why the search did not reach its end, if it did not; ``up_to_depth`` how many levels it was asked for, and saw all of.
-    ``checkpoint`` is the folder (or its URI) from which a stopped search can be resumed, if there is one.
-    Under a ``group`` of permutations the statistics, bounds and coverage count orbits of states, each by one state that stands for it.
-    Of a search in depth-first ``order`` the depth is the number of states of the longest run that was made, and traces need not be shortest.
+    ``stopped`` is the reason why the search ended early, if it did; ``up_to_depth`` the number of levels that were
+    asked for and all searched. ``checkpoint`` is the folder (or its URI) from which a stopped search can be resumed, if
+    there is one. Under a ``group`` of permutations the statistics, bounds and coverage count orbits, each by its
+    representative. In depth-first ``order`` the depth is the number of states of the longest run that was made, and
+    traces need not be shortest.
     """
 
     kernel: Kernel

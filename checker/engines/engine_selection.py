@@ -1,4 +1,4 @@
-"""The engines together: which one answers, and why."""
+"""Engine selection: which engine answers, and why."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 Engine = Literal["auto", "reference", "native", "bmc", "prove", "race"]
 DEEPEST = 1_000
-"""How many levels the bounded search of a race looks at if nobody says how many."""
+"""How many levels the bounded search of a race examines by default."""
 CONFIRMING_STATES = 1_000_000
-"""How many states are searched to confirm a proof that the second encoding cannot confirm."""
+"""The most states of an exhaustive search that confirms a proof where the second encoding cannot."""
 NATIVE_ONLY = "E823"
 
 
 @dataclass(frozen=True, slots=True)
 class EngineAnswer:
-    """A report, and what kept the native engine from giving it, if something did."""
+    """A report, and the reason why it is not the native engine's, if there is one."""
 
     report: Report
     declined: Diagnostic | None = None
@@ -57,8 +57,8 @@ def check(
 ) -> EngineAnswer:
     """Check with an engine; ``auto`` is the native one if every construct compiles, else the reference one.
 
-    Raises ``SpecError`` if the engine that was asked for by name does not support a construct, or as the reference engine does, also where a
-    symmetry was asked for that does not hold.
+    Raises ``SpecError`` if an engine asked for by name does not support a construct, as the reference engine does, or
+    if a requested symmetry reduction would be unsound.
     """
     chosen = options or SearchOptions()
     if engine in ("bmc", "prove"):
@@ -95,7 +95,7 @@ def _bounded(kernel: Kernel, options: SearchOptions, sources: Sources | None) ->
 
 
 def _race(kernel: Kernel, options: SearchOptions, sources: Sources | None, cache: Path | None) -> EngineAnswer:
-    """The engine that ``auto`` chooses and bounded search side by side."""
+    """The engine that ``auto`` chooses, side by side with bounded search."""
     compiled, declined = compile_or_decline(kernel, options, "auto", cache, temporal=True)
 
     def explicit_search(wanted: SearchOptions) -> Report:
@@ -114,11 +114,9 @@ def _race(kernel: Kernel, options: SearchOptions, sources: Sources | None, cache
 def compile_or_decline(
     kernel: Kernel, options: SearchOptions, engine: Engine, cache: Path | None = None, *, temporal: bool = False
 ) -> tuple[Compiled | None, Diagnostic | None]:
-    """The compiled code that an engine runs; without it the reference engine runs, because it was asked for or for the reason given.
+    """The compiled code of the native engine; without it the reference engine runs, by request or for the reason given.
 
-    With ``temporal`` there is code for temporal properties too.
-
-    Raises ``SpecError`` as ``check`` does.
+    With ``temporal``, code for temporal properties is compiled too. Raises ``SpecError`` as ``check`` does.
     """
     reference.refuse_unknown_names(kernel, options)
     reduction_of(kernel, options)
@@ -142,7 +140,8 @@ def compile_or_decline(
 def _refuse_options(
     options: SearchOptions, engine: str, declined: tuple[Diagnostic, ...], more: Mapping[str, bool] | None = None
 ) -> None:
-    """Raise ``SpecError`` if something was asked for that this engine does not do: what the native one alone does, and ``more``."""
+    """Raise ``SpecError`` for an option that this engine does not support: those of the native engine alone, and
+    ``more``."""
     asked = {
         "a checkpoint": options.checkpoint is not None,
         "a memory budget": options.memory is not None,
@@ -159,7 +158,8 @@ def _refuse_options(
 
 
 def _refuse_for_depth_first(options: SearchOptions) -> None:
-    """Raise ``SpecError`` for what depth-first search would answer wrongly, or cannot answer because it forgets states."""
+    """Raise ``SpecError`` for what depth-first search would answer wrongly, or cannot answer because it
+    forgets states."""
     asked = {
         "a depth: a state that is first reached by a long way would be cut off": options.max_depth is not None,
         "a checkpoint": options.checkpoint is not None,
@@ -181,9 +181,9 @@ def prove(
     cache: Path | None = None,
     by: Method = "ic3",
 ) -> Proofs:
-    """Prove every selected property; what the second encoding cannot confirm, an exhaustive search does if it comes to its end.
+    """Prove every selected property. What the second encoding cannot confirm, an exhaustive search confirms if it ends.
 
-    Raises ``SpecError`` for a construct that has no encoding, and if a property is selected that there is not.
+    Raises ``SpecError`` for a construct without an encoding, and for a selected property that does not exist.
     """
     chosen = options or SearchOptions()
     reference.refuse_unknown_names(kernel, chosen)
@@ -198,7 +198,7 @@ def prove(
 
 
 def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = None) -> Compiled:
-    """The compiled code of a kernel, with the properties that are selected; raises ``UnsupportedError`` or ``SpecError``."""
+    """The compiled code of a kernel for the selected properties. Raises ``UnsupportedError`` or ``SpecError``."""
     reduction = reduction_of(kernel, options)
     text = program(
         kernel,
@@ -210,7 +210,7 @@ def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = 
 
 
 def with_behaviours(kernel: Kernel, compiled: Compiled, options: SearchOptions, cache: Path | None = None) -> Compiled:
-    """The code with that for the selected temporal properties, if there are any; raises as ``compile_kernel`` does."""
+    """The code with that for the selected temporal properties, if there are any. Raises as ``compile_kernel`` does."""
     plan = temporal_plan(Model(kernel), options)
     if plan is None:
         return compiled
@@ -234,7 +234,7 @@ def _compiled(kernel: Kernel, text: Program, cache: Path | None) -> Compiled:
 
 
 def _identity(kernel: Kernel, text: Program) -> bytes:
-    """A hash of all that compiled code does, and of the names behind its arrays."""
+    """A hash of everything compiled code does, and of the names behind its arrays."""
     names = (kernel.name, kernel.next, text.hits, text.guards, [(p.kind, p.name) for p in (*text.states, *text.steps)])
     followed = repr(text.refinements) if text.refinements else ""  # of these the code writes images alone
     return sha256(f"{LAYOUT_VERSION}\n{names}\n{followed}{text.text}".encode()).digest()

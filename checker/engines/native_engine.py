@@ -30,7 +30,7 @@ def check(
 ) -> Report:
     """Search the reachable states with compiled code, run the scenarios, and answer about every selected property.
 
-    Quantifiers over domains that are always empty are looked for as ``quantifiers`` says, when the search has come to its end.
+    Empty quantifiers are looked for when the search has come to its end (``explicit.empty_quantifiers``).
     """
     chosen, texts = options or SearchOptions(), sources or {}
     reduction = reduction_of(kernel, chosen)
@@ -43,12 +43,12 @@ def check(
 
 
 def ended_early(search: BlockSearch) -> bool:
-    """Whether there may be states that a search did not come to."""
+    """Whether there may be states that a search did not reach."""
     return search.stopped is not None or search.up_to_depth is not None
 
 
 def answered(search: BlockSearch, texts: Sources, engine: str, decide: Decide | None = None) -> Report:
-    """The report of a search that is run for it; ``decide`` decides temporal properties, where that is not to be done here."""
+    """Run a search and make its report; ``decide`` decides temporal properties, where that happens elsewhere."""
     model = search.model
     search.run()
     behaviours = search.compiled.behaviours

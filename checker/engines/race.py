@@ -1,8 +1,8 @@
-"""Two engines side by side on the same question: the first conclusive answer ends the other, and what both say is compared.
+"""Two engines side by side on one question: the first conclusive answer ends the other, and their answers are compared.
 
-A search of all states ends with an answer about everything; a bounded search is conclusive when it has found a violation. Where the search of
-all states reaches a limit without an answer, the other goes on as long as the time limit or the depth allows. Which of them comes first
-depends on the clock, and with it what is counted; verdicts and lengths do not.
+An exhaustive search ends with an answer about everything; a bounded search is conclusive once it finds a violation. If
+the exhaustive search reaches a limit without an answer, the other continues up to the time limit or the depth. Which of
+them ends first depends on the clock, and so do the counts; verdicts and lengths of counterexamples do not.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ Engine = Callable[[SearchOptions], Report]
 
 
 class RaceDisagreementError(Exception):
-    """Two engines contradict each other about a property: one of them is wrong. The message says what each found."""
+    """Two engines contradict each other about a property, so one of them is wrong. The message says what each found."""
 
 
 def race(explicit: Engine, symbolic: Engine, options: SearchOptions) -> Report:
-    """The answer of the search of all states, or of the bounded search if that finds a violation first.
+    """The answer of the exhaustive search, or of the bounded search if that finds a violation first.
 
-    If the bounded search does not support the spec the other runs alone. Raises as the engines do, and ``RaceDisagreementError``.
+    If the bounded search does not support the spec, the other runs alone. Raises as the engines do, and
+    ``RaceDisagreementError``.
     """
     rival = _Rival(symbolic, options)
     rival.start()
@@ -49,7 +50,7 @@ def _has_end(options: SearchOptions) -> bool:
 
 
 class _Rival(threading.Thread):
-    """The bounded search, in a thread of its own; it waits for a solver in another process most of the time."""
+    """The bounded search, in a thread of its own; most of the time it waits for a solver in another process."""
 
     def __init__(self, engine: Engine, options: SearchOptions) -> None:
         super().__init__(daemon=True)
@@ -63,7 +64,7 @@ class _Rival(threading.Thread):
         self.is_conclusive = False
 
     def run(self) -> None:
-        """Search; what goes wrong is kept for ``report``."""
+        """Search; an exception is kept for ``report``."""
         try:
             self._report = self._engine(self._options)
             self.is_conclusive = any(_is_found(each) for each in self._report.properties)
@@ -82,7 +83,7 @@ class _Rival(threading.Thread):
         self.join()
 
     def report(self) -> Report | None:
-        """What was found, once it has ended; raises what went wrong."""
+        """What was found, once it has ended. Raises what went wrong."""
         if self._error is not None:
             raise self._error
         return self._report

@@ -1,4 +1,5 @@
-"""All changes of state that a small model can make, by direct evaluation: two models with the same ones cannot be told apart by their states."""
+"""All changes of state of a small model, by direct evaluation: properties of states cannot distinguish models that have
+the same."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ Change = tuple[State, State]
 
 
 def changes(kernel: Kernel) -> frozenset[Change]:
-    """The pairs of a reachable state and another one that a step leads to. Steps that change nothing are left out, as are cut ones."""
+    """The pairs of a reachable state and a different state that a step leads to. Cut steps are left out."""
     found: set[Change] = set()
     with deep_recursion(kernel):
         model = Model(kernel)

@@ -1,4 +1,5 @@
-"""Judging mutants: each is checked as the spec itself is, and what the spec satisfies and the mutant does not has killed it."""
+"""Judging mutants: each is checked as the spec is; a property that the spec satisfies and the mutant does not has
+killed it."""
 
 from __future__ import annotations
 
@@ -19,14 +20,14 @@ from assay.checker.report import ExitCode, Outcome, Report, worst
 from assay.grammar import kernel as k
 
 SMALL = 2_000
-"""A search of no more states than about this is quicker by direct evaluation than by compiling the mutant first."""
+"""Up to about this many states, direct evaluation is faster than compiling the mutant first."""
 
 COMPARABLE = 5_000
 """Models of at most this many states are compared with their mutants change by change."""
 
 
 class Fate(Enum):
-    """What became of a mutant."""
+    """The fate of a mutant."""
 
     KILLED = "killed"
     EQUIVALENT = "equivalent"
@@ -39,7 +40,7 @@ class Fate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MutantJudgement:
-    """A mutant, its fate, the properties that killed it, and what explains it or kept it from being decided."""
+    """A mutant, its fate, the properties that killed it, and the reason why it survives or is undecided."""
 
     mutant: Mutant
     fate: Fate
@@ -48,13 +49,13 @@ class MutantJudgement:
 
     @property
     def stale(self) -> bool:
-        """Whether the spec says why the mutant survives, which it does not."""
+        """Whether the spec explains why the mutant survives, but it does not survive."""
         return self.fate is Fate.KILLED and self.remark is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """The judgements of all mutants of a spec that was checked first. ``interrupted`` says that some were not judged."""
+    """The judgements of all mutants of a spec. ``interrupted``: some were not judged."""
 
     original: Report
     judged: tuple[MutantJudgement, ...]
@@ -66,7 +67,7 @@ class Mutation:
 
     @property
     def score(self) -> float | None:
-        """Killed mutants among those that are no equivalents; None if there are none."""
+        """The share of killed mutants among those that are not equivalent; None if there are none."""
         candidates = len(self.judged) - len(self.of(Fate.EQUIVALENT))
         return len(self.of(Fate.KILLED)) / candidates if candidates else None
 
@@ -95,10 +96,10 @@ def judge(
     tell: Callable[[int, int], None],
     runs: ScenarioRuns | None = None,
 ) -> Mutation:
-    """Judge every mutant of lines in ``files``. ``original`` is a whole search of the kernel in which nothing was violated.
+    """Judge every mutant of lines in ``files``. ``original`` is an exhaustive search of the kernel without violations.
 
-    ``options`` limits each search; ``tell`` hears how many of how many mutants have been judged. Compiled mutants are not kept.
-    What the ``runs`` of another model notice takes no search.
+    ``options`` limits each search; ``tell`` is called with the number of judged mutants and of all. Compiled mutants
+    are not cached. Mutants that the ``runs`` of another model kill need no search.
     """
     found = mutants(kernel, sources, files)
     judged: list[MutantJudgement] = []
@@ -144,7 +145,8 @@ class _Bench:
         return MutantJudgement(mutant, Fate.SURVIVED if remark is None else Fate.EXPLAINED, remark=remark)
 
     def _search(self, kernel: k.Kernel) -> Report:
-        """By direct evaluation as long as the model is small; by compiled code, from the start, where it is not."""
+        """Search by direct evaluation while the model is small, and by compiled code, from the start, where
+        it is not."""
         most = self.options.max_states
         first = replace(self.options, max_states=SMALL if most is None else min(SMALL, most))
         report = engine_selection.check(kernel, first, self.sources, "reference").report
@@ -153,7 +155,8 @@ class _Bench:
         return engine_selection.check(kernel, self.options, self.sources, "auto", self.cache).report
 
     def _killers(self, report: Report) -> tuple[str, ...]:
-        """What holds of the spec and not of the mutant. That a state was found and is not any more is noticed even where bounds cut."""
+        """The properties that hold for the spec and not for the mutant. A reachable that is lost counts even where
+        bounds cut."""
         held = {each.name for each in self.original.properties if each.outcome in (Outcome.HOLDS, Outcome.UP_TO_BOUND)}
         whole = report.stopped is None
         return tuple(
@@ -167,10 +170,10 @@ class _Bench:
         )
 
     def _equivalent(self, mutant: Mutant, kernel: k.Kernel, report: Report) -> bool:
-        """Whether the mutant makes the same changes of state, as far as that is known.
+        """Whether the mutant makes the same changes of state, as far as is known.
 
-        A mutant without a guard has every step of the original: if it has as many states and steps, it has no other. A line of actions that
-        never happen, neither in the original nor in the mutant, changes nothing.
+        A mutant without a guard has every step of the original; with as many states and steps it has no others. A line
+        of actions that never happen, in the original and in the mutant, changes nothing.
         """
         ours, theirs = self.original.statistics, report.statistics
         if ours.distinct != theirs.distinct:

@@ -1,7 +1,8 @@
-"""The mutants of a kernel: one small mistake each, in what the actions do; the properties, the judge, stay as written.
+"""The mutants of a kernel: one small mistake each, in what the actions do. The properties, which judge, stay as
+written.
 
-A mistake is made at a place of the source, wherever that place went: a function that is called twice, a module with two instances, or a part of two
-joint actions is changed in every copy.
+A mistake is made at a place in the source, in every copy of it: in a function that is called twice, a module with two
+instances, or a part of two joint actions.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ _SIGNS = {"<": "`<` for `<=`", "<=": "`<=` for `<`", ">": "`>` for `>=`", ">=": 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One mistake: ``span`` is the line's or the comparison's place, ``part`` that of a dropped conjunct, ``text`` tells a reader what it is.
+    """One mistake: ``span`` is the place of the line or the comparison, ``part`` that of a dropped conjunct, ``text``
+    describes it.
 
-    ``line`` is the place of the whole line; it differs from ``span`` for a comparison, which may even stand in a function elsewhere.
-    ``actions`` are the steps of the system that the mistake is in.
+    ``line`` is the place of the whole line; it differs from ``span`` for a comparison, which may be in a function
+    elsewhere. ``actions`` are the steps of the system that contain the mistake.
     """
 
     kind: Kind
@@ -46,7 +48,7 @@ class Mutant:
 
     @property
     def grows(self) -> bool:
-        """Whether every step of the original is one of the mutant too."""
+        """Whether every step of the original is also one of the mutant."""
         return self.kind in ("drop", "weaken")
 
 
@@ -142,7 +144,7 @@ def _comparisons(action: k.Action, statement: AnyStatement, sources: Sources) ->
 
 
 def _own_expressions(statement: AnyStatement) -> tuple[k.Node, ...]:
-    """The expressions of a line; those of nested lines are their own."""
+    """The expressions of a line, without those of nested lines."""
     match statement:
         case k.Guard(condition=condition) | k.If(condition=condition):
             return (condition,)
@@ -160,7 +162,7 @@ def _own_expressions(statement: AnyStatement) -> tuple[k.Node, ...]:
 
 
 def swapped(node: k.Node) -> k.Node:
-    """The comparison with its other sign; anything else as it is."""
+    """The negated comparison; any other node unchanged."""
     match node:
         case k.Equal(negated=negated) | k.Member(negated=negated):
             return replace(node, negated=not negated)

@@ -1,4 +1,5 @@
-"""Scenarios of another model of the spec: they may take more brokers or steps than can be searched, and take no search."""
+"""Scenarios of another model of the spec as judges: they need no search, and may use more elements than can be
+searched."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ class ScenarioRuns:
 
 
 def runs(kernel: k.Kernel, sources: Sources) -> ScenarioRuns:
-    """The scenarios of a kernel that hold. The others say nothing of a mutant."""
+    """The scenarios of a kernel that hold; others say nothing about a mutant."""
     names = frozenset(each.name for each in kernel.scenarios)
     return ScenarioRuns(kernel, sources, frozenset(_with_outcome(kernel, sources, names, Outcome.HOLDS)))
 

@@ -1,4 +1,4 @@
-"""Comments that say why a mutant survives: ``# survives drop, swap: reason``, behind the line or on the lines above it."""
+"""Comments that explain why a mutant survives: ``# survives drop, swap: reason``, behind the line or above it."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def _closest(action: ActionMeaning, state: State, sources: Sources) -> BlockedAc
 
 
 def describe_guard(guard: FalseGuard, sources: Sources) -> tuple[str, str, Span]:
-    """The label, the text and the place of a guard that is not true."""
+    """The label, the text and the place of a guard that is false or undefined."""
     label, text = _label_and_text(guard.node, sources)
     said = text if guard.undefined is None else f"{text} (undefined: {guard.undefined})"
     return label, said, guard.node.span

@@ -1,4 +1,5 @@
-"""The properties of a model, watched state by state and step by step; for each, the first place where its fate was decided."""
+"""The properties of a model, monitored state by state and step by step; for each, the first place where it
+was decided."""
 
 from __future__ import annotations
 
@@ -21,9 +22,11 @@ DEADLOCK = "deadlock"
 
 @dataclass(frozen=True, slots=True)
 class PropertyFinding:
-    """What decides a property: the number of a state (-1: before any), a step from it if it took one, and the conjunct.
+    """What decides a property: the number of a state (-1: before any), a step from it if it is about a step, and the
+    conjunct.
 
-    ``undefined`` is the message of what has no value there, ``subject`` says in which action instance or property.
+    ``undefined`` is the message about an undefined expression, ``subject`` the action instance or property that it is
+    in.
     """
 
     state: int
@@ -50,7 +53,8 @@ class MonitoredProperty:
 
 
 class Watch:
-    """Looks at every new state and every step. ``found`` maps a property's name to its finding, ``undefined`` to those without value."""
+    """Looks at every new state and every step. ``found`` maps a property's name to its finding, ``undefined`` to one
+    about an undefined value."""
 
     def __init__(self, model: Model, options: SearchOptions) -> None:
         self.found: dict[str, PropertyFinding] = {}
@@ -72,11 +76,11 @@ class Watch:
         return MonitoredProperty(node, tuple((each, scope.meaning(each.condition)) for each in node.conjuncts))
 
     def is_of_steps(self, name: str) -> bool:
-        """Whether a property speaks of steps."""
+        """Whether a property is about steps."""
         return any(watched.node.name == name for watched in self.transitions)
 
     def refines_badly(self, name: str, place: PropertyFinding, state: State) -> PropertyFinding | None:
-        """The finding at a step from a state that is none of the refined module, whether or not one was found before."""
+        """The finding at a state or step that the refined module does not have, whether or not one was found before."""
         assert place.step is not None
         try:
             return None if self.refinements[name].goes_well(state, place.step) else place
@@ -86,7 +90,8 @@ class Watch:
             return None  # told elsewhere
 
     def again(self, name: str, place: PropertyFinding, frame: Frame) -> PropertyFinding | None:
-        """The finding at a place where a property is false, whether or not it was found false before; None where it is not."""
+        """The finding at a place where a property is false, whether or not one was found before; None where it is not
+        false."""
         watched = next(each for each in (*self.invariants, *self.transitions) if each.node.name == name)
         try:
             false = watched.first_false(frame)
@@ -111,13 +116,13 @@ class Watch:
                 self._look(watched, Frame(step.state, state), PropertyFinding(number, step), wanted=False)
 
     def see_initial(self, number: int, state: State) -> None:
-        """Check that an initial state is one of each refined module."""
+        """Check that an initial state is initial in each refined module."""
         for name, refined in self.refinements.items():
             if name not in self.found:
                 self._refine(name, PropertyFinding(number), lambda refined=refined: refined.begins_well(state))  # type: ignore[misc]
 
     def see_refined(self, number: int, state: State, step: Step) -> None:
-        """Check that a step from a state is one of each refined module."""
+        """Check that a step from a state is a step of each refined module."""
         for name, refined in self.refinements.items():
             if name not in self.found:
                 place = PropertyFinding(number, step)
@@ -166,9 +171,9 @@ class Watch:
         return False
 
     def note_undefined(self, finding: PropertyFinding) -> None:
-        """Remember what violates ``defined``, if it is the first."""
+        """Keep a violation of ``defined``, if it is the first."""
         self.found.setdefault(DEFINED, finding)
 
     def note_deadlock(self, number: int) -> None:
-        """Remember a state without a way on, if it is the first."""
+        """Keep a state without successor, if it is the first."""
         self.found.setdefault(DEADLOCK, PropertyFinding(number))

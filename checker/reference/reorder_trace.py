@@ -1,7 +1,9 @@
-"""Counterexamples that are easier to read: of the orders in which the steps of a run can happen, one with the fewest changes of who acts.
+"""Counterexamples that are easier to read: among the possible orders of a run's steps, one with the fewest changes of
+the actor.
 
-Who acts in a step is its first argument that is an element of a set parameter: the broker, process or node. A step without such an argument
-is taken to go on with whoever acted before. The steps stay the same, and so do their number and the state that they lead to.
+The actor of a step is its first argument that is an element of a set parameter: the broker, process or node. A step
+without such an argument continues with the previous actor. The steps stay the same, and so do their number and the
+final state.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ MOST_INSTANCES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a reordered run is: the steps done, as bits and in order, the state, and who acted last."""
+    """A node of the search for an order: the steps taken, as bits and in order, the state, and the last actor."""
 
     done: int
     order: tuple[int, ...]
@@ -31,20 +33,21 @@ class _Place:
 
 
 def actor(step: Step) -> Value:
-    """Who acts in a step; None if nobody is named."""
+    """The actor of a step; None if it names nobody."""
     return next((value for _, value in step.arguments if isinstance(value, Atom)), None)
 
 
 def changes(trace: Trace) -> int:
-    """How often who acts changes from one step to the next."""
+    """How often the actor changes from one step to the next."""
     named = [who for who in map(actor, trace.steps[1:]) if who is not None]
     return sum(a != b for a, b in pairwise(named))
 
 
 def fewest_changes(model: Model, trace: Trace, *, pinned: bool = False) -> Trace:
-    """The run, its steps in an order with the fewest changes of who acts; of several the first, comparing the steps from the start.
+    """The run with its steps in an order with the fewest changes; of several the first, comparing the steps from the
+    start.
 
-    With ``pinned`` the last step stays as it is, so that what a violated `transition` says of it stays true.
+    With ``pinned`` the last step stays last, so that what a violated `transition` says about it stays true.
     """
     movable, last = (trace.steps[1:-1], trace.steps[-1:]) if pinned else (trace.steps[1:], ())
     if len(movable) < 3 or not changes(trace):
@@ -55,7 +58,7 @@ def fewest_changes(model: Model, trace: Trace, *, pinned: bool = False) -> Trace
 
 
 def _best_order(model: Model, start: State, steps: tuple[Step, ...]) -> tuple[int, ...] | None:
-    """Of the least cost: places are visited from the cheapest on, as Dijkstra's algorithm does."""
+    """The cheapest order, by Dijkstra's algorithm: nodes are visited in order of their cost."""
     budget = MOST_INSTANCES
     waiting: list[tuple[int, tuple[int, ...], _Place]] = [(0, (), _Place(0, (), start, None))]
     visited: set[tuple[int, State, Value]] = set()

@@ -1,4 +1,4 @@
-"""Scenarios: runs that must be possible, tried on the set of all states that the resolutions of the choices so far lead to."""
+"""Scenarios: runs that must be possible, executed on the set of all states that the choices so far can lead to."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from assay.grammar.values import Value
 
 @dataclass(frozen=True, slots=True)
 class ScenarioPath:
-    """A state, and one way that led to it."""
+    """A state, and one path that led to it."""
 
     state: State
     step: Step
     before: ScenarioPath | None
 
     def trace(self) -> Trace:
-        """The whole way."""
+        """The whole path."""
         steps: list[Step] = []
         at: ScenarioPath | None = self
         while at is not None:
@@ -53,9 +53,11 @@ class ScenarioFailure:
 
 
 def check_scenario(model: Model, scenario: k.Scenario, sources: Sources) -> PropertyResult:
-    """Whether some resolution of the choices runs the scenario to its end; otherwise the first step that none passes, and why.
+    """Whether some resolution of the choices runs the scenario to its end; otherwise the first step that none passes,
+    and why.
 
-    The remarks say by which guards a call is refused where the scenario does not, and which guards of several steps make one impossible.
+    The remarks name the guards that refuse a call for which the scenario names none, and the guards of several steps
+    that together make one impossible.
     """
     runner = _Runner(model, sources)
     if scenario.inapplicable is not None:
@@ -111,7 +113,7 @@ class _Runner:
                 assert_never(step)
 
     def text(self, step: k.Do | k.Refuse | k.Expect) -> str:
-        """The step as one would write it."""
+        """The step in the notation of a spec."""
         match step:
             case k.Do(call):
                 return self._call(call)
@@ -123,14 +125,15 @@ class _Runner:
                 assert_never(step)
 
     def refused_by(self, step: k.Do | k.Refuse | k.Expect, front: Front) -> Iterator[str]:
-        """The guards that refuse a call, in all states that may be the current one, where the scenario names none."""
+        """The guards that refuse a call in all possible current states, where the scenario names none."""
         if isinstance(step, k.Refuse) and step.label is None:
             found = causes(self.model, [k.Do(step.call)], front, bounded=False)
             if found:
                 yield f"`{self.text(step)}`: by {_listed(f'`{each.label}`' for each in found)}"
 
     def impossible(self, steps: Sequence[k.Do | k.Refuse | k.Expect], starts: Iterable[State]) -> Iterator[str]:
-        """What makes the last step impossible, if it takes guards of several steps. Where something is refused, guards are not all."""
+        """What makes the last step impossible, if guards of several steps do. For a ``refuse``, guards are not the only
+        reason."""
         taken = [step for step in steps if not isinstance(step, k.Refuse)]
         found = causes(self.model, taken, starts) if len(taken) == len(steps) else ()
         if len({each.step for each in found}) > 1:

@@ -1,4 +1,4 @@
-"""An instance of an action as one would write it."""
+"""An instance of an action in the notation of a spec."""
 
 from __future__ import annotations
 

@@ -41,11 +41,12 @@ class StateStore:
         return state in self._numbers
 
     def number(self, state: State) -> int:
-        """The number of a state; raises KeyError if it was not found."""
+        """The number of a state. Raises ``KeyError`` if it was not found."""
         return self._numbers[state]
 
     def add(self, state: State, parent: int, link: Link | Picks) -> int:
-        """Store a new state; an initial one has the parent -1 and its picks for a link. The number goes in last."""
+        """Store a new state. An initial one has the parent -1 and its picks as link. The number is written last: until
+        then the state does not count as found."""
         number = len(self._numbers)
         self.states.append(state)
         self._parents.append(parent)
@@ -54,7 +55,7 @@ class StateStore:
         return number
 
     def path(self, number: int) -> list[State]:
-        """The states on the way to a state, the first one initial."""
+        """The states on the path to a state, the initial one first."""
         states: list[State] = []
         while number >= 0:
             states.append(self.states[number])

@@ -1,4 +1,4 @@
-"""Runs of the system itself, from paths over states that stand for others."""
+"""Runs of the system itself, from paths over representatives of orbits (docs/design/symmetry-reduction.md)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from assay.checker.symmetry.reduction import Reduction
 
 
 class Reduced(Protocol):
-    """What is needed of a search: its model, and which state stands for a state."""
+    """What is needed of a search: its model, and the representative of each state."""
 
     model: Model
 
     def canonical(self, state: State) -> State:
-        """The state that stands for a state."""
+        """The representative of a state's orbit."""
 
 
 def replayed(search: Reduced, reduction: Reduction, path: list[State], more: tuple[Step, ...]) -> Trace:
-    """A run through the orbits of the states of a path that ends in the last of these states, and further steps from there."""
+    """A run through the orbits of a path that ends in the path's last state, followed by further steps."""
     picks = search.model.init.reaching(path[0])
     assert picks is not None, "whether a state is initial does not depend on how elements are called"
     steps = [Step(None, (), picks, path[0])]
@@ -39,7 +39,8 @@ def replayed(search: Reduced, reduction: Reduction, path: list[State], more: tup
 def confirmed(
     reduction: Reduction, options: SearchOptions, finding: PropertyFinding, run: Trace
 ) -> tuple[PropertyFinding, Trace] | None:
-    """A finding that something is undefined as it is without reduction, in some state of the orbit, with the run to it; None if it is in none."""
+    """A finding that something is undefined without the reduction, in some state of the orbit, with the run to it; None
+    if in none."""
     model = Model(reduction.kernel)
     for by in reduction.group:
         steps = tuple(reduction.step(step, by) for step in run.steps)

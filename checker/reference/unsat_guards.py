@@ -1,7 +1,7 @@
-"""Which guards make steps impossible: as few of them as can be, each of them needed.
+"""Which guards make steps impossible: a minimal set, each of them needed.
 
-A guard that is left out of account is left out of its action, and the steps are tried again from all states that they may begin in. So the
-answer is the reference evaluator's, like the one that it explains.
+A candidate guard is removed from its action, and the steps are tried again from all states in which they may begin. So
+the answer is the reference evaluator's, like the one that it explains.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from assay.checker.report import State
 from assay.grammar import kernel as k
 
 MOST_STATES = 1_000
-"""Where more states than this may be the current one, what was left out is taken to be needed."""
+"""If more states than this can be the current one, what was removed counts as needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A guard of the step of that number, from 0; without a label the step itself, which is an expectation or a refusal."""
+    """A guard of the step with that number, from 0; without a label the step itself, an expectation or a refusal."""
 
     step: int
     label: str | None
@@ -34,10 +34,10 @@ Causes = tuple[Cause, ...]
 
 
 def causes(model: Model, steps: Sequence[k.Do | k.Expect], starts: Iterable[State], *, bounded: bool = True) -> Causes:
-    """What makes it impossible to take these steps, one after the other, from any of the states.
+    """What makes it impossible to take these steps, in this order, from any of the states.
 
-    Nothing where they can be taken, and where guards are not all the reason. A guard is needed too if what follows it has no value
-    without it. Unless ``bounded`` the bounds of actions are none.
+    Empty if they can be taken, or if guards are not the only reason. A guard is needed too if what follows it is
+    undefined without it. Unless ``bounded``, bounds are ignored.
     """
     trial = _Trial(model, tuple(steps), frozenset(starts), bounded)
     needed = list(trial.causes())
@@ -51,7 +51,7 @@ def causes(model: Model, steps: Sequence[k.Do | k.Expect], starts: Iterable[Stat
 
 
 class _OpenError(Exception):
-    """What a step leads to is not known: something has no value, or a capacity is exceeded."""
+    """The result of a step is unknown: something is undefined, or a capacity is exceeded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class _Trial:
     actions: dict[tuple[str, frozenset[str]], ActionMeaning] = field(default_factory=dict)
 
     def causes(self) -> Iterator[Cause]:
-        """All that can be left out: what is early in the run first, and of one action what it asks last."""
+        """Remove all that can be removed: early steps first, and within an action late guards first."""
         for number, step in enumerate(self.steps):
             match step:
                 case k.Do(call):
@@ -73,7 +73,7 @@ class _Trial:
                     yield Cause(number, None)
 
     def is_impossible(self, kept: Sequence[Cause]) -> bool:
-        """Whether the steps are impossible for these reasons alone."""
+        """Whether the steps are impossible with these guards alone."""
         states = self.starts
         try:
             for number, step in enumerate(self.steps):

@@ -1,8 +1,8 @@
-"""A refinement made ready to be asked: what a state is on the abstract side, and whether a step is one there.
+"""A refinement ready to be checked: the abstract image of a state, and whether a step is an abstract step.
 
-The abstract side has no bounds. Its values still have to fit its types: what is out of a range that a size parameter gives, or has more
-elements than a capacity allows, is beyond what was modelled, and nothing can be said of it (``BeyondError``); what is out of any other range is
-no abstract state (``OutsideError``).
+The abstract side has no bounds, but its values must fit its types. A value outside a range that a size parameter gives,
+or over a capacity, is beyond what was modelled, and the answer is unknown (``BeyondError``). A value outside any other
+range is no abstract state (``OutsideError``).
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ class _Variable:
 
 @dataclass(frozen=True, slots=True)
 class AbstractCall:
-    """An abstract action with its arguments; without a value where any will do."""
+    """An abstract action with its arguments; an argument without a value stands for any value."""
 
     action: ActionMeaning
     arguments: tuple[Value, ...]
     given: tuple[bool, ...]
 
     def instances(self) -> list[Arguments]:
-        """The instances that are meant."""
+        """The instances that it stands for."""
         return self.action.matching(self.arguments, self.given)
 
 
 @dataclass(frozen=True, slots=True)
 class _Mapping:
-    """What an action is on the abstract side, with the meanings of arguments (None: any value)."""
+    """The abstract actions of an action, with the meanings of their arguments (None: any value)."""
 
     node: k.ActionMapping
     names: tuple[str, ...]
@@ -82,7 +82,7 @@ class _Mapping:
 
 
 class Refined:
-    """A refinement of a model. What the abstract side can do from a state is computed once."""
+    """A refinement of a model. The successors of an abstract state are computed once."""
 
     def __init__(self, model: Model, node: k.Refinement) -> None:
         self.node = node
@@ -105,34 +105,37 @@ class Refined:
         return _Mapping(node, tuple(each.name for each in node.parameters), tuple(calls))
 
     def image(self, state: State) -> State:
-        """The abstract state of a state; raises ``Undefined``, ``OutsideError`` or ``BeyondError``."""
+        """The abstract state of a state. Raises ``Undefined``, ``OutsideError`` or ``BeyondError``."""
         frame = Frame(state)
         return tuple(variable.image(frame) for variable in self._variables)
 
     def begins_well(self, state: State) -> bool:
-        """Whether an initial state is one there; raises as ``image`` does, and ``SpecError`` if those are too many to list."""
+        """Whether the image of an initial state is initial. Raises as ``image`` does, and ``SpecError`` if there are
+        too many abstract initial states to list."""
         if self._initial is None:
             found = self.abstract.init.outcomes()
             self._initial = frozenset(each.state for each in found if isinstance(each, Successor))
         return self.image(state) in self._initial
 
     def goes_well(self, state: State, step: Step) -> bool:
-        """Whether a step from a state is one there; raises as ``image`` does."""
+        """Whether the image of a step is an abstract step. Raises as ``image`` does."""
         if self._last is None or self._last[0] is not state:
             self._last = (state, self.image(state))
         arguments = tuple(value for _, value in step.arguments)
         return self.allows(step.action or "", state, arguments, self._last[1], self.image(step.state))
 
     def mapping(self, action: str) -> k.ActionMapping:
-        """What an action is on the abstract side."""
+        """The abstract actions of an action."""
         return self._mappings[action].node
 
     def calls(self, action: str, state: State, arguments: Arguments) -> list[AbstractCall]:
-        """The abstract actions that an instance may be, with their arguments; raises ``Undefined`` if one has no value."""
+        """The abstract actions that an instance may be, with their arguments. Raises ``Undefined`` if one is
+        undefined."""
         return list(self._mappings[action].evaluated(state, arguments))
 
     def allows(self, action: str, state: State, arguments: Arguments, before: State, after: State) -> bool:
-        """Whether a step from ``state`` is what its mapping says; ``before`` and ``after`` are images. Raises ``Undefined``."""
+        """Whether a step from ``state`` is what its mapping says; ``before`` and ``after`` are images. Raises
+        ``Undefined``."""
         mapping = self._mappings[action]
         if before == after and (mapping.node.stutters or mapping.node.anything):
             return True

@@ -1,4 +1,4 @@
-"""Answers made of what a search found."""
+"""The results of properties, from the findings of a search."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Answers:
         )
 
     def _violations(self, name: str, finding: PropertyFinding) -> list[Violation]:
-        """The violation that was found first, and as many more as were asked for."""
+        """The first violation, and as many more as were asked for."""
         more = self._search.options.violations - 1
         further = islice(self._search.offenders(name, finding.state), more) if more and finding.state >= 0 else ()
         return [self._violation(name, each) for each in (finding, *further)]
@@ -112,7 +112,7 @@ class Answers:
         return PropertyResult(node.name, node.kind, *self._not_refuted(decision, node))
 
     def _not_refuted(self, decision: Decision | None, node: k.Property) -> tuple[Outcome, Span, str | None]:
-        """The answer about a temporal property of which no counterexample is known."""
+        """The answer about a temporal property without a counterexample."""
         outcome, reason = self._not_violated()
         if isinstance(decision, NotViolated):
             if decision.empty and outcome is Outcome.UP_TO_BOUND:
@@ -198,7 +198,7 @@ class Answers:
         return PropertyResult(node.name, node.kind, Outcome.UNKNOWN, node.span, reason, trace)
 
     def _not_violated(self) -> tuple[Outcome, str | None]:
-        """The answer about something that was watched everywhere and never seen to fail."""
+        """The answer about a property that was checked everywhere and never failed."""
         if self._search.stopped is not None:
             return Outcome.UNKNOWN, f"no violation was found, but {self._search.stopped}"
         if not self._search.initial:

@@ -1,4 +1,4 @@
-"""Why a step is none of the abstract module: both of its ends there, and the abstract instances that come closest."""
+"""Why a step has no abstract counterpart: both of its images, and the abstract instances that come closest."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from assay.checker.report import AbstractSide, Attempt, State, Step
 from assay.grammar import kernel as k
 
 MOST_ATTEMPTS = 3
-"""How many abstract instances are told of."""
+"""How many abstract instances are reported."""
 
 
 def abstract_side(refined: Refined, state: State, step: Step | None, sources: Sources) -> AbstractSide:
-    """What a step from a state, or (without a step) an initial state, is on the abstract side, and why it is nothing there."""
+    """The abstract side of a step from a state, or (without a step) of an initial state, and why nothing matches it
+    there."""
     kernel = refined.node.abstract
     if step is None:
         after, outside = _image(refined, state)
@@ -62,7 +63,7 @@ def _image(refined: Refined, state: State) -> tuple[State | None, str | None]:
 
 
 def _expected(mapping: k.ActionMapping, sources: Sources) -> str:
-    """What the mapping says that the action is, as written."""
+    """The mapping of the action, as written."""
     words = [span_text(call.span, sources) or _call_text(call, sources) for call in mapping.calls]
     words += ["a stutter"] if mapping.stutters else []
     words += ["any step or a stutter"] if mapping.anything else []
@@ -87,7 +88,7 @@ def _candidates(
 
 
 def _missing(refined: Refined, state: State, step: Step) -> Iterator[Attempt]:
-    """Calls whose arguments are none that the abstract action takes."""
+    """Calls with arguments that the abstract action does not accept."""
     arguments = tuple(value for _, value in step.arguments)
     for call in refined.calls(step.action or "", state, arguments):
         if not call.instances():
@@ -99,7 +100,8 @@ def _missing(refined: Refined, state: State, step: Step) -> Iterator[Attempt]:
 def _attempts(
     action: ActionMeaning, arguments: Arguments, before: State, after: State, kernel: k.Kernel, sources: Sources
 ) -> Iterator[Attempt]:
-    """Why an instance does not lead from one abstract state to another: of its ways to pick the closest one."""
+    """Why an instance does not lead from one abstract state to another, for the combination of picks that comes
+    closest."""
     found = action.outcomes(before, arguments)
     name = show_instance(action.node, arguments)
     if not found:
@@ -126,7 +128,7 @@ def _differences(kernel: k.Kernel, made: State, wanted: State) -> Iterator[tuple
 
 
 def _other_starts(refined: Refined, after: State | None) -> Iterator[Attempt]:
-    """The initial states of the abstract module that differ least."""
+    """The abstract initial states that differ least."""
     if after is None:
         return
     kernel = refined.node.abstract

@@ -1,8 +1,8 @@
-"""Following a saved trace in a kernel that may have changed since it was saved.
+"""Replaying a saved trace in a kernel that may have changed since it was saved.
 
-A saved step is followed if the kernel has the action and an instance with the same arguments that is enabled; of several ways to pick,
-the one with the saved picks, else the one that leads to the saved state. Actions are followed even where the states differ from the
-saved ones, and the first difference is told.
+A saved step is followed if the kernel has the action, and an instance with the same arguments is enabled. Of several
+combinations of picks the saved one is taken, else the one that leads to the saved state. Actions are followed even
+where states differ from the saved ones; the first difference is reported.
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ from assay.grammar.values import Value
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """How far a saved trace can be followed, and whether its property is still violated where it ended.
+    """How far a saved trace can be followed, and whether its property is still violated at the end.
 
-    ``trace`` is what was followed; ``diverged`` says why the next saved step cannot be taken (None: all were). ``differs`` names the
-    variables that differ from the saved state in the first step where some do. ``violated`` is None if the end was not reached or the
-    kernel has no such property; of a ``reachable`` it says whether the state is no witness any more.
+    ``trace`` is what was followed; ``diverged`` says why the next saved step cannot be taken (None: all were).
+    ``differs`` names the variables that differ from the saved state in the first step where some do. ``violated`` is
+    None if the end was not reached or the kernel has no such property; for a ``reachable`` it says whether the state is
+    no witness any more.
     """
 
     trace: Trace
@@ -202,7 +203,7 @@ def _judge_run(model: Model, node: k.Property, followed: Replay) -> Replay:
 
 
 def _judge_refinement(model: Model, name: str, followed: Replay, sources: Sources) -> Replay:
-    """Whether the last step of the trace (or its initial state, if there is no more) is none of the refined module."""
+    """Whether the last step of the trace (or its initial state, if it has no step) has no abstract counterpart."""
     refined = Refined(model, next(each for each in model.kernel.refinements if each.name == name))
     steps = followed.trace.steps
     state, step = (steps[-2].state, steps[-1]) if len(steps) > 1 else (steps[-1].state, None)

@@ -34,7 +34,7 @@ NOT_A_TRACE = "E805"
 
 @dataclass(frozen=True, slots=True)
 class SavedStep:
-    """A step as saved: values are JSON, to be read by the types of whatever kernel it is followed in."""
+    """A saved step. Its values are JSON, to be read by the types of the kernel in which it is replayed."""
 
     action: str | None
     arguments: dict[str, Any]

@@ -1,4 +1,4 @@
-"""The graph of reachable states with every instance that leads from one to another, by the reference evaluator."""
+"""The graph of reachable states, with every instance that leads from one to another, by the reference evaluator."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ Edges = Mapping[tuple[int, int], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class StateGraph:
-    """States in the order in which a breadth-first search finds them, the first ``initial`` of them initial, with their levels from 1.
+    """States in breadth-first order, the first ``initial`` of them initial, with their levels from 1.
 
-    ``bounds`` counts cut instances; ``undefined`` is the first thing without value; ``stopped`` says why states are missing, if some are.
+    ``bounds`` counts cut instances; ``undefined`` is the first undefined expression; ``stopped`` is the reason why
+    states are missing, if some are.
     """
 
     kernel: Kernel
@@ -46,7 +47,7 @@ class _Explorer:
         self.stopped: str | None = None
 
     def number(self, state: State, level: int) -> int | None:
-        """The number of a state, given to a new one if there is room for it."""
+        """The number of a state; a new state gets one unless the limit is reached."""
         if state not in self.numbers:
             if len(self.numbers) >= self.most:
                 self.stopped = f"the limit of {self.most:,} states was reached in level {level}"
@@ -56,7 +57,7 @@ class _Explorer:
         return self.numbers[state]
 
     def expand(self, number: int, state: State) -> None:
-        """Follow everything that can happen in a state."""
+        """Take every step from a state."""
         for action, arguments, outcome in outcomes(self.model, state):
             match outcome:
                 case Successor(picks, after):
@@ -70,7 +71,7 @@ class _Explorer:
                     self.undefined = self.undefined or f"{message} ({span})"
 
     def run(self) -> None:
-        """Find every state, as long as there is room."""
+        """Find every state, up to the limit."""
         for outcome in self.model.init.outcomes():
             match outcome:
                 case Successor(_, state):
@@ -81,7 +82,7 @@ class _Explorer:
                     self.undefined = self.undefined or f"{message} ({span})"
 
     def all_levels(self) -> None:
-        """Expand states in the order in which they are found."""
+        """Expand states in the order in which they were found."""
         states = list(self.numbers)
         for number in range(self.most):
             if number == len(states):
@@ -94,7 +95,8 @@ class _Explorer:
 
 
 def explore(kernel: Kernel, most: int, interrupted: Callable[[], bool] = lambda: False) -> StateGraph:
-    """The graph of up to ``most`` states; raises ``SpecError`` if a domain is too large to list, ``KeyboardInterrupt`` if asked to stop."""
+    """The graph of up to ``most`` states. Raises ``SpecError`` if a domain is too large to list, ``KeyboardInterrupt``
+    if interrupted."""
     found = _Explorer(Model(kernel), most, interrupted)
     found.run()
     initial = len(found.numbers)

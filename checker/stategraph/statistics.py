@@ -1,4 +1,4 @@
-"""The shape of a state graph: strongly connected components, what leads nowhere else, what can be reached, and what cannot be avoided."""
+"""The shape of a state graph: strongly connected components, terminal components, reachability, and dominators."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ START, GOAL = "start", "goal"
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """Strongly connected components: how many, how many have more than one state, and the size of the largest.
+    """Strongly connected components: how many, how many with more than one state, and the size of the largest.
 
-    ``terminal`` are those that nothing leads out of, as numbers of states; ``dead`` are the states without any way on, each one of them.
+    ``terminal`` are those that no step leaves, as numbers of states; ``dead`` are the states without successor.
     """
 
     number: int
@@ -30,7 +30,8 @@ class Components:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Of ``sources`` states ``reaching`` lead to one of ``targets`` states; ``path`` is a shortest way as numbers of states, if there is one."""
+    """Of ``sources`` states, ``reaching`` lead to one of ``targets`` states; ``path`` is a shortest path as numbers of
+    states, if there is one."""
 
     sources: int
     targets: int
@@ -51,9 +52,9 @@ def components(graph: StateGraph) -> Components:
 
 
 def reach(graph: StateGraph, sources: Sequence[int] | None, targets: Sequence[int]) -> Reach:
-    """How many of some states (None: of all) lead to one of others, in any number of steps or none, and a shortest way.
+    """How many of some states (None: of all) lead to one of others in zero or more steps, and a shortest path.
 
-    The way begins in one of the sources; where those are all states, in an initial one.
+    The path begins in one of the sources; if those are all states, in an initial one.
     """
     begins: Sequence[int] = range(graph.initial) if sources is None else sources
     sources = range(len(graph.states)) if sources is None else sources
@@ -69,7 +70,7 @@ def reach(graph: StateGraph, sources: Sequence[int] | None, targets: Sequence[in
 
 
 def dominators(graph: StateGraph, targets: Sequence[int]) -> tuple[int, ...] | None:
-    """The states that every run to one of the targets goes through, in their order; None if none of them is reached."""
+    """The states that every run to one of the targets passes, in their order; None if no target is reached."""
     if not targets:
         return None
     drawn = digraph(graph)

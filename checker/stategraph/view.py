@@ -1,4 +1,4 @@
-"""What is drawn of a state graph: its states, or the values of a view with the steps between them."""
+"""A picture of a state graph: its states, or the values of a view with the steps between them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from assay.grammar.kernel import Expr
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """A node: what is written in it and beside it, how many states it stands for, the least of their levels, and whether one is initial."""
+    """A node: its label and title, how many states it stands for, the least of their levels, and whether one is
+    initial."""
 
     label: str
     title: str
@@ -28,7 +29,7 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Nodes with what leads from one to another. ``nodes_of`` says for each state in which node it is."""
+    """Nodes with the steps between them. ``nodes_of`` gives the node of each state."""
 
     name: str
     nodes: tuple[GraphNode, ...]
@@ -48,7 +49,7 @@ class Picture:
 
 
 def whole(graph: StateGraph) -> Picture:
-    """Every state a node."""
+    """The picture in which every state is a node."""
     nodes = tuple(
         GraphNode(str(number + 1), state_text(graph, number), 1, level, number < graph.initial)
         for number, level in enumerate(graph.levels)
@@ -57,7 +58,8 @@ def whole(graph: StateGraph) -> Picture:
 
 
 def collapsed(graph: StateGraph, view: Expr) -> Picture:
-    """A node for each value of the view; steps that do not change it are left out. Raises ``Undefined`` where it has no value."""
+    """A node for each value of the view; steps that do not change it are left out. Raises ``Undefined`` where it is
+    undefined."""
     value = Model(graph.kernel).meaning(view)
     numbers: dict[str, int] = {}
     nodes_of: list[int] = []

@@ -1,4 +1,4 @@
-"""Initial states and actions as definitions, and which instances of actions only a bound keeps from happening."""
+"""Initial states and actions as TLA+ definitions, and which instances only a bound keeps from happening."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Rest = Callable[[TlaScope], list[Formula]]
 
 
 def initial(kernel: k.Kernel, scope: TlaScope) -> Formula:
-    """The initial states. A ``bound`` among their conditions, or a capacity, cuts a state off: it is none of them."""
+    """The initial states. A ``bound`` among their conditions, or a capacity, excludes a state."""
     return conjunction(_initial(kernel, list(kernel.init.body), [], scope))
 
 
 def _initial(kernel: k.Kernel, body: list[k.Statement], updates: list[k.Statement], scope: TlaScope) -> list[Formula]:
-    """Choices come first, then the values of the variables, which read no state, then the conditions."""
+    """Picks come first, then the values of the variables, which read no state, then the conditions."""
     for at, each in enumerate(body):
         rest = body[at + 1 :]
         if isinstance(each, k.Let):
@@ -54,7 +54,7 @@ def _all(items: Rest, scope: TlaScope) -> Formula:
 
 
 def _is_free(pick: k.Pick, rest: Sequence[k.Statement]) -> bool:
-    """Whether a choice is nothing but the initial value of a variable."""
+    """Whether a pick is used for nothing but the initial value of a variable."""
     match rest:
         case [k.Assign(_, _, (), k.Local(_, name)), *others] if name == pick.binder.name:
             return all(name not in locals_of(each) for each in others)
@@ -81,7 +81,7 @@ def _apart(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: 
 
 
 def _capacities(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: TlaScope) -> list[Formula]:
-    """That the variables keep within their capacities, as far as the updates could exceed them."""
+    """The variables respect their capacities, as far as the updates could exceed them."""
     found = []
     for variable in variables:
         if not all(_keeps_within(variable, assign) for assign in assignments(body) if assign.variable == variable.name):
@@ -141,7 +141,7 @@ def _steps(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: T
 
 
 def _update(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: TlaScope) -> list[Formula]:
-    """The values after the step, then what they may not exceed, then what stays."""
+    """The values after the step, then the capacities that they must respect, then what is unchanged."""
     if body and isinstance(body[0], k.Let):
         let, rest = body[0], body[1:]
         return [let_in(let.binder, let.value, scope, partial(_all, partial(_update, kernel, action, rest)))]
@@ -161,7 +161,7 @@ def _holds_guards(body: Sequence[k.Statement]) -> bool:
 
 
 def possible(action: k.Action, scope: TlaScope) -> Formula | None:
-    """That an instance of the action could happen but for bounds and capacities; None if one always could."""
+    """An instance of the action could happen without bounds and capacities; None if one always could."""
     names, inner = parameters(action, scope)
     made = _possible(list(action.body), inner)
     for parameter, name in reversed(list(zip(action.parameters, names, strict=True))):
@@ -178,7 +178,7 @@ def _possibly(body: list[k.Statement], scope: TlaScope, *, bounded: bool = False
 
 
 def _possible(body: list[k.Statement], scope: TlaScope, *, bounded: bool = False) -> Formula | None:
-    """The guards but the bounds. What has no value after a bound (``bounded``) counts as cut off by it."""
+    """The guards without bounds. What is undefined after a bound (``bounded``) counts as cut off by it."""
     made: list[Formula] = []
     for at, each in enumerate(body):
         rest = body[at + 1 :]
@@ -202,7 +202,7 @@ def _possible_with(let: k.Let, rest: list[k.Statement], scope: TlaScope, *, boun
 
 
 def _possible_within(let: k.Let, rest: list[k.Statement], scope: TlaScope, *, bounded: bool) -> Formula:
-    """What follows a checked value behind a bound: where it is out of range, the bound has cut the instance off."""
+    """What follows a checked value after a bound: if the value is out of range, the bound has cut the instance off."""
     assert isinstance(let.value, k.Checked)
     if fits(let.value.operand, let.value.type, scope.fitting):
         return _possible_with(let, rest, scope, bounded=bounded)

@@ -1,4 +1,4 @@
-"""What the export of a kernel gives."""
+"""The result of exporting a kernel to TLA+."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from assay.grammar.diagnostics.diagnostic import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class TlaExport:
-    """A TLA+ module: its name, the text of each file by file name, and what of the spec is not in it.
+    """A TLA+ module: its name, the text of each file by file name, and warnings about what of the spec is not in it.
 
-    ``invariants``, ``steps`` and ``formulas`` map names of properties to names of definitions: of states, of steps, and of behaviours;
-    ``witnesses`` maps each reachable to the invariant that says that it is unreachable, and ``watched`` what TLA+ says by auxiliary
-    variables to a module of its own, whose name is that of this one and the property's. ``constants`` are the lines that give the
-    constants their values, and ``actions`` maps the names of actions to those of their definitions.
+    ``invariants``, ``steps`` and ``formulas`` map names of properties to names of definitions: of states, of steps, and
+    of behaviours. ``witnesses`` maps each reachable to the invariant that it is unreachable. ``watched`` maps a
+    property that needs auxiliary variables to a module of its own, named after this module and the property.
+    ``constants`` are the lines that give constants their values, and ``actions`` maps names of actions to those of
+    their definitions.
     """
 
     name: str
@@ -33,5 +34,5 @@ class TlaExport:
 
     @property
     def elements(self) -> list[str]:
-        """The constants that stand for themselves."""
+        """The constants that are model values."""
         return list(dict.fromkeys(name for line in self.constants for name in re.findall(r"\w+", line.split(" = ")[1])))

@@ -59,8 +59,9 @@ class TlaModule:
 def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False) -> TlaExport:
     """The kernel as a TLA+ module. Raises ``SpecError`` where the system itself has a construct that TLA+ or TLC lacks.
 
-    A property that cannot be expressed is left out, with a warning. With ``foretell`` auxiliary variables say of every temporal property
-    whether it holds (docs/design/tla-temporal-monitors.md), and not only where TLC cannot be asked otherwise.
+    A property that cannot be expressed is left out, with a warning. With ``foretell`` every temporal property is
+    checked by auxiliary variables (docs/design/tla-temporal-monitors.md), not only those that TLC does not check as
+    they are written.
     """
     called = clean(name or kernel.name)
     page = TlaModule(kernel, called, TlaScope(register(kernel), write), foretell)
@@ -94,12 +95,12 @@ def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False)
 
 
 def _configuration(page: TlaModule, constants: Sequence[str]) -> str:
-    """The configuration that checks everything that is in the module of the system."""
+    """The configuration that checks everything in the module of the system."""
     return configuration(constants, ["TypeOK", *page.invariants.values()], list(page.formulas.values()))
 
 
 def _system(kernel: k.Kernel, page: TlaModule) -> None:
-    """Writes the actions that are steps, and ``Next`` and ``Spec``."""
+    """Write the actions of the step relation, ``Next`` and ``Spec``."""
     page.actions += [*definition("Init", initial(kernel, page.scope)), ""]
     for name in kernel.next:
         _action(kernel, kernel.action(name), page)
@@ -126,7 +127,7 @@ def _action(kernel: k.Kernel, action: k.Action, page: TlaModule) -> None:
 
 
 def _remaining_actions(kernel: k.Kernel, page: TlaModule) -> None:
-    """The actions that are no steps but of which a property speaks."""
+    """Write the actions that are no steps but occur in a property."""
     for name in [each for each in page.parts.called if each not in kernel.next]:
         _action(kernel, kernel.action(name), page)
 
@@ -166,7 +167,8 @@ def _property_lines(node: k.Property, page: TlaModule) -> list[str]:
 
 
 def _temporal_lines(node: k.Property, known: str, page: TlaModule) -> list[str]:
-    """The definition of a temporal property; nothing where it becomes a module of its own (docs/design/tla-temporal-monitors.md)."""
+    """The definition of a temporal property; none if it becomes a module of its own
+    (docs/design/tla-temporal-monitors.md)."""
     own = watched(node, known, page.scope) if page.foretell or not _is_plain(node, page) else None
     if own is not None and own.variables:
         page.watched[node.name] = own
@@ -187,7 +189,7 @@ def _is_plain(node: k.Property, page: TlaModule) -> bool:
 
 
 def _refinement_lines(node: k.Property, page: TlaModule) -> list[str]:
-    """Nothing: a refinement becomes a module of its own, beside that of the abstract side."""
+    """None: a refinement becomes a module of its own, beside that of the abstract side."""
     refined = next(each for each in page.kernel.refinements if each.name == node.name)
     side = export(refined.abstract, f"{page.called}_{refined.abstract.name}_abstract")
     page.refining[node.name] = side, refining(refined, side, page.kernel.next, page.scope)
@@ -204,7 +206,7 @@ def _left_out(kernel: k.Kernel) -> Iterable[Diagnostic]:
 
 
 def _too_wide(kernel: k.Kernel, text: str) -> Iterable[Diagnostic]:
-    """TLC has 32 bits for an integer: it does not read a module with a number that takes more."""
+    """A warning about integers beyond 32 bits: TLC cannot read a module that contains one."""
     code = "\n".join(line for line in text.split("\n") if not line.startswith("\\*"))
     largest = max((int(number) for number in re.findall(r"\b\d+\b", code)), default=0)
     if largest > TLC_LARGEST:

@@ -1,7 +1,8 @@
-"""Conditions of which TLC would make several ways to take one step.
+"""Conditions that TLC would split into several ways to take one step.
 
-TLC follows every disjunct, and every witness of an existential quantifier, where one stands among the conjuncts of an action: each that
-is true is a step of its own, and each is evaluated, whatever those before it were to protect it from. ``Holds`` makes one question of it.
+Among the conjuncts of an action TLC follows every disjunct and every witness of an existential quantifier. Each that is
+true is a step of its own, and each is evaluated, even if an earlier one was written to protect it
+(docs/design/protected-guards.md). ``Holds`` makes a single boolean of the condition.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ def asked(condition: k.Expr, scope: TlaScope) -> Formula:
 
 
 def as_one(condition: Formula, scope: TlaScope) -> Formula:
-    """A formula of which TLC asks whether it holds, and nothing else."""
+    """A formula that TLC evaluates to a boolean, without following its parts."""
     return enclosed(f"{scope.parts.use('Holds')}(", condition, ")")
 
 
 def _has_ways(expr: k.Expr) -> bool:
-    """Whether TLC comes upon a choice when it takes the expression apart, which it does with these and no others."""
+    """Whether TLC would find a choice in the expression. It takes these operators apart, and no others."""
     match expr:
         case k.Logic(_, "or") | k.Quantified(_, "exists"):
             return True

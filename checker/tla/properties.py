@@ -11,7 +11,7 @@ from assay.grammar import kernel as k
 
 
 def conjuncts(node: k.Property, scope: TlaScope) -> Formula:
-    """All conjuncts of a property, with those labels that a person gave."""
+    """All conjuncts of a property, with the labels that the author gave."""
     made = []
     for each in node.conjuncts:
         formula = scope.formula(each.condition)
@@ -21,14 +21,15 @@ def conjuncts(node: k.Property, scope: TlaScope) -> Formula:
 
 
 def type_ok(kernel: k.Kernel, scope: TlaScope) -> Formula:
-    """That every variable has a value of its type: what a value out of range, where it is stored, violates."""
+    """Every variable has a value of its type: violated by storing a value out of range."""
     return conjunction([in_range(scope.variable(v.name), v.type, scope) for v in kernel.variables])
 
 
 def stay(kernel: k.Kernel, scope: TlaScope) -> Formula | None:
-    """The step that changes nothing, for states that TLC would else take for deadlocks; None if there are none.
+    """A stuttering step for states that TLC would otherwise report as deadlocks; None if there are none.
 
-    Those are where the system may stop, and where a bound or a capacity cuts off the only instances that could happen.
+    Those are states in which the system may stop, and states whose only possible instances a bound or a capacity cuts
+    off.
     """
     ways = [scope.formula(each.condition).noted("terminal") for each in kernel.terminal]
     for action in map(kernel.action, kernel.next):
@@ -41,5 +42,5 @@ def stay(kernel: k.Kernel, scope: TlaScope) -> Formula | None:
 
 
 def unreachable(node: k.Property, scope: TlaScope) -> Formula:
-    """The negation of a reachable: an invariant whose violation is the run that reaches it."""
+    """The negation of a reachable: an invariant whose violation is the run to the wanted state."""
     return negation(conjunction([scope.formula(each.condition) for each in node.conjuncts]))

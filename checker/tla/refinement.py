@@ -1,7 +1,8 @@
-"""A refinement as a TLA+ module: the abstract module, instantiated by the mapping, and what every step has to be there.
+"""A refinement as a TLA+ module: the abstract module, instantiated by the mapping, and what every step must be there.
 
-It says what assay checks: each action is one of those that the mapping gives for it, and not just any step of the abstract module. A value for which
-the abstract side is too small is a violation for TLC, where assay calls the refinement undecided.
+It states what assay checks: each action is one of those that the mapping names for it, not just any step of the
+abstract module. A value for which the abstract side is too small is a violation for TLC, where assay calls the
+refinement undecided.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ STUTTERS = Formula("Abstract!vars' = Abstract!vars")
 
 
 def refining(node: k.Refinement, side: TlaExport, steps: Sequence[str], scope: TlaScope) -> list[str]:
-    """The definitions in a module that extends that of the system, whose ``steps`` are these actions; raises ``NoCounterpartError``."""
+    """The definitions in a module that extends that of the system, whose ``steps`` are these actions. Raises
+    ``NoCounterpartError``."""
     images = zip(side.variables, (scope.formula(value).text for value in node.values), strict=True)
     bound = [line.replace(" = ", " <- ") for line in side.constants]
     bound += [f"{name} <- {image}" for name, image in images]
@@ -35,7 +37,7 @@ def refining(node: k.Refinement, side: TlaExport, steps: Sequence[str], scope: T
 
 
 def _mapped(mapping: k.ActionMapping, abstract: k.Kernel, side: TlaExport, scope: TlaScope) -> Formula:
-    """That a step, if it is of this action, is what the mapping says."""
+    """A step of this action is what the mapping says."""
     action = scope.parts.actions[mapping.action]
     inner, arguments, ranges = scope, [], []
     for at, parameter in enumerate(action.parameters):

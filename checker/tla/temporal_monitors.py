@@ -1,10 +1,9 @@
-"""Temporal formulas by auxiliary variables, for what TLC does not check as it is written: ``until``, values that are kept, ``occurs`` anywhere.
+"""Temporal properties by auxiliary variables, for what TLC does not check as written: ``until``, kept values,
+``occurs`` anywhere.
 
-NOTE(testers): every temporal formula gets a boolean variable that foretells whether the formula holds from now on. It begins with any value; each
-step says how its value now follows from that of the next moment (`until_1 = (g \\/ f /\\ until_1')`), and again and again it has to
-be what its last operand is, which rules out that an until is put off for ever. Of every behaviour exactly one choice of values remains (Y. Kesten and
-A. Pnueli, A compositional approach to CTL* verification, 2005). A bound name makes the variable a function. Stuttering does not
-disturb them, except where ``occurs`` is foretold: there a clock ticks with every moment, also with one that changes nothing.
+Every temporal subformula gets a boolean variable that foretells whether it holds from now on (Kesten and Pnueli, 2005;
+docs/design/tla-temporal-monitors.md). Where ``occurs`` is foretold, a clock changes at every moment, because stuttering
+steps must be visible there.
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ CLOCK = "clock"
 
 @dataclass(frozen=True, slots=True)
 class TlaMonitor:
-    """A property by auxiliary variables: the lines of definitions that go on from the module of the system, and the names in them.
+    """A property by auxiliary variables: the lines of a module that extends that of the system, and the names in them.
 
-    ``Begin`` says how the ``variables`` begin (given with the sets that they are from), ``Watch`` what each step says of them; ``formula`` is the property, to be asked of behaviours
-    that keep to both.
+    ``Begin`` constrains the initial values of ``variables`` (given with their sets), ``Watch`` each step; ``formula``
+    is the property, to be checked on behaviours that satisfy both.
     """
 
     formula: str
@@ -56,7 +55,7 @@ class TlaMonitor:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a formula stands: its scope, and the bound names with the sets that they are from."""
+    """Where a subformula stands: its scope, and the bound names with their domains."""
 
     scope: TlaScope
     bound: tuple[tuple[str, Formula], ...] = ()
@@ -67,7 +66,8 @@ class _Place:
 
 @dataclass(slots=True)
 class _Testers:
-    """The variables that were needed so far: how they begin, what each step says of them, and what has to be so again and again."""
+    """The auxiliary variables so far: their initial values, their step conditions, and what must hold
+    infinitely often."""
 
     parts: ModuleNeeds
     variables: dict[str, str] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class _Testers:
     ticks: bool = False
 
     def formula(self, expr: k.Expr, at: _Place) -> Formula:
-        """The expression, temporal or not, as one about the state and the variables."""
+        """The expression, temporal or not, as a formula over the state and the auxiliary variables."""
         if not is_temporal(expr):
             return at.scope.formula(expr)
         node = expression(expr)
@@ -139,7 +139,7 @@ class _Testers:
                 assert_never(node)
 
     def _temporal(self, op: str, operands: Sequence[Formula], at: _Place) -> Formula:
-        """The variable that says whether ``op`` of the operands holds from now on."""
+        """The variable that foretells whether ``op`` of the operands holds from now on."""
         last = operands[-1]
 
         def now(then: Formula) -> Formula:
@@ -157,13 +157,13 @@ class _Testers:
         return here
 
     def _foretold(self, wish: str, step: Formula, at: _Place) -> Formula:
-        """The variable that says whether the step out of this moment is such a one."""
+        """The variable that foretells whether the next step satisfies a condition."""
         bound, name = self._variable(wish, [step.text], at)
         self.watch.append(compare(Formula(name), "=", _tabled(bound, step)))
         return _applied(name, bound)
 
     def _variable(self, wish: str, texts: Sequence[str], at: _Place) -> tuple[list[tuple[str, Formula]], str]:
-        """A new variable, and the bound names of which it is a function: those that the texts mention."""
+        """A new variable, and the bound names that it depends on: those that occur in the texts."""
         bound = [each for each in at.bound if any(re.search(rf"\b{each[0]}\b", text) for text in texts)]
         name = self.parts.names.local(f"{wish}_{len(self.variables) + 1}", {*self.variables, *at.scope.around})
         domain = " \\X ".join(each.within(TIGHT) for _, each in bound)
@@ -188,7 +188,7 @@ def _is_one(name: str, values: str) -> Formula:
 
 
 def watched(node: k.Property, known: str, scope: TlaScope) -> TlaMonitor:
-    """What says of a property, by auxiliary variables, whether it holds; ``known`` is its name. Raises ``NoCounterpartError``."""
+    """The monitor of a property, called ``known``. Raises ``NoCounterpartError``."""
     testers = _Testers(scope.parts)
     claim = conjunction([testers.formula(each.condition, _Place(scope)) for each in node.conjuncts])
     watch, fulfilled, steps = testers.watch, testers.fulfilled, "Next"

@@ -1,4 +1,4 @@
-"""The files beside the module of a system: configurations of TLC, and modules that extend it for one property."""
+"""The files beside the module of a system: TLC configurations, and modules that extend it for one property."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def configuration(
 
 
 def witness(system: str, node: k.Property, never: str, constants: Sequence[str]) -> dict[str, str]:
-    """The configuration of a reachable: TLC's counterexample to the invariant that says that it is unreachable is the witness."""
+    """The configuration of a reachable: TLC's counterexample to the invariant "unreachable" is the witness."""
     note = f"\\* {node.name} is reachable if TLC finds this invariant violated; its trace is the run.\n"
     return {f"{system}_{clean(node.name)}.cfg": note + configuration(constants, [never], [])}
 

@@ -1,4 +1,4 @@
-"""Whether two updates of an action may write to the same place, which is undefined, and the assertion that they do not."""
+"""Whether two updates of an action can write to one place, which is undefined, and the assertion that they do not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Path = Sequence[k.AtKey | k.AtField]
 
 @dataclass(frozen=True, slots=True)
 class UpdateSite:
-    """An assignment with the branches in which it stands and the variables of the loops around it."""
+    """An assignment with the branches around it and the variables of the loops around it."""
 
     assign: k.Assign
     branches: Branches = ()
@@ -34,14 +34,14 @@ class UpdateSite:
 
     @property
     def repeats(self) -> bool:
-        """Whether two rounds of the loops around it may write to the same place."""
+        """Whether two iterations of the loops around it may write to the same place."""
         keys = {
             part.key.name for part in self.assign.path if isinstance(part, k.AtKey) and isinstance(part.key, k.Local)
         }
         return not keys.issuperset(self.loops)
 
     def may_meet(self, other: UpdateSite) -> bool:
-        """Whether it and another one may write to the same place."""
+        """Whether this assignment and another may write to the same place."""
         taken = IdentityMemo(self.branches)
         if not (self.loops or other.loops) and any(taken.get(at, way) != way for at, way in other.branches):
             return False
@@ -59,7 +59,7 @@ def _differ(one: k.AtKey | k.AtField, other: k.AtKey | k.AtField) -> bool:
 
 
 def apart(variable: k.Variable, statements: Sequence[k.Statement], scope: TlaScope) -> Formula | None:
-    """The assertion that no two updates of the variable meet; None where that is plain."""
+    """The assertion that no two updates of the variable conflict; None where that is statically certain."""
     mine = [write for write in _writes(statements) if write.assign.variable == variable.name]
     pairs = ((one, other) for at, one in enumerate(mine) for other in mine[:at])
     if not any(write.repeats for write in mine) and not any(one.may_meet(other) for one, other in pairs):
@@ -92,7 +92,8 @@ def _writes(
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Writes the set of all places that are written to, each with the number of the assignment and the round of its loops."""
+    """Writes the set of all places written to, each with the number of the assignment and the iteration of
+    its loops."""
 
     variable: k.Variable
     numbers: IdentityMemo[k.Assign, int]

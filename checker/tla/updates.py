@@ -1,4 +1,4 @@
-"""What a variable is after the updates of an action, as one formula over the state before it."""
+"""The value of a variable after the updates of an action, as one formula over the state before it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 
 LONG = 40
-"""A value whose text is longer than this gets a name before it is mentioned twice."""
+"""A value with a longer text gets a name before it is used twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """A variable's value so far: ``base`` with some ``EXCEPT`` changes. While ``building``, parts of it may still lack a value."""
+    """A variable's value so far: ``base`` with some ``EXCEPT`` changes. While ``building``, parts of it may not have a
+    value yet."""
 
     base: Formula
     changes: tuple[tuple[str, Formula], ...] = ()
@@ -45,7 +46,8 @@ class Current:
 
 
 def nothing(scope: TlaScope) -> Current:
-    """What a variable is before the initial state gives it a value: a function without keys, as a record is a function of names."""
+    """The value of a variable before ``init`` assigns one: a function without keys, or a record, which is a function of
+    names."""
     return Current(Formula(scope.parts.use("EmptyMap")), building=True)
 
 
@@ -95,7 +97,8 @@ def _branched(variable: k.Variable, node: k.If, current: Current, scope: TlaScop
 
 
 def _folded(variable: k.Variable, node: k.For, current: Current, scope: TlaScope) -> Formula:
-    """The changes for every element: a function of the elements where they are the keys, otherwise one after the other."""
+    """The changes for every element of a loop: one function of the elements if they are the keys, otherwise one change
+    after another."""
     fits = elements_fit(node.domain, scope.fitting)
     name, inner = scope.bind(node.binder, fits=fits)
     assign = _by_element(variable, node)
@@ -115,7 +118,7 @@ def _folded(variable: k.Variable, node: k.For, current: Current, scope: TlaScope
 
 
 def _by_element(variable: k.Variable, node: k.For) -> k.Assign | None:
-    """The only statement of the loop, if it assigns to the entry of a total map whose key is the element."""
+    """The only statement of the loop, if it assigns the entry of a total map at the element."""
     if len(node.body) != 1 or not isinstance(node.body[0], k.Assign) or not isinstance(variable.type, t.MapType):
         return None
     assign = node.body[0]
@@ -142,7 +145,7 @@ def _assigned(of: t.Type, node: k.Assign, current: Current, scope: TlaScope) -> 
 def _build(
     of: t.Type, path: Sequence[k.AtKey | k.AtField], value: Formula, current: Formula, scope: TlaScope
 ) -> Formula:
-    """The current value with a part that it may not have had."""
+    """The current value with a part that it may not have had before."""
     put, empty, key = scope.parts.use("Put"), scope.parts.use("EmptyMap"), _key(of, path[0], scope)
     if len(path) > 1:
         before = (
@@ -153,7 +156,7 @@ def _build(
 
 
 def part_type(of: t.Type, step: k.AtKey | k.AtField) -> t.Type:
-    """The type of what stands at a place inside a value of the type."""
+    """The type at a place inside a value of the type."""
     match of, step:
         case t.RecordType(_, fields), k.AtField(index):
             return fields[index].type
@@ -173,7 +176,8 @@ def _key(of: t.Type, step: k.AtKey | k.AtField, scope: TlaScope) -> Formula:
 
 
 def _put(of: t.Type, path: Sequence[k.AtKey | k.AtField], value: Formula, current: Current, scope: TlaScope) -> Current:
-    """The current value changed at one place: by ``EXCEPT``, and by ``Put`` where a partial map may gain the last key."""
+    """The current value updated at one place: by ``EXCEPT``, and by ``Put`` where a partial map may gain the
+    last key."""
     where, read = "", current.base
     for number, step in enumerate(path):
         if isinstance(step, k.AtField):

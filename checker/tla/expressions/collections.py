@@ -1,4 +1,4 @@
-"""Parts read from values, values changed in one part, and collections made of others."""
+"""Reading parts of values, updating values in one part, and collections made of others."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def access(node: Access, scope: TlaScope) -> Formula:
 
 
 def index(key: k.Expr, scope: TlaScope) -> Formula:
-    """The place in a TLA+ sequence, which counts from 1."""
+    """The index in a TLA+ sequence, which counts from 1."""
     if isinstance(key, k.Const) and isinstance(key.value, int):
         return Formula(number(key.value + 1))
     return Formula(f"{scope.formula(key).within(TIGHT)} + 1")
 
 
 def changing(node: Changing, scope: TlaScope) -> Formula:
-    """The formula of a changed value."""
+    """The formula of an updated value."""
     match node:
         case k.UpdateEntry(_, collection, key, value):
             whole, image = scope.formula(collection), scope.formula(value)
@@ -59,14 +59,14 @@ def changing(node: Changing, scope: TlaScope) -> Formula:
 
 
 def with_entry(whole: Formula, of: t.Type, key: k.Expr, image: Formula, scope: TlaScope) -> Formula:
-    """The map or sequence with another entry; only a partial map may gain a key."""
+    """The map or sequence with another entry. Only a partial map may gain a key."""
     if isinstance(of, t.MapType) and of.partial:
         return apply(scope.parts.use("Put"), [whole, scope.formula(key), image])
     return Formula(f"[{whole.text} EXCEPT ![{place(whole, of, key, scope).text}] = {image.text}]")
 
 
 def place(whole: Formula, of: t.Type, key: k.Expr, scope: TlaScope) -> Formula:
-    """A key or index that must be there: TLC ignores an ``EXCEPT`` of one that is not, hence the check."""
+    """A key or index that must be present. TLC ignores an ``EXCEPT`` at an absent one, hence the check."""
     if isinstance(of, t.SeqType):
         at = index(key, scope)
         return apply(scope.parts.use("Checked"), [at, Formula(f"DOMAIN {whole.within(TIGHT)}", SET)])
@@ -108,7 +108,7 @@ def collecting(node: Collecting, scope: TlaScope) -> Formula:
 
 
 def contents(value: Formula, of: t.Type, scope: TlaScope) -> Formula:
-    """What a collection contains, as a set; the keys of a map."""
+    """The elements of a collection as a set; for a map, its keys."""
     match of:
         case t.SeqType():
             return apply(scope.parts.use("Range"), [value])
@@ -119,7 +119,7 @@ def contents(value: Formula, of: t.Type, scope: TlaScope) -> Formula:
 
 
 def elements(domain: k.Expr, scope: TlaScope) -> Formula:
-    """What a binder goes through, as a set."""
+    """The domain of a binder, as a set."""
     return contents(scope.formula(domain), domain.type, scope)
 
 

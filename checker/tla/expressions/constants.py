@@ -14,7 +14,7 @@ from assay.grammar.values import Value
 
 
 def constant(value: Value, of: t.Type, parts: ModuleNeeds) -> Formula:
-    """The value, written as one would by hand."""
+    """The value, written as a person would write it."""
     shown: Any = value
     match kind(of):
         case t.BoolType():
@@ -62,7 +62,7 @@ def record_value(of: t.RecordType, items: list[Formula]) -> Formula:
 
 
 def function(pairs: list[tuple[Formula, Formula]], parts: ModuleNeeds) -> Formula:
-    """The function of these pairs; of two with the same key the last counts."""
+    """The function of these pairs; of two with one key the last counts."""
     if not pairs:
         return Formula(parts.use("EmptyMap"))
     parts.use(":>")

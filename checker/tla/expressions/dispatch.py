@@ -1,7 +1,8 @@
 """Every expression of the kernel as a TLA+ formula.
 
-What is undefined in the language is an expression that TLC refuses to evaluate, wherever that can be had without burying the meaning:
-docs/cli.md lists the exceptions. Conjunctions, disjunctions and implications are evaluated from left to right by TLC too.
+What is undefined in the language becomes an expression that TLC refuses to evaluate, wherever the formula stays
+readable; docs/cli.md lists the exceptions. TLC evaluates conjunctions, disjunctions and implications from left to right
+too.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ Body = Callable[[TlaScope], Formula]
 
 
 def write(expr: k.Expr, scope: TlaScope) -> Formula:
-    """The expression in a scope; raises ``NoCounterpartError`` for what TLA+ or TLC cannot express."""
+    """The expression in a scope. Raises ``NoCounterpartError`` for what TLA+ or TLC cannot express."""
     node = expression(expr)
     match node:
         case k.Const() | k.StateVar() | k.Local() | k.TypeDomain() | k.Old():
@@ -103,7 +104,7 @@ def _control(node: Control, scope: TlaScope) -> Formula:
 
 
 def let_in(binder: k.Local, value: k.Expr, scope: TlaScope, body: Body) -> Formula:
-    """The body with a name for a value; what is a name or a constant already needs no other."""
+    """The body with a name for a value; a value that is a name or a constant gets no other name."""
     known = fits(value, binder.type, scope.fitting)
     meant = scope.formula(value)
     if isinstance(value, k.Local | k.Const | k.StateVar):

@@ -1,7 +1,7 @@
-"""TLA+ formulas as text that knows how strongly it binds and where it may be broken into lines.
+r"""TLA+ formulas as text with precedence and with places where it may be broken into lines.
 
-TLA+ orders its operators only partly (``\\cup`` and ``\\`` may not be mixed, for instance), so parentheses are written wherever two
-different operators meet, except where nobody could misread them.
+TLA+ orders its operators only partially (``\cup`` and ``\`` may not be mixed, for instance). So parentheses are written
+wherever two different operators meet, except where nobody could misread them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LOOSE, IMPLIES, JUNCTION, PREFIX, COMPARE, MERGE, PAIR, SET, RANGE, SUM, PRODUCT
 
 @dataclass(frozen=True, slots=True)
 class FormulaJunction:
-    """A conjunction or disjunction, which may stand as a list with one item a line."""
+    """A conjunction or disjunction, which may be written as a list with one item per line."""
 
     op: str
     items: tuple[Formula, ...]
@@ -74,7 +74,8 @@ Shape = FormulaJunction | Headed | Branch | Implication | Enclosed | FormulaList
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula on one line; ``level`` says how strongly it binds, ``shape`` how it may be broken, ``note`` is a comment beside it."""
+    """A formula on one line. ``level`` is its precedence, ``shape`` how it may be broken, ``note`` a comment
+    beside it."""
 
     text: str
     level: int = TIGHT
@@ -82,7 +83,7 @@ class Formula:
     note: str | None = None
 
     def within(self, level: int) -> str:
-        """The text, in parentheses if it binds weaker than ``level``."""
+        """The text, in parentheses if it binds more weakly than ``level``."""
         return self.text if self.level >= level else f"({self.text})"
 
     def noted(self, note: str) -> Formula:
@@ -126,7 +127,8 @@ def listed(items: Iterable[Formula]) -> str:
 
 
 def junction(op: str, items: Sequence[Formula]) -> Formula:
-    r"""``/\`` or ``\/`` of the items; of one item the item itself, of none the neutral value, which is left out among others."""
+    r"""``/\`` or ``\/`` of the items. One item is itself; no items give the neutral value, which is dropped among
+    others."""
     neutral = "TRUE" if op == "/\\" else "FALSE"
     kept = [item for item in items if item.text != neutral or item.note is not None]
     if len(kept) < 2:
@@ -156,7 +158,7 @@ def let(name: str, value: Formula, body: Formula) -> Formula:
 
 
 def quantified(sign: str, name: str, domain: Formula, body: Formula) -> Formula:
-    r"""``\A name \in domain : body``; quantifiers that follow each other are written as one."""
+    r"""``\A name \in domain : body``; adjacent quantifiers are written as one."""
     inner = body.shape
     if isinstance(inner, Headed) and inner.head.startswith(sign) and body.note is None:
         rest = inner.head.removeprefix(sign).lstrip()
@@ -188,7 +190,7 @@ def negation(operand: Formula) -> Formula:
 
 
 def lines(formula: Formula, width: int = WIDTH) -> list[str]:
-    """The formula on one line if it fits and no comment is in the way, otherwise on several."""
+    """The formula on one line if it fits and has no comment inside, otherwise on several."""
     if formula.shape is None or (len(formula.text) <= width and not _has_note(formula)):
         return [formula.text]
     shape = formula.shape
@@ -223,7 +225,7 @@ def _enclosed_lines(shape: Enclosed, width: int) -> list[str]:
 
 
 def _ended(made: list[str], end: str) -> list[str]:
-    """The lines with something at their end, on a line of its own where it would become part of a comment."""
+    """The lines with a suffix, on a line of its own where it would become part of a comment."""
     return [*made, f" {end}"] if end and "\\*" in made[-1] else [*made[:-1], f"{made[-1]}{end}"]
 
 
@@ -245,7 +247,8 @@ def _item(op: str, item: Formula, width: int) -> list[str]:
 
 
 def _closed(formula: Formula, width: int) -> list[str]:
-    """Lines after which a line may begin with an operator: what is broken, or binds too weakly, stands in parentheses."""
+    """Lines after which a line may begin with an operator: parentheses are added to what is broken or binds
+    too weakly."""
     made = lines(formula, width - 1)
     if len(made) == 1:
         return [formula.within(JUNCTION)]

@@ -1,4 +1,4 @@
-"""Integers: arithmetic, counting, aggregates. TLC computes with 32 bits and says so where they do not suffice."""
+"""Integers: arithmetic, counting, aggregates. TLC computes with 32 bits, and reports an overflow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a value without looking: that it is of a type, or within its capacity. Then it need not be checked."""
+"""What is statically known of a value: that it is of a type, or within its capacity. Then no check is written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from assay.grammar.kernel import types as t
 
 
 def fits(expr: k.Expr, of: t.Type, fitting: frozenset[str]) -> bool:
-    """Whether the expression's value is surely in the range of ``of``; ``fitting`` are locals whose values are of their types."""
+    """Whether the expression's value is certainly in the range of ``of``; ``fitting`` are locals whose values are of
+    their types."""
     check = range_check(of)
     if check is None:
         return True
@@ -42,7 +43,7 @@ def _within(type_: t.Type, of: t.Type) -> bool:
 
 
 def _is_typed(expr: k.Expr, fitting: frozenset[str]) -> bool:
-    """Whether the expression's value is surely in the range of the expression's own type."""
+    """Whether the expression's value is certainly in the range of the expression's own type."""
     match expr:
         case k.StateVar() | k.Checked():
             return True
@@ -63,7 +64,7 @@ def _is_typed(expr: k.Expr, fitting: frozenset[str]) -> bool:
 
 
 def elements_fit(domain: k.Expr, fitting: frozenset[str]) -> bool:
-    """Whether what is bound by going through the domain is surely of the type of its elements."""
+    """Whether a variable bound to the domain's elements is certainly of their type."""
     match domain:
         case k.TypeDomain():
             return True
@@ -74,7 +75,7 @@ def elements_fit(domain: k.Expr, fitting: frozenset[str]) -> bool:
 
 
 def keeps_within(expr: k.Expr, of: t.Type) -> bool:
-    """Whether the expression's value surely has no more elements than ``of`` allows, at any depth."""
+    """Whether the expression's value certainly has no more elements than ``of`` allows, at any depth."""
     exceeds = capacity_check(of)
     if exceeds is None:
         return True

@@ -1,6 +1,7 @@
-"""Names of the language as names of TLA+: kept where possible, made different where two would meet.
+"""Names of the language as names of TLA+: kept where possible, changed where two would clash.
 
-TLA+ has one name space: a variable, an operator, a constant and every bound name that can see them are all different.
+TLA+ has one name space: a variable, an operator, a constant and every bound name in whose scope they are must all
+differ.
 """
 
 from __future__ import annotations
@@ -45,14 +46,15 @@ WATCHING = (
 
 
 class TlaNames:
-    """The global names of a module. Each is asked for by what it names, and gets the same answer again."""
+    """The global names of a module. The same thing always gets the same name."""
 
     def __init__(self) -> None:
         self._taken = {*WORDS, *STANDARD_OPERATORS, *OWN, *WATCHING, *(operator.name for operator in OPERATORS)}
         self._given: dict[tuple[str, str], str] = {}
 
     def give(self, kind: str, key: str, *wishes: str) -> None:
-        """Give something of this kind a name: the first of the wishes (or else its key) that is free, or the first one with a number."""
+        """Name something of this kind: the first of the wishes (or else its key) that is free, or the first with a
+        number appended."""
         if (kind, key) not in self._given:
             known = fresh([clean(each) for each in wishes or (key,)], self._taken)
             self._given[kind, key] = known
@@ -68,7 +70,7 @@ class TlaNames:
 
 
 def clean(name: str) -> str:
-    """The name with everything replaced that TLA+ does not allow in one."""
+    """The name with every character replaced that TLA+ does not allow."""
     text = re.sub(r"[^A-Za-z0-9_]", "_", name)
     if text[:3] in {"WF_", "SF_"} or not re.search("[A-Za-z]", text) or text[0].isdigit():
         text = f"n{text}"

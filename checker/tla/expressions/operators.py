@@ -1,6 +1,7 @@
 """Operators that the standard modules of TLA+ lack. Only those that a module uses are written into it.
 
-They stand before the declarations of the module, so that the names of their parameters cannot meet those of its variables.
+They stand before the declarations of the module, so that the names of their parameters cannot clash with those of its
+variables.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def mentions(text: str, operator: str) -> bool:
 
 
 def closure(used: Iterable[str]) -> tuple[list[Operator], list[str]]:
-    """The operators to be defined, in order, and the standard modules to be extended, for these operators to be used."""
+    """The operators to define, in order, and the standard modules to extend, so that these operators can be used."""
     wanted: set[str] = set()
     todo = list(used)
     while todo:

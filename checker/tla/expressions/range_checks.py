@@ -1,4 +1,4 @@
-"""The questions whether a value is in the range of its type, and whether it keeps within the capacities."""
+"""Formulas that check whether a value is in the range of its type, and within its capacities."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from assay.checker.tla.expressions.types import (
 from assay.grammar.kernel import types as t
 
 Question = Callable[[Formula, t.Type, TlaScope], Formula | None]
-"""Asks something of a value of a type; None where the answer is always yes."""
+"""Checks something of a value of a type; None where the answer is always yes."""
 
 
 def in_range(value: Formula, of: t.Type, scope: TlaScope) -> Formula:
-    """That a value is of its type, capacities apart."""
+    """The value is of its type, ignoring capacities."""
     known = wide_set(of, scope.parts)
     if known is not None:
         return compare(value, "\\in", known)
@@ -53,7 +53,7 @@ def in_range(value: Formula, of: t.Type, scope: TlaScope) -> Formula:
 
 
 def within_capacity(value: Formula, of: t.Type, scope: TlaScope) -> Formula | None:
-    """That a value has no more elements than its type allows, at any depth; None if it cannot have more."""
+    """The value has no more elements than its type allows, at any depth; None if it cannot have more."""
     match kind(of):
         case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
             return None
@@ -121,7 +121,7 @@ def _payloads(value: Formula, of: t.EnumType, scope: TlaScope, ask: Question) ->
 
 
 def _inside(value: Formula, of: t.OptionType | t.SetType | t.SeqType, scope: TlaScope, ask: Question) -> Formula | None:
-    """The question asked of what an option, a set or a sequence contains."""
+    """The check applied to the contents of an option, a set or a sequence."""
     if isinstance(of, t.OptionType):
         answer = ask(unwrapped(value, of.item), of.item, scope)
         return None if answer is None else implication(compare(value, "#", scope.parts.none), answer)

@@ -1,4 +1,4 @@
-"""What a formula is written in: the module that it becomes part of, and the names that are bound around it."""
+"""The context of a formula: the module that it becomes part of, and the names bound around it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from assay.grammar.values import Atom
 
 @dataclass(slots=True)
 class ModuleNeeds:
-    """What the formulas written so far need of their module; ``definitions`` are texts by name, each after those it uses.
+    """What the formulas written so far need of their module; ``definitions`` are texts by name, each after those it
+    uses.
 
     ``called`` are the actions that are mentioned, in order.
     """
@@ -31,7 +32,7 @@ class ModuleNeeds:
     called: dict[str, None] = field(default_factory=dict)
 
     def use(self, operator: str) -> str:
-        """The operator, which the module now has to define or to extend a standard module for."""
+        """The operator; the module must now define it, or extend a standard module for it."""
         self.used.add(operator)
         return operator
 
@@ -73,7 +74,7 @@ class TlaScope:
         return self.write(expr, self)
 
     def local(self, name: str) -> Formula:
-        """What stands for a bound variable of the kernel."""
+        """The name of a bound variable of the kernel."""
         return next(formula for known, formula in reversed(self.bound) if known == name)
 
     def bind(self, binder: k.Local, *, fits: bool) -> tuple[str, TlaScope]:
@@ -83,12 +84,12 @@ class TlaScope:
         return name, replace(inner, bound=(*self.bound, (binder.name, Formula(name))), fitting=fitting)
 
     def alias(self, binder: k.Local, formula: Formula, *, fits: bool) -> TlaScope:
-        """The scope in which a variable of the kernel is just another text for something."""
+        """The scope in which a variable of the kernel is another text for a formula."""
         fitting = self.fitting | {binder.name} if fits else self.fitting
         return replace(self, bound=(*self.bound, (binder.name, formula)), fitting=fitting)
 
     def fresh(self, wish: str) -> tuple[str, TlaScope]:
-        """A new bound name, and the scope in which nothing else is called so."""
+        """A new bound name, and the scope in which it is taken."""
         name = self.parts.names.local(wish, self.around)
         return name, replace(self, around=self.around | {name})
 
@@ -106,7 +107,8 @@ class TlaScope:
 
 
 def register(kernel: k.Kernel) -> ModuleNeeds:
-    """Names for everything global in the kernel. The state variables, actions and properties keep theirs first of all."""
+    """Names for everything global in the kernel. State variables, actions and properties are the first to
+    keep theirs."""
     parts = ModuleNeeds(actions={action.name: action for action in kernel.actions})
     names = parts.names
     for variable in kernel.variables:
@@ -136,7 +138,7 @@ def _name_types(kernel: k.Kernel, names: TlaNames) -> None:
 
 
 def type_key(of: t.EnumType | t.RecordType) -> str:
-    """What tells named types apart: two are the same if all that they are made of is."""
+    """The identity of a named type: two are the same if all their components are."""
     return f"{of.name}:{of!r}"
 
 

@@ -1,4 +1,4 @@
-"""Temporal operators and what is said of actions: the part of it that TLA+ has and TLC checks."""
+"""Temporal operators and action atoms, as far as TLA+ has them and TLC checks them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_COUNTERPART = "E808"
 
 
 class NoCounterpartError(Exception):
-    """A construct that cannot be written in TLA+, or that TLC does not check; says which and where."""
+    """A construct that TLA+ cannot express or TLC does not check, with its place."""
 
     def __init__(self, what: str, span: Span) -> None:
         super().__init__(what)
@@ -29,10 +29,10 @@ class NoCounterpartError(Exception):
 
 
 def in_time(node: InTime, scope: TlaScope) -> Formula:
-    """The temporal formula.
+    r"""The temporal formula.
 
-    Where one holds two others TLC 2.15 is not asked: of ``[](~[]A \\/ <>B)`` it says that it is violated, and that its negation is, of a
-    system with a single behaviour.
+    Formulas with two nested operators below another are refused: of ``[](~[]A \/ <>B)`` TLC 2.15 says that it is
+    violated, and that its negation is violated, for a system with a single behaviour.
     """
     match node:
         case k.Temporal(_, "until"):
@@ -51,7 +51,7 @@ def in_time(node: InTime, scope: TlaScope) -> Formula:
 
 
 def is_never(node: k.Expr) -> bool:
-    """Whether it says that an action never occurs: TLC takes that for a property, and not for a part of one."""
+    """Whether it says that an action never occurs. TLC accepts that as a property, but not inside a formula."""
     match node:
         case k.Temporal(_, "always", (k.Not(_, k.ActionAtom(_, "occurs")),)):
             return True
@@ -65,7 +65,7 @@ def _occurs_inside(node: k.Expr) -> NoCounterpartError:
 
 
 def _depth(node: k.Node) -> int:
-    """How many temporal operators stand inside each other, at most."""
+    """How deeply temporal operators are nested."""
     inner = max((_depth(each) for each in children(node)), default=0)
     return inner + isinstance(node, k.Temporal)
 
@@ -95,7 +95,7 @@ def _of_steps(operand: k.Expr, scope: TlaScope) -> Formula | None:
 
 
 def call(action: str, arguments: Sequence[k.Expr | None] | None, scope: TlaScope) -> Formula:
-    """An instance of an action; of arguments that are not given, some."""
+    """An instance of an action; arguments that are not given are existentially quantified."""
     node = scope.parts.actions[action]
     given = [None] * len(node.parameters) if arguments is None else list(arguments)
     scope.parts.called.setdefault(action)
@@ -133,6 +133,6 @@ def fairness(action: k.Action, scope: TlaScope) -> Formula:
 
 
 def unchanging(variables: Sequence[k.Variable], scope: TlaScope) -> Formula:
-    """That these variables keep their values."""
+    """These variables keep their values."""
     named = [scope.variable(variable.name).text for variable in variables]
     return Formula(f"UNCHANGED {named[0]}", PREFIX) if len(named) == 1 else row("UNCHANGED <<", named, ">>", PREFIX)

@@ -1,8 +1,8 @@
 """Types as sets of TLA+ values, and the values of enums.
 
-``T?`` is T with the constant ``none`` added (a record with the field ``some`` where T is itself optional); an enum without payloads is a
-set of strings, any other a set of records with the field ``kind``; a map is a function, a bag a function to multiplicities as in
-the standard module Bags, a sequence a sequence.
+``T?`` is T with the constant ``none`` added (a record with the field ``some`` where T is itself optional). An enum
+without payloads is a set of strings, any other a set of records with the field ``kind``. A map is a function, a bag a
+function to multiplicities as in the standard module Bags, a sequence a sequence.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ def record_field(of: t.RecordType, index: int) -> str:
 
 
 def payload_field(of: t.EnumType, variant: str, index: int) -> str:
-    """The name of a payload field; with the variant's name where another variant has one of that name and of another type.
+    """The name of a payload field; with the variant's name if another variant has a field of that name and another
+    type.
 
-    TLC compares records of equal fields field by field, and refuses to compare values of different kinds.
+    TLC compares records with equal field names field by field, and refuses to compare values of different kinds.
     """
     wanted = next(each for each in of.variants if each.name == variant).fields[index]
     same = (f.type for each in of.variants for f in each.fields if f.name == wanted.name)
@@ -61,7 +62,7 @@ def number(value: int) -> str:
 
 
 def type_set(of: t.Type, parts: ModuleNeeds) -> Formula:
-    """The set of the values of a type, in a form that TLC can list."""
+    """The set of the values of a type, in a form that TLC can enumerate."""
     match kind(of):
         case t.BoolType():
             return Formula("BOOLEAN")
@@ -111,7 +112,8 @@ def _optional(items: Formula, item: t.Type, parts: ModuleNeeds) -> Formula:
 
 
 def wide_set(of: t.Type, parts: ModuleNeeds) -> Formula | None:
-    """The set of the values of a type without regard to capacities, in which TLC finds a value without listing the set, if there is one."""
+    """The set of the values of a type without capacities, in which TLC tests membership without enumerating it, if
+    possible."""
     match kind(of):
         case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
             return type_set(of, parts)
@@ -137,7 +139,7 @@ def wide_set(of: t.Type, parts: ModuleNeeds) -> Formula | None:
 
 
 def _is_plain(of: t.Type) -> bool:
-    """Whether the set that can be listed is also one in which a value is found without listing it, and has no capacity."""
+    """Whether the enumerable set also allows membership tests without enumeration, and has no capacity."""
     match kind(of):
         case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
             return True
