@@ -99,7 +99,7 @@ def _shown(part: k.Expr, frame: Frame, scope: EvaluationScope) -> str:
 
 
 def _deciding(expr: k.Logic, frame: Frame, scope: EvaluationScope, *, holds: bool) -> list[tuple[k.Expr, bool]]:
-    """The parts that make ``and``, ``or``, ``implies`` what it is, each with its value."""
+    """The parts that decide an ``and``, ``or`` or ``implies``, each with its value."""
     if expr.op == "implies":
         premise, conclusion = expr.parts
         if not scope.meaning(premise)(frame):
@@ -112,7 +112,7 @@ def _deciding(expr: k.Logic, frame: Frame, scope: EvaluationScope, *, holds: boo
 
 
 def _open_parts(expr: k.Expr, scope: EvaluationScope) -> Iterator[tuple[k.Expr, EvaluationScope]]:
-    """The parts that have a value here: not constants, and nothing that an inner binder ranges over."""
+    """The parts that have a value here: no constants, and nothing that depends on an inner binder."""
     inner = {binder for each in (expr, *descendants(expr)) for binder in _binders(each)}
     level = [(each, scope) for each in _parts(expr)]
     if isinstance(expr, k.Old):

@@ -1,6 +1,7 @@
 """From a file to a kernel: reads a spec with the modules it uses, binds its parameters, and elaborates it.
 
-``load_spec`` is what the command line calls; ``log_kernel`` makes the kernel of the same spec with sets and sizes taken from a log.
+``load_spec`` is what the command line calls; ``log_kernel`` makes the kernel of the same spec with sets and sizes taken
+from a log.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from assay.grammar.elaborate.modules.parameter_overrides import (
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A spec that was read: its kernel, the modules it was made of, the texts of all files, and warnings."""
+    """A loaded spec: its kernel, its modules, the texts of all files, and warnings."""
 
     kernel: kernel.Kernel
     tree: ModuleTree
@@ -48,7 +49,8 @@ class Loaded:
 
 
 class UnusableSpecError(SpecError):
-    """A spec with errors; ``sources`` are the texts of the files that were read, by the names that the diagnostics use."""
+    """A spec with errors; ``sources`` are the texts of the files that were read, by the names that the
+    diagnostics use."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic], sources: Mapping[str, str]) -> None:
         super().__init__(diagnostics)
@@ -68,7 +70,7 @@ class ParameterInfo:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a spec offers to choose from, known without binding anything."""
+    """The models and parameters that a spec offers, known without binding anything."""
 
     name: str
     models: tuple[str, ...]
@@ -76,7 +78,7 @@ class Outline:
 
 
 def bundled_specs() -> tuple[Path, ...]:
-    """The directory of the specs that come with assay."""
+    """The directory of the specs bundled with assay."""
     return (Path(str(resources.files("assay").joinpath("spec"))),)
 
 
@@ -88,7 +90,8 @@ def load_spec(
     search: Sequence[Path] | None = None,
     added: Sequence[str] = (),
 ) -> Loaded:
-    """Read a spec and make its kernel; raises ``UnusableSpecError`` with every mistake found. ``added`` are declarations behind its last line."""
+    """Read a spec and make its kernel. Raises ``UnusableSpecError`` with every mistake found. ``added`` are
+    declarations appended to it."""
     folders = Folders(bundled_specs() if search is None else tuple(search))
     place = Path(path)
     text = "\n".join([place.read_text(encoding="utf-8"), *added, ""]) if added and place.is_file() else None
@@ -110,9 +113,11 @@ def load_text(
 
 
 def log_kernel(loaded: Loaded, sorts: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> kernel.Kernel:
-    """The kernel of a spec for a log: set parameters get the elements, and size parameters the values, that the log needs.
+    """The kernel of a spec for a log: set parameters get the elements, and size parameters the values, that the log
+    needs.
 
-    Everything else is bound as in ``loaded``, but for a model that was taken only because none was named. Elements may have any names, and scenarios are left out. Raises ``UnusableSpecError``.
+    Everything else is bound as in ``loaded``, except by a model that was taken only because none was named. Elements
+    may have any names, and scenarios are left out. Raises ``UnusableSpecError``.
     """
     diagnostics = Diagnostics()
     slots = find_slots(loaded.tree)
@@ -124,7 +129,7 @@ def log_kernel(loaded: Loaded, sorts: Mapping[str, Sequence[str]], sizes: Mappin
 
 
 def outline(path: Path | str, *, search: Sequence[Path] | None = None) -> Outline:
-    """The models and parameters of a spec; raises ``UnusableSpecError`` if it cannot be read."""
+    """The models and parameters of a spec. Raises ``UnusableSpecError`` if it cannot be read."""
     diagnostics = Diagnostics()
     folders = Folders(bundled_specs() if search is None else tuple(search))
     tree = _read(UnreadModule(shown(Path(path)), Path(path)), folders, diagnostics, {})
@@ -133,7 +138,7 @@ def outline(path: Path | str, *, search: Sequence[Path] | None = None) -> Outlin
 
 
 def model_names(path: Path | str) -> tuple[str, ...]:
-    """The names of the ``model`` blocks of a spec; raises ``UnusableSpecError`` if it cannot be read."""
+    """The names of the ``model`` blocks of a spec. Raises ``UnusableSpecError`` if it cannot be read."""
     return outline(path).models
 
 
@@ -183,7 +188,7 @@ def _configuration(
 
 
 def _raise_errors(diagnostics: Diagnostics, tree: ModuleTree, sources: Mapping[str, str]) -> None:
-    """Raise what was found; what follows from another finding is left out."""
+    """Raise the recorded errors, without those that follow from another one."""
     codes = frozenset(d.code for d in diagnostics)
     found = [d for d in diagnostics if not _follows(d, tree, codes)]
     if any(d.severity is Severity.ERROR for d in found):
@@ -191,7 +196,8 @@ def _raise_errors(diagnostics: Diagnostics, tree: ModuleTree, sources: Mapping[s
 
 
 def _follows(diagnostic: Diagnostic, tree: ModuleTree, codes: frozenset[str]) -> bool:
-    """Whether a finding follows from another one: nothing is bound by a model that is not there, nothing declared by what cannot be parsed."""
+    """Whether an error follows from another: nothing is bound by a model that does not exist, nothing declared by what
+    cannot be parsed."""
     if diagnostic.code == "E313" and "E308" in codes:
         return True
     words = frozenset().union(*tree.broken.values())

@@ -1,4 +1,4 @@
-"""The folder of the user's cache, in which what is slow to make is kept from one run to the next."""
+"""The folder of the user's cache, which keeps what is slow to make from one run to the next."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from pathlib import Path
 
 
 def user_cache() -> Path:
-    """Where things are kept: ``ASSAY_CACHE``, or a folder of the user's cache. It need not be there yet."""
+    """The cache folder: ``ASSAY_CACHE``, or a folder in the user's cache directory. It need not exist yet."""
     chosen = os.environ.get("ASSAY_CACHE")
     return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "assay"

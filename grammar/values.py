@@ -57,10 +57,11 @@ _EMPTY = 0x3C6EF372
 
 
 class FrozenMap(dict[Any, Any]):
-    """A dictionary that is never changed after it was made, and can therefore be hashed.
+    """A dictionary that never changes after it was made, and can therefore be hashed.
 
-    Its hash is made of those of its entries by exclusive or, so that the hash of a copy with one other entry is known without looking at all of them. (With a sum
-    maps that have two values exchanged often had the same: the hash of a pair is nearly a sum itself.)
+    Its hash is the exclusive or of those of its entries, so that the hash of a copy with one other entry is computed in
+    constant time. With a sum instead, maps with two values exchanged often had one hash, because the hash of a pair is
+    nearly a sum itself.
     """
 
     __slots__ = ("_hash",)
@@ -74,11 +75,11 @@ class FrozenMap(dict[Any, Any]):
             return self._hash
 
     def __reduce__(self) -> tuple[type[FrozenMap], tuple[dict[Any, Any]]]:
-        """Without the hash, which is another one in another process."""
+        """Pickled without the hash: another process may hash the same strings differently."""
         return FrozenMap, (dict(self),)
 
     def changed(self, key: Value, value: Value) -> FrozenMap:
-        """A copy that sends ``key`` to ``value``."""
+        """A copy that maps ``key`` to ``value``."""
         copy = FrozenMap(self)
         dict.__setitem__(copy, key, value)
         try:

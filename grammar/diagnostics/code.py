@@ -1,4 +1,4 @@
-"""What a diagnostic code is."""
+"""The type of diagnostic codes."""
 
 from __future__ import annotations
 

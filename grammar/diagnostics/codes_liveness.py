@@ -1,4 +1,4 @@
-"""Codes of temporal properties that are too large to be decided."""
+"""Codes E85x: temporal properties that are too large to decide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codes of what a search is given besides the model: memory, and checkpoints."""
+"""Codes of search options: memory, and checkpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codes of what runs on Spark."""
+"""Codes of searches and validation on Spark."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from enum import Enum
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """A stretch of source text; lines and columns count from 1, the end column is exclusive."""
+    """A range of source text. Lines and columns count from 1; the end column is exclusive."""
 
     file: str
     line: int
@@ -21,7 +21,7 @@ class Span:
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
     def to(self, other: Span) -> Span:
-        """The stretch from the start of this one to the end of the other."""
+        """The range from the start of this one to the end of the other."""
         return Span(self.file, self.line, self.column, other.end_line, other.end_column)
 
 
@@ -82,7 +82,7 @@ class Diagnostics:
 
 
 class SpecError(Exception):
-    """A spec or an input cannot be used; carries the diagnostics that say why (exit code 2)."""
+    """A spec or an input cannot be used; carries the diagnostics with the reasons (exit code 2)."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
@@ -90,7 +90,8 @@ class SpecError(Exception):
 
 
 def _in_a_line(diagnostic: Diagnostic) -> str:
-    """A diagnostic as a log or a test's output has it, where nothing renders it: its notes hold the cause."""
+    """A diagnostic on one line, for logs and tests, where nothing renders it. Its notes are included, because they hold
+    the cause."""
     notes = "".join(f" ({note.message})" for note in diagnostic.notes)
     return f"{diagnostic.span}: {diagnostic.code} {diagnostic.message}{notes}"
 

@@ -31,7 +31,7 @@ def render_one(diagnostic: Diagnostic, sources: Mapping[str, str], *, color: boo
 
 
 def excerpt(span: Span, sources: Mapping[str, str], tint: str = "") -> list[str]:
-    """The source line of a place and the carets under it; nothing where the source or the line is not known."""
+    """The source line of a place with carets under it; empty if the source or the line is unknown."""
     lines = sources.get(span.file, "").split("\n")
     if not 1 <= span.line <= len(lines):
         return []
@@ -54,7 +54,7 @@ def _note(note: Note, sources: Mapping[str, str], color: bool) -> list[str]:
 
 
 def _cut(line: str, start: int, end: int) -> tuple[str, int, int]:
-    """The part of a wide line around the stretch from ``start`` to ``end``, and where the stretch lies in it."""
+    """The part of a wide line around the columns from ``start`` to ``end``, and where these are in it."""
     line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
     left, right = "", ""
     if len(line) > _WIDTH:

@@ -1,4 +1,4 @@
-"""Which known name was probably meant by an unknown one."""
+"""Suggestions: which known name was probably meant by an unknown one."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ _CLOSE = 0.72
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that resembles a misspelt name most, or None where none is close.
+    """The candidate most similar to a misspelt name, or None if none is close.
 
-    A name that differs only in case is always taken; ties go to the first in alphabetical order, so that the answer is the
-    same in every run. Names of one or two letters resemble everything, so they are never suggested for another spelling.
+    A name that differs only in case is always taken. Ties go to the first in alphabetical order, so that the answer is
+    the same in every run. Names of one or two letters resemble everything, so they are never suggested for another
+    spelling.
     """
     folded = name.casefold()
     best: tuple[float, str] | None = None

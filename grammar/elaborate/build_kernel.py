@@ -30,7 +30,8 @@ from assay.grammar.kernel.types import BagType, MapType, SeqType, SetType, Sort,
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What to make of a tree: the chosen model, the bindings, and whether scenarios and refinements are wanted (a log has no use for them)."""
+    """What to make of a tree: the chosen model, the bindings, and whether scenarios and refinements are wanted (not for
+    a log)."""
 
     model: syntax.ModelBlock | None
     bindings: Bindings
@@ -40,7 +41,7 @@ class Configuration:
 def build_kernel(
     tree: ModuleTree, slots: Slots, configuration: Configuration, diagnostics: Diagnostics
 ) -> kernel.Kernel:
-    """The kernel. It is whole only if no error was recorded on the way."""
+    """The kernel. It is complete only if no error was recorded."""
     return _build(tree, slots, configuration, diagnostics)[0]
 
 
@@ -94,7 +95,7 @@ def _build(
 
 
 def _check_declarations(unit: Unit, diagnostics: Diagnostics) -> None:
-    """Make every entry of the unit's table, so that the mistakes in what nobody uses are found too."""
+    """Make every entry of the unit's table, so that mistakes in unused declarations are found too."""
     for name in tuple(unit.own):
         entity = unit.own[name]
         if isinstance(entity, FunctionEntity):
@@ -133,7 +134,7 @@ def _parameters(units: Units) -> Iterator[kernel.BoundParameter]:
 
 
 def _next(top: Unit, diagnostics: Diagnostics) -> tuple[str, ...]:
-    """The steps of the system: those that ``next:`` lists, else all actions of the top module."""
+    """The actions of the step relation: those that ``next:`` lists, else all actions of the top module."""
     lists = list(top.declared(syntax.Next))
     if not lists:
         return tuple(

@@ -1,4 +1,4 @@
-"""Puts items and comments on the page, in the order of the source."""
+"""The page: items and comments written in the order of the source."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class PrintedPage:
         return comment.line < item.span.end_line or (comment.line == item.span.end_line and comment.own_line)
 
     def _comment(self, comment: Comment, next_depth: int, next_column: int, next_line: int | None) -> None:
-        """Write a comment on a line of its own, in the block before or after it, whichever its column suggests."""
+        """Write a comment on a line of its own, in the block before or after it, as its column suggests."""
         depth = next_depth
         if self.depth > next_depth and comment.own_line and comment.column > next_column:
             depth = self.depth if comment.column >= self.column else next_depth + 1
@@ -94,7 +94,7 @@ class PrintedPage:
             self.lines[-1].comment = self.waiting.popleft().text
 
     def _space(self, source_line: int) -> None:
-        """A blank line if one is wanted, or if the source has one here."""
+        """Write a blank line if one is wanted, or if the source has one here."""
         gap = source_line > self.source_line + 1 and self.source_line > 0 and not self.tight
         if self.lines and (self.blank_wanted or gap):
             self.lines.append(_Line(""))

@@ -1,4 +1,4 @@
-"""Declarations as items: what each looks like on its lines."""
+"""Declarations as items: the lines of each."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def declaration(node: Declaration) -> list[PrintedItem]:
 
 
 def _inline_or_block(head: str, parts: list[tuple[str, Node]], node: Declaration) -> list[PrintedItem]:
-    """On one line where it stands on one line and fits, otherwise a part a line."""
+    """On one line if the source has it on one line and it fits, otherwise one part a line."""
     flat = f"{head} {', '.join(text for text, _ in parts)}"
     if len(flat) <= WIDTH and node.span.line == node.span.end_line:
         return [line(0, flat, node)]
@@ -137,7 +137,7 @@ def _action(node: Action) -> list[PrintedItem]:
 
 
 def _joint(start: str, parts: list[str], node: JointAction) -> PrintedItem:
-    """The parts beside the ``=``, below it, or each on a line: the first of these that fits."""
+    """The parts beside the ``=``, below it, or one a line: the first of these that fits."""
     together = " & ".join(parts)
     if len(start) + 1 + len(together) <= WIDTH:
         return line(0, f"{start} {together}", node)
@@ -163,7 +163,7 @@ def _fairness(node: Fairness) -> str:
 
 
 def _property(node: Property) -> list[PrintedItem]:
-    """A property; a single conjunct without label stands on the line of the name where it fits."""
+    """A property; a single conjunct without label is put on the line of the name if it fits."""
     head = f"{node.kind} {node.name.text}:" if node.name is not None else f"{node.kind}:"
     match node:
         case Property(doc=None, conjuncts=(Conjunct(None, condition),)):

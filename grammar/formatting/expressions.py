@@ -1,4 +1,4 @@
-"""Expressions and types on one line, with no parentheses but the needed ones."""
+"""Expressions and types on one line, with no more parentheses than needed."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ CONNECTIVES = frozenset(("implies", "until", "leads_to", "or", "and"))
 
 
 def strength(expr: Expr) -> int:
-    """How strongly the outermost form of an expression binds."""
+    """The precedence of the outermost operator of an expression."""
     match expr:
         case Quantified() | LetIn() | IfThenElse():
             return OPEN
@@ -83,7 +83,8 @@ def strength(expr: Expr) -> int:
 
 
 def operand_strengths(op: str) -> tuple[int, int]:
-    """What the operator asks of its left and right operands; ``implies`` groups to the right, sums and terms to the left."""
+    """The precedences that the operator requires of its operands; ``implies`` groups to the right, sums and terms to
+    the left."""
     own = _STRENGTH.get(op, COMPARISON)
     if op == "implies":
         return own + 1, own
@@ -93,21 +94,23 @@ def operand_strengths(op: str) -> tuple[int, int]:
 
 
 def operand_strength(operand: Expr) -> int:
-    """What a prefix word asks of its operand: a comparison could stand bare, and is read more easily in parentheses."""
+    """The precedence that a prefix word requires of its operand. A comparison could go without parentheses, but is
+    easier to read with them."""
     return RANGE if strength(operand) == COMPARISON else NOT
 
 
 def needs_parentheses(expr: Expr, wanted: int, may_end_open: bool) -> bool:
-    """Whether an expression must stand in parentheses in a place that asks for the strength ``wanted``.
+    """Whether an expression needs parentheses in a place that requires the precedence ``wanted``.
 
-    ``may_end_open``: the place is the rightmost of its surroundings, so that a quantifier, which takes all that follows, may stand.
+    ``may_end_open``: the place is the rightmost of its surroundings, so that a quantifier, which extends to the end,
+    may stand there.
     """
     own = strength(expr)
     return not may_end_open if own == OPEN else own < wanted
 
 
 def expression(expr: Expr, wanted: int = OPEN, may_end_open: bool = True) -> str:
-    """The expression on one line, in parentheses if its place asks for them."""
+    """The expression on one line, in parentheses if its place requires them."""
     if needs_parentheses(expr, wanted, may_end_open):
         return f"({_bare(expr, True)})"
     return _bare(expr, may_end_open)
@@ -157,7 +160,7 @@ def _bare(expr: Expr, may_end_open: bool) -> str:
 
 
 def junction_part(expr: Junction, at: int, may_end_open: bool) -> str:
-    """A part of a junction on one line; only the last may end in what takes all that follows."""
+    """An operand of a junction on one line; only the last may end in something that extends to the end."""
     asked = operand_strengths(expr.op)[min(at, 1)]
     return expression(expr.parts[at], asked, may_end_open and at == len(expr.parts) - 1)
 

@@ -1,7 +1,8 @@
 """The formatter: a syntax tree as text in its one canonical form.
 
-``parse(format_module(m)).module == m``, formatting is idempotent, and no comment is lost. A comment on a line of its own stays
-before the line it precedes; a comment behind a line stays behind it; inside an expression over several lines it moves before it.
+``parse(format_module(m)).module == m``, formatting is idempotent, and no comment is lost. A comment on a line of its
+own stays before the line it precedes, a comment behind a line stays behind it, and one inside an expression over
+several lines moves before the expression.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ _GROUP: dict[type[Declaration], str] = {
 
 
 def format_expression(expr: Expr) -> str:
-    """An expression on one line, with no parentheses but the needed ones."""
+    """An expression on one line, with no more parentheses than needed."""
     return expression(expr)
 
 
 def format_module(module: Module) -> str:
-    """The canonical text of a module; ends in a line end unless the module is empty."""
+    """The canonical text of a module. It ends in a line end unless the module is empty."""
     leading = _leading(module.comments) if module.doc is not None else 0
     page = PrintedPage(module.comments[leading:])
     for comment in module.comments[:leading]:

@@ -1,4 +1,4 @@
-"""The lines that the formatter arranges: an item is a line of the language, printed on one or more lines of text."""
+"""Items, which the formatter arranges: an item is a line of the language, printed on one or more lines of text."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ WIDTH = 120
 
 @dataclass(frozen=True, slots=True)
 class PrintedItem:
-    """``depth`` counts indentations; ``span`` is the place in the source, from which comments and blank lines are taken.
+    """``depth`` counts indentations; ``span`` is the place in the source, which determines the comments and blank lines
+    around it.
 
-    An item without a place (a documentation string, ``else:``) stands directly under the one before.
+    An item without a place (a documentation string, ``else:``) follows directly after the one before.
     """
 
     depth: int
@@ -25,12 +26,13 @@ class PrintedItem:
 
 
 def line(depth: int, text: str, *places: Node | None) -> PrintedItem:
-    """An item of one line that stands where the given nodes stand."""
+    """An item of one line with the place of the given nodes."""
     return PrintedItem(depth, (text,), around(places))
 
 
 def opening(depth: int, text: str, block: Node, *parts: Node | None) -> PrintedItem:
-    """The first line of a block: it begins where the block begins and ends with the last of its parts, or on the same line."""
+    """The first line of a block: it begins where the block begins and ends with the last of its parts, or on the same
+    line."""
     place = block.span
     if place.line == 0:
         return PrintedItem(depth, (text,), NOWHERE)
@@ -44,7 +46,8 @@ def opening(depth: int, text: str, block: Node, *parts: Node | None) -> PrintedI
 def with_expression(depth: int, before: str, expr: Expr, after: str, *places: Node | None) -> PrintedItem:
     """An item that ends in an expression, broken where it is too long.
 
-    It stands below a ``=`` or ``:=`` if it is a choice, so that its branches are aligned, or if that takes no more lines.
+    The expression stands below a ``=`` or ``:=`` if it is a conditional, so that its branches are aligned, or if that
+    takes no more lines.
     """
     room = WIDTH - len(INDENT) * depth - len(after)
     lines = _beside(before, expr, room)
@@ -56,7 +59,8 @@ def with_expression(depth: int, before: str, expr: Expr, after: str, *places: No
 
 
 def _beside(before: str, expr: Expr, room: int) -> list[str]:
-    """The lines after the first are indented once more unless the first opens a bracket or is the head of a quantifier."""
+    """The lines after the first are indented once more unless the first opens a bracket or is the head of a
+    quantifier."""
     lines = broken(expr, room - len(before))
     opens = lines[0].endswith((":", "(", "[", "{")) and not isinstance(expr, IfThenElse)
     further = "" if not before or opens else INDENT
@@ -88,14 +92,14 @@ def string_lines(text: str) -> list[str]:
 
 
 def triple_quoted(text: str) -> str:
-    """A string literal in triple quotes; only the quotes that would end it are escaped."""
+    """A string literal in triple quotes; only quotes that would end it are escaped."""
     inner, last = (text[:-1], '\\"') if text.endswith('"') else (text, "")
     inner = inner.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     return f'"""{inner}{last}"""'
 
 
 def around(places: Iterable[Node | None]) -> Span:
-    """The stretch of source that the nodes with a place cover; NOWHERE if none has one."""
+    """The range of source that the nodes with a place cover; NOWHERE if none has one."""
     spans = [place.span for place in places if place is not None and place.span.line > 0]
     if not spans:
         return NOWHERE

@@ -1,5 +1,7 @@
-"""Expressions over several lines, broken where the language lets a line go on: before connectives, after the colon of a
-quantifier, before ``then`` and ``else``, and inside brackets."""
+"""Line breaks in expressions, where the language allows a line to continue.
+
+These places are before connectives, after the colon of a quantifier, before ``then`` and ``else``, and inside brackets.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ INDENT = "    "
 
 
 def broken(expr: Expr, room: int, wanted: int = OPEN, may_end_open: bool = True) -> list[str]:
-    """The lines of an expression: one if it fits into ``room`` characters, otherwise as many as breaking makes."""
+    """The lines of an expression: one if it fits into ``room`` characters, otherwise several."""
     flat = expression(expr, wanted, may_end_open)
     if len(flat) <= room:
         return [flat]
@@ -72,7 +74,7 @@ def _bare(expr: Expr, room: int, may_end_open: bool) -> list[str]:
 
 
 def _choice(expr: IfThenElse, room: int) -> list[str]:
-    """A line for each condition with what is chosen then, or two where that is too long."""
+    """A conditional: one line for each condition with its result, or two if that is too long."""
     lines: list[str] = []
     rest: Expr = expr
     while isinstance(rest, IfThenElse):
@@ -95,7 +97,7 @@ def _binary(expr: Binary, room: int, may_end_open: bool) -> list[str]:
 
 
 def _junction(expr: Junction, room: int, may_end_open: bool) -> list[str]:
-    """As many parts on the first line as fit, each other one led by the operator on lines of its own."""
+    """As many operands on the first line as fit; each other one on lines of its own, which begin with the operator."""
     ask_first, ask = operand_strengths(expr.op)
     lines, last = broken(expr.parts[0], room, ask_first, False), len(expr.parts) - 1
     for at, part in enumerate(expr.parts[1:], 1):
@@ -109,7 +111,8 @@ def _junction(expr: Junction, room: int, may_end_open: bool) -> list[str]:
 
 
 def _hanging(expr: Binary, room: int) -> list[str]:
-    """A comparison or sum that is too long: the operator stays on its line, the operands break inside their brackets."""
+    """A comparison or sum that is too long: the operator stays on its line, and the operands break inside their
+    brackets."""
     ask_left, ask_right = operand_strengths(expr.op)
     left = broken(expr.left, room, ask_left, False)
     right = broken(expr.right, room - len(left[-1]) - len(expr.op) - 2, ask_right, False)
@@ -117,7 +120,7 @@ def _hanging(expr: Binary, room: int) -> list[str]:
 
 
 def _bracketed(opener: str, parts: list[str], closer: str, room: int) -> list[str]:
-    """The parts on a line of their own, or each on one where they do not fit together."""
+    """The parts together on a line of their own, or one a line if they do not fit."""
     if not parts:
         return [opener + closer]
     together = ", ".join(parts)

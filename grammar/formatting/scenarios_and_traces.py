@@ -80,7 +80,7 @@ def scenario(node: Scenario) -> list[PrintedItem]:
 
 
 def _by_line(steps: Iterable[ScenarioLine]) -> Iterator[tuple[ScenarioLine, ...]]:
-    """The steps that stand on one line of the source together; without places, each by itself."""
+    """Groups of steps that share a line in the source; steps without places are groups of their own."""
     for number, group in groupby(steps, key=lambda each: each.span.line):
         together = tuple(group)
         if number > 0 and len("; ".join(map(step, together))) + 4 <= WIDTH:
@@ -114,7 +114,7 @@ def step(node: ScenarioLine) -> str:
 
 
 def model(node: ModelBlock) -> list[PrintedItem]:
-    """A model: on one line where it fits and accepts no bounds, otherwise a setting a line."""
+    """A model: on one line if it fits and accepts no bounds, otherwise one setting a line."""
     flat = f"model {node.name.text}: " + "; ".join(f"{b.name} = {expression(b.value)}" for b in node.bindings)
     if node.bindings and not node.accepted and len(flat) <= WIDTH and node.span.line == node.span.end_line:
         return [line(0, flat, node)]
@@ -125,7 +125,7 @@ def model(node: ModelBlock) -> list[PrintedItem]:
 
 
 def refines(node: Refines) -> list[PrintedItem]:
-    """A refinement, a mapping a line, in the order of the source."""
+    """A refinement, one mapping a line, in the order of the source."""
     both: tuple[Binding | ActionMapping, ...] = (*node.variables, *node.actions)
     mappings = sorted(both, key=lambda m: m.span.line)
     inner = [binding(m, 1) if isinstance(m, Binding) else _mapping(m) for m in mappings]
@@ -199,7 +199,7 @@ def _with_reason(head: str, events: tuple[Name, ...], reason: str, node: TraceLi
 def _titled(
     head: str, own: tuple[Field, ...], between: str, text: str, condition: Expr, node: TraceLine
 ) -> PrintedItem:
-    """A head with fields and a text, and the condition on the same line where that fits, otherwise in a block."""
+    """A head with fields and a text, with the condition on the same line if that fits, otherwise in a block."""
     *more, last = _with_fields(head, own)
     first, *rest = string_lines(text)
     lines = (*more, f"{last}{between}{first}", *rest)
@@ -224,7 +224,7 @@ def _on(node: On) -> list[PrintedItem]:
 
 
 def _with_fields(head: str, event_fields: tuple[Field, ...]) -> list[str]:
-    """The fields in parentheses, broken after a comma where they are too long."""
+    """The fields in parentheses, broken after a comma if they are too long."""
     if not event_fields:
         return [head]
     *first, last = listed(1, f"{head}(", (fields([field]) for field in event_fields)).lines

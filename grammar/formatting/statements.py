@@ -16,7 +16,7 @@ def body(statements: Iterable[ActionLine], depth: int) -> list[PrintedItem]:
 
 
 def items(node: ActionLine, depth: int) -> list[PrintedItem]:
-    """The items of a statement: one, or the head of a block and what stands in it."""
+    """The items of a statement: one, or the head of a block and its content."""
     match node:
         case Guard(kind, label, condition):
             named = "" if label is None else f"{label.text}: "
@@ -49,6 +49,6 @@ def _if(node: If, depth: int) -> list[PrintedItem]:
 
 
 def _head(node: ActionLine, inner: Node) -> Span:
-    """The place of the head of a block, which begins in the column of the statement and ends with ``inner``."""
+    """The head of a block, which begins in the column of the statement and ends with ``inner``."""
     place = inner.span
     return Span(place.file, place.line, node.span.column, place.end_line, place.end_column)

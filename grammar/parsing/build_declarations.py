@@ -1,4 +1,4 @@
-"""Builds the nodes of statements and declarations."""
+"""The tree builder for statements and declarations."""
 
 # ruff: noqa: D102, ARG002 - a method is described by the grammar rule of its name, and all have one signature
 
@@ -55,7 +55,7 @@ MAX_BRANCHES = 100
 
 
 class DeclarationBuilder(ExpressionBuilder):
-    """One method a rule of the grammar of statements and declarations."""
+    """One method for each rule of the grammar of statements and declarations."""
 
     # ----------------------------------------------------------------------------------------- statements
 
@@ -231,7 +231,7 @@ class DeclarationBuilder(ExpressionBuilder):
         return tuple(children)
 
     def check_action(self, found: Expr) -> None:
-        """Report an expression that does not have the form of an action with its arguments."""
+        """Report an expression that is not an action with its arguments."""
         target = found.function if isinstance(found, Call) else found
         if not _is_place(target):
             self.diagnostics.error(
@@ -246,7 +246,8 @@ def documentation(children: list[Any]) -> str | None:
 
 
 def without_indentation(doc: str) -> str:
-    """The text of a block's documentation: cleaned until cleaning changes nothing, so that printing and parsing keep it."""
+    """The text of a block's documentation, cleaned until cleaning changes nothing, so that printing and parsing
+    preserve it."""
     cleaned = cleandoc(doc).strip()
     return cleaned if cleaned == doc else without_indentation(cleaned)
 

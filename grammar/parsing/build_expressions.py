@@ -1,4 +1,4 @@
-"""Builds the nodes of expressions and types."""
+"""The tree builder for expressions and types."""
 
 # ruff: noqa: D102, ARG002 - a method is described by the grammar rule of its name, and all have one signature
 
@@ -52,7 +52,7 @@ from assay.grammar.syntax import (
 
 
 class ExpressionBuilder(Builder):
-    """One method a rule of the expression and type grammar."""
+    """One method for each rule of the expression and type grammar."""
 
     # ------------------------------------------------------------------------------------------ operators
 
@@ -226,7 +226,7 @@ class ExpressionBuilder(Builder):
         return CollectionType("map", (children[1], children[2]), children[3], span=span)
 
     def type_of_expr(self, span: Span, children: list[Any]) -> TypeExpr:
-        """A type that was read as an expression: a dotted name, or a range in parentheses."""
+        """A type that was parsed as an expression: a dotted name, or a range in parentheses."""
         match children[0]:
             case Binary("..", low, high):
                 return RangeType(low, high, span=span)

@@ -1,4 +1,4 @@
-"""Builds the nodes of scenarios, refinements and traces."""
+"""The tree builder for scenarios, refinements and traces."""
 
 # ruff: noqa: D102, ARG002 - a method is described by the grammar rule of its name, and all have one signature
 
@@ -38,7 +38,7 @@ from assay.grammar.syntax import (
 
 
 class SpecBuilder(DeclarationBuilder):
-    """One method a rule of the whole grammar."""
+    """One method for each rule of the whole grammar."""
 
     def chunk(self, span: Span, children: list[Any]) -> Any:
         return children[0]

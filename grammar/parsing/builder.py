@@ -1,4 +1,4 @@
-"""What every part of the tree builder shares: places, and the reading of Lark's nodes."""
+"""The base of the tree builders: places, and access to Lark's nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.grammar.syntax import DottedName, Name, Node
 
 @dataclass(frozen=True, slots=True)
 class DeclarationOrigin:
-    """Where a declaration stands: its file, and the lines before it."""
+    """Where a declaration stands: its file, and the number of lines before it."""
 
     file: str
     lines_before: int
@@ -27,7 +27,7 @@ class DeclarationOrigin:
 
 
 class Builder(Transformer_NonRecursive[Token, Any]):
-    """Holds the origin and the diagnostics; a subclass has one method for each rule, called from the leaves up."""
+    """Holds the origin and the diagnostics. A subclass has one method for each rule, called from the leaves up."""
 
     def __init__(self, origin: DeclarationOrigin, diagnostics: Diagnostics) -> None:
         super().__init__(visit_tokens=False)

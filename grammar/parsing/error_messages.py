@@ -1,4 +1,4 @@
-"""Says in the user's words what is wrong where the parser stopped."""
+"""Error messages: what is wrong, in the user's words, at the token where the parser stopped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay.grammar.parsing.other_languages import instead_of, is_operator_elsewh
 
 
 class TextRange(NamedTuple):
-    """A stretch of a declaration; lines count from its first line."""
+    """A range of a declaration's text; lines count from its first line."""
 
     line: int
     column: int
@@ -57,7 +57,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class ParseHint:
-    """A diagnostic in the making."""
+    """A diagnostic before it has its final place."""
 
     code: str
     place: TextRange
@@ -120,7 +120,7 @@ _TYPE = frozenset(("SET", "MAP", "SEQ", "BAG"))
 
 
 def explain(fault: Fault) -> ParseHint:
-    """The finding for a fault: the first special case that applies, or what was found and what was expected."""
+    """The diagnostic for a fault: the first special case that applies, or what was found and what was expected."""
     for case in _CASES:
         finding = case(fault)
         if finding is not None:
@@ -143,7 +143,7 @@ def _layout(fault: Fault) -> ParseHint | None:
 
 
 def _sign(fault: Fault) -> ParseHint | None:
-    """One of ``=``, ``:=``, ``==`` where another is meant."""
+    """One of ``=``, ``:=``, ``==`` in place of another."""
     unfinished = _unfinished(fault)
     if unfinished is not None:
         return unfinished
@@ -158,7 +158,7 @@ def _sign(fault: Fault) -> ParseHint | None:
 
 
 def _unfinished(fault: Fault) -> ParseHint | None:
-    """``:=`` in a line that the line before it drew in, because that one ends in an operator."""
+    """``:=`` in a line that continues the line before it, because that one ends in an operator."""
     above = [token for token in fault.line if token.line != fault.token.line]
     if fault.token.type != "_ASSIGN" or not above or str(above[-1]) not in TRAILING:
         return None
@@ -198,7 +198,7 @@ def _reserved(fault: Fault) -> ParseHint | None:
 
 
 def _no_operand(word: str, fault: Fault) -> ParseHint | None:
-    """A word with which an expression or a type may begin, where it may not stand bare."""
+    """A word with which an expression or a type may begin, at a place where it needs parentheses."""
     if word in ("set", "map", "seq"):
         note = f"give the type a name, as in `type T = {word}[…]`; that name is the set of its values"
         return ParseHint("E001", fault.place, f"`{word}` begins a type, where an expression is expected", (note,))
@@ -211,7 +211,7 @@ def _no_operand(word: str, fault: Fault) -> ParseHint | None:
 
 
 def _misspelt(fault: Fault) -> ParseHint | None:
-    """A line that begins with two names, of which the first resembles a keyword of a line."""
+    """A line that begins with two names, the first of which resembles a keyword."""
     line = fault.line
     if len(line) != 1 or line[0].type != "NAME" or fault.token.type in ("_ASSIGN", "_EQUALS", "EQ", "_COLON"):
         return None
@@ -242,7 +242,7 @@ def _else(fault: Fault) -> ParseHint | None:
 
 
 def _operator(fault: Fault) -> ParseHint | None:
-    """A word between two values that is an operator elsewhere, or ``a if c else b``."""
+    """A word between two values that is an operator in another language, or ``a if c else b``."""
     if not fault.accepted & {"PLUS", "AND"}:
         return None
     word = str(fault.token)

@@ -1,4 +1,4 @@
-"""Finds the mistakes in one declaration: where the parser stopped, and again without the faulty line, for the next mistake."""
+"""Error recovery: the parser runs again without the faulty line, to find the next mistake of a declaration."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def report_faults(parser: Lark, source: str, start: str, origin: DeclarationOrig
 
 
 def _find(parser: Lark, source: str, start: str) -> Fault | None:
-    """Where the parser stops, with what stands before and what could stand there."""
+    """Where the parser stops, with the tokens before and the terminals that could follow."""
     run = parser.parse_interactive(source, start=start)
     read: list[Token] = []
     try:
@@ -55,7 +55,7 @@ def _find(parser: Lark, source: str, start: str) -> Fault | None:
 
 
 def _accepted(parser: Lark, start: str, read: list[Token]) -> frozenset[str]:
-    """The terminals that could follow what was read; asked before the offending token caused any reduction."""
+    """The terminals that could follow what was read, determined before the offending token caused any reduction."""
     run = parser.parse_interactive(start=start)
     for token in read:
         run.feed_token(token)
@@ -63,7 +63,7 @@ def _accepted(parser: Lark, start: str, read: list[Token]) -> frozenset[str]:
 
 
 def _take_out(lines: list[str], number: int) -> None:
-    """Blank a line with everything under it, and the branches that belong to it."""
+    """Blank a line with its block, and the branches that belong to it."""
     depth = _depth(lines[number])
     lines[number] = ""
     for index in range(number + 1, len(lines)):

@@ -1,4 +1,4 @@
-"""Which physical lines make one logical line (docs/language.md, section 2), and the blocks that indentation makes."""
+"""Logical lines (docs/language.md, section 2) and the blocks that indentation makes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BINDING = frozenset(("forall", "exists", "let"))
 
 
 class LogicalLine:
-    """What is known of the logical line read so far; fed with the text of each token."""
+    """The state of the logical line read so far; it is fed the text of each token."""
 
     def __init__(self) -> None:
         self.words: list[str] = []  # the first three tokens, for the labels
@@ -34,7 +34,7 @@ class LogicalLine:
         self.inner_colon = False  # the last token is the colon of a quantifier or `let` expression
 
     def feed(self, text: str) -> None:
-        """Take the next token of the line into account."""
+        """Take in the next token of the line."""
         if len(self.words) < 3:
             self.words.append(text)
         self.inner_colon = text == ":" and bool(self.awaiting_colon) and self.awaiting_colon[-1] == self.depth
@@ -55,7 +55,7 @@ class LogicalLine:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the end of the physical line does not end the logical line."""
+        """Whether the logical line continues on the next physical line."""
         return self.depth > 0 or self.last in TRAILING or self.inner_colon or self._ends_in_label
 
     @property
@@ -73,7 +73,7 @@ class LogicalLine:
 
 
 class LayoutFault(Exception):  # noqa: N818 - it never leaves the parser, which turns it into a diagnostic
-    """A line is indented to a depth at which no enclosing block is; carries a token in the place of its indentation."""
+    """A line whose indentation matches no enclosing block; carries a token at the place of the indentation."""
 
     def __init__(self, token: Token) -> None:
         super().__init__(token)
@@ -81,7 +81,8 @@ class LayoutFault(Exception):  # noqa: N818 - it never leaves the parser, which 
 
 
 class Layout(Indenter):
-    """Turns line ends into _NL, _INDENT and _DEDENT; _NL and _DEDENT have no width and stand at the end of the last token.
+    """Turns line ends into _NL, _INDENT and _DEDENT. _NL and _DEDENT have no width and stand at the end of the last
+    token.
 
     ``process`` keeps its state in local variables, so that one parser serves any number of texts.
     """

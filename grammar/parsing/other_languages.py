@@ -1,4 +1,5 @@
-"""What is written in other languages, TLA+ and Quint above all, and what stands for it here."""
+"""Words and operators of other languages, TLA+ and Quint above all, with their counterparts here, for error
+messages."""
 
 from __future__ import annotations
 
@@ -146,7 +147,7 @@ PRIMED = (
 
 
 def instead_of(written: str) -> str:
-    """What is said of an operator of another language: ``written`` is what `FOREIGN` matched."""
+    """The advice for an operator of another language: ``written`` is what `FOREIGN` matched."""
     if written.startswith("EXCEPT"):
         written = "EXCEPT !"
     known = _OPERATORS.get(written) or _WORDS.get(written.removeprefix("\\"))
@@ -155,10 +156,10 @@ def instead_of(written: str) -> str:
 
 
 def is_operator_elsewhere(word: str) -> bool:
-    """Whether the word stands between two values in another language."""
+    """Whether the word is an infix operator in another language."""
     return word in _WORDS and len(word) > 1
 
 
 def known_elsewhere(name: str) -> str | None:
-    """What stands for a name that other languages have; None where there is nothing."""
+    """The counterpart of a name that other languages have; None if there is none."""
     return _NAMES.get(name)

@@ -1,7 +1,7 @@
-"""Text to syntax tree: ``parse`` a module, ``parse_expression`` a lone expression.
+"""Text to syntax tree: ``parse`` a module, ``parse_expression`` a single expression.
 
-The text is cut into declarations (``parse_scan``), each is parsed by itself with Lark, and the mistakes of all of them are
-reported together. Reading a file is ``read_spec`` in ``grammar/parsing/read_file.py``.
+The text is cut into declarations (``split_declarations``), each is parsed by itself with Lark, and the mistakes of all
+of them are reported together. ``read_file.read_spec`` reads a file.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ _OTHER_LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What became of a text.
+    """The result of parsing a text.
 
-    ``module`` holds the declarations that are free of mistakes. ``broken`` holds every word of the others, so that a later
-    pass need not complain that something is unknown which is declared there.
+    ``module`` holds the declarations without mistakes. ``broken`` holds every word of the others, so that a later pass
+    does not report something as unknown that is declared there.
     """
 
     module: Module
@@ -76,7 +76,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class ParsedExpression:
-    """What became of a lone expression; ``expression`` is None where it has a mistake."""
+    """The result of parsing a single expression; ``expression`` is None if it has a mistake."""
 
     expression: Expr | None
     diagnostics: tuple[Diagnostic, ...]
@@ -117,7 +117,7 @@ def parse_expression(text: str, file: str) -> ParsedExpression:
 
 
 def normalized(text: str) -> str:
-    """The text with plain line ends and without a byte order mark; lines and columns count in this form."""
+    """The text with plain line ends and without a byte order mark; lines and columns refer to this form."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -181,7 +181,7 @@ def _whole(text: str, file: str) -> Span:
 
 @cache
 def _parser() -> Lark:
-    """The parser; its tables are kept from one run to the next, where there is a place for them."""
+    """The parser. Its tables are cached on disk, if there is a folder for them."""
     grammar = resources.files("assay.grammar").joinpath("assay.lark").read_text(encoding="utf-8")
     folder = user_cache()
     with suppress(OSError):
@@ -226,7 +226,8 @@ def _is_shallow(tree: Tree[Token], origin: DeclarationOrigin, diagnostics: Diagn
 
 
 def _inside(node: Tree[Token], depth: int) -> Iterator[tuple[Tree[Token], int]]:
-    """The trees inside a tree with their depths: a list of conditions joined by one operator is as deep as its deepest."""
+    """The trees inside a tree with their depths. A list of conditions joined by one operator is as deep as its deepest
+    one."""
     for child in node.children:
         if isinstance(child, Tree):
             continues = child is node.children[0] and _joins(node) in ("and", "or") and _joins(node) == _joins(child)

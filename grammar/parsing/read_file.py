@@ -1,4 +1,4 @@
-"""Reads spec files; whatever is wrong with a file becomes a diagnostic with a code and a place."""
+"""Reading spec files. Any problem of a file becomes a diagnostic with a code and a place."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Cuts a text into its declarations before anything is parsed, and reports what is wrong with single characters and brackets.
+"""Cuts a text into its declarations before anything is parsed, and reports faulty characters and brackets.
 
-A declaration begins where a line begins in the first column and is not a continuation. A keyword of a declaration in the first
-column always begins one, even inside an unclosed bracket, so that a mistake costs no more than the declaration it is in.
+A declaration begins at a line that begins in the first column and is not a continuation. A keyword of a declaration in
+the first column always begins one, even inside an unclosed bracket, so that a mistake costs no more than its own
+declaration.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _LEXEME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Lexeme:
-    """A stretch of text of one kind, with its place and offsets."""
+    """A piece of text of one kind, with its place and offsets."""
 
     kind: str
     text: str
@@ -107,7 +108,7 @@ def scan(text: str, file: str, diagnostics: Diagnostics) -> SplitText:
 
 
 class _Scanner:
-    """Reads the lexemes in order; its state is the open declaration, its brackets and its logical line."""
+    """Reads the lexemes in order. Its state is the open declaration, its brackets and its logical line."""
 
     def __init__(self, diagnostics: Diagnostics) -> None:
         self.diagnostics = diagnostics
@@ -119,7 +120,7 @@ class _Scanner:
         self.in_broken_string = False
 
     def feed(self, lexeme: Lexeme) -> None:
-        """Take one lexeme into account."""
+        """Take in one lexeme."""
         match lexeme.kind:
             case "newline":
                 self.line_begins, self.indent = True, None

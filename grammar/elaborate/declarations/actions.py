@@ -1,7 +1,8 @@
 """Actions and joint actions: from declarations to kernel actions.
 
-A joint action ``one(b) & m.two(b)`` is the guards, lets and picks of its parts in their order, then the updates of all parts. The part's
-parameters stand for the arguments; all updates read the same state, so the order of the parts matters only for which guard is first.
+A joint action ``one(b) & m.two(b)`` consists of the guards, lets and picks of its parts in their order, then the
+updates of all parts. The parameters of a part are replaced by the arguments. All updates read the same state, so the
+order of the parts only decides which guard comes first.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class ActionElaborator:
     def _fairness(
         self, declaration: ActionDeclaration, unit: Unit, parameters: list[kernel.Parameter]
     ) -> kernel.Fairness | None:
-        """The kernel's fairness; in an array each instance is fair by itself, so the index is among ``per``."""
+        """The kernel's fairness. In an array each instance is fair by itself, so the index is added to ``per``."""
         fairness = declaration.fairness
         if fairness is None:
             return None
@@ -107,7 +108,7 @@ def _parameter(parameter: syntax.ActionParameter, unit: Unit, body: Body) -> ker
 
 
 def add_membership(found: ParameterDomain, value: kernel.Expr, name: str, body: Body) -> None:
-    """A guard that the value lies in a domain that depends on the index of an array."""
+    """Add a guard that the value is in a domain that depends on the index of an array."""
     if found.within is not None:
         member = kernel.Member(BOOL, value, found.within, False, span=value.span)
         label = body.labels.given(syntax.Name(name, span=value.span))

@@ -1,7 +1,8 @@
-"""The rule that an action assigns each place once, as far as it can be known without running it.
+"""The rule that an action assigns each place once, as far as it can be decided statically.
 
-Two assignments of one step conflict for certain if the place of one is, or lies inside, the place of the other, index expressions taken as
-written. Different index expressions that happen to coincide are left to the built-in property ``defined``.
+Two assignments of one step certainly conflict if the place of one is, or lies inside, the place of the other, with
+index expressions compared as written. Different index expressions may have equal values; that is left to the built-in
+property ``defined``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Path = tuple[kernel.AtKey | kernel.AtField, ...]
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """An assignment; ``array`` is the number of leading keys that say which instance of an array is meant."""
+    """An assignment; ``array`` is the number of leading keys that select the instance of an array."""
 
     assign: kernel.Assign
     array: int
@@ -45,7 +46,7 @@ class _Checker:
     diagnostics: Diagnostics
 
     def sequence(self, body: Iterable[kernel.Statement]) -> list[Effect]:
-        """The effects of statements that all happen."""
+        """The effects of statements that are all executed."""
         done: list[Effect] = []
         for statement in body:
             new = self._effects(statement)
@@ -103,7 +104,7 @@ def _message(effect: Effect, earlier: Effect) -> tuple[str, list[str]]:
 
 
 def _mentions(path: Path, loop: kernel.For, binder: kernel.Local) -> bool:
-    """Whether a place depends on the loop's element, directly or by a ``let`` of its body."""
+    """Whether a place depends on the loop's element, directly or through a ``let`` of its body."""
     names = {binder.name}
     for statement in loop.body:
         if isinstance(statement, kernel.Let) and any(_reads(node, names) for node in nodes(statement.value)):

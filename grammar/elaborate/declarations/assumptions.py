@@ -15,7 +15,7 @@ from assay.grammar.elaborate.types.constant_folding import constant
 
 
 def check_assumptions(units: Units, diagnostics: Diagnostics) -> None:
-    """Report every assumption that does not hold of the parameters; in an array, of any instance."""
+    """Report every assumption that the parameters violate; in an array, for any instance."""
     for unit in units.canonical():
         for declaration in unit.declared(syntax.Assume):
             if unit.index is None:
@@ -41,7 +41,7 @@ def _check(declaration: syntax.Assume, unit: Unit, diagnostics: Diagnostics) -> 
 
 
 def _bound(declaration: syntax.Assume, unit: Unit) -> list[str]:
-    """The parameters that the assumption names, with their values."""
+    """The parameters that the assumption mentions, with their values."""
     said = []
     for name in dict.fromkeys(name.text for name in refs(declaration)):
         for entity in unit.scope.find(name):

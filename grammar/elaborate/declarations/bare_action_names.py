@@ -1,4 +1,5 @@
-"""Actions that are named without arguments, all instances of an array together: in ``next:``, ``hidden`` and refinements."""
+"""Actions named without arguments, which stand for all instances of an array: in ``next:``, ``hidden`` and
+refinements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The left sides of assignments as written: which variables a block changes, and whether they are all ghosts."""
+"""The targets of assignments as written: which variables a block changes, and whether they are all ghosts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.grammar.elaborate.scopes.scope import Scope, StateEntity
 
 
 def root(target: syntax.Expr, scope: Scope) -> syntax.Expr:
-    """The variable of which the target is a part: a name, or a member of a module or instance."""
+    """The variable that contains the target: a name, or a member of a module or instance."""
     while isinstance(target, syntax.Index | syntax.Attr):
         if isinstance(target, syntax.Attr) and is_namespace(target.base, scope):
             return target
@@ -26,12 +26,12 @@ def is_ghost(target: syntax.Expr, scope: Scope) -> bool:
 
 
 def only_ghosts(statements: Iterable[syntax.ActionLine], scope: Scope) -> bool:
-    """Whether nothing but ghost variables is assigned; then the condition around it may read ghosts too."""
+    """Whether only ghost variables are assigned; the condition around the statements may then read ghosts too."""
     return all(is_ghost(target, scope) for target in targets(statements))
 
 
 def targets(statements: Iterable[syntax.ActionLine]) -> Iterator[syntax.Expr]:
-    """The left sides of all assignments, those in blocks too."""
+    """The targets of all assignments, including those in nested blocks."""
     for statement in statements:
         match statement:
             case syntax.Assign(target=target):

@@ -1,6 +1,6 @@
-"""Initial states: the starts of the variables, and ``init:`` blocks.
+"""Initial states: the initial values of variables, and ``init:`` blocks.
 
-An array of instances is initialized for every index: values in one loop, choices one index after the other.
+An array of instances is initialized for every index: values in one loop, picks one index after the other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from assay.grammar.elaborate.types.coercion import convert
 
 @dataclass(slots=True)
 class Initial:
-    """The initial states in the making."""
+    """The initial states while they are elaborated."""
 
     units: Units
     diagnostics: Diagnostics
@@ -53,7 +53,7 @@ class Initial:
                 yield self.units.unit(unit.prefix, kernel.Const(unit.index.type, value, span=unit.index.expr.span))
 
     def _check_complete(self, unit: Unit) -> None:
-        """Every variable has a start, or is assigned in ``init:``; none has both."""
+        """Every variable has an initial value, or is assigned in ``init:``; none has both."""
         assigned = {name.text: name for block in unit.declared(syntax.Init) for name in _assigned(block.body, unit)}
         for variable in unit.state:
             name = variable.name.text
@@ -79,7 +79,7 @@ class Initial:
             self.body.append(kernel.Assign(label, entity.variable, path, value, entity.type, span=variable.span))
 
     def _chosen(self, variable: syntax.StateVariable, scope: Scope, entity: StateEntity) -> kernel.Expr:
-        """A choice among the elements of ``in S``, as the variable's type."""
+        """A pick among the elements of ``in S``, as the variable's type."""
         assert variable.value is not None
         domain, item = elaborate_domain(variable.value, scope, self.diagnostics, self.fresh)
         local = kernel.Local(item, self.fresh(variable.name.text), span=variable.name.span)
@@ -87,7 +87,7 @@ class Initial:
         return erroneous(local.span) if failed(local) else convert(local, entity.type, self.diagnostics)
 
     def _block(self, block: syntax.Init, unit: Unit) -> None:
-        """Choices and assignments read no state; conditions read the state that they make, and may name what was chosen."""
+        """Picks and assignments read no state; conditions read the state that they make, and may name the picks."""
         choices = [s for s in block.body if isinstance(s, syntax.Pick | syntax.Let)]
         updates = [s for s in block.body if isinstance(s, syntax.Assign | syntax.If | syntax.For)]
         body = Body(

@@ -1,4 +1,5 @@
-"""The parts of a joint action: another action's lines, read in its own module, with its parameters standing for arguments."""
+"""The parts of a joint action: another action's lines, elaborated in its own module, with arguments for its
+parameters."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ Declared = Mapping[str, tuple[Unit, syntax.Action | syntax.JointAction]]
 
 
 def add_part(part: syntax.Expr, body: Body, units: Units, declared: Declared, above: tuple[str, ...]) -> None:
-    """Add the lines of one part; ``above`` are the joint actions being put together, outermost first."""
+    """Add the lines of one part; ``above`` are the joint actions being elaborated, outermost first."""
     scope = body.scope.allowing(ghost=False)
     found = action_reference(part, scope, body.diagnostics, body.fresh)
     if found is None:
@@ -70,7 +71,7 @@ def _bind_arguments(
 
 
 def _named(parameter: syntax.ActionParameter, argument: kernel.Expr, inner: Body) -> kernel.Expr:
-    """What stands for the argument: itself if it is a name or a constant, else a local that is computed once."""
+    """The expression for the argument: itself if it is a name or a constant, else a local that is computed once."""
     if failed(argument) or isinstance(argument, kernel.Local | kernel.Const):
         return argument
     local = kernel.Local(argument.type, inner.fresh(parameter.name.text), span=parameter.name.span)
@@ -81,7 +82,7 @@ def _named(parameter: syntax.ActionParameter, argument: kernel.Expr, inner: Body
 def _add_domain_guard(
     parameter: syntax.ActionParameter, value: kernel.Expr, unit: Unit, inner: Body, part: syntax.Expr
 ) -> None:
-    """A parameter that ranges over less than a type brings a guard: the argument is one of its values."""
+    """Add a guard for a parameter whose domain is smaller than a type: the argument must be one of its values."""
     found = parameter_domain(parameter, unit, inner.diagnostics)
     domain = found.within or found.domain
     if isinstance(domain, kernel.TypeDomain) or failed(domain, value):

@@ -1,8 +1,8 @@
 """Invariants, lemmas, transitions, reachables, temporal properties, ``terminal``, ``show`` and ``accept bounds``.
 
-Invariants, lemmas and transitions of every unit are properties of the system, under qualified names; those of an array hold for every
-index. Reachables, temporal properties, ``terminal``, ``show`` and accepted bounds are taken from the top module alone: they speak of the
-system that a module makes when it is the top one.
+Invariants, lemmas and transitions of every unit are properties of the system, under qualified names; those of an array
+hold for every index. Reachables, temporal properties, ``terminal``, ``show`` and accepted bounds come from the top
+module alone, because they are about the system that a module makes when it is the top one.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class PropertyElaborator:
         return kernel.Property(unit.prefix + name.text, kind, conjuncts, declaration.doc, span=declaration.span)
 
     def _conjuncts(self, declaration: syntax.Property, unit: Unit) -> Iterator[kernel.Conjunct]:
-        """The labelled lines; each sees what those before it made certain, as with ``and``."""
+        """The labelled lines; each sees what the lines before it establish, as with ``and``."""
         kind, fresh = declaration.kind, Fresh()
         scope = unit.scope.allowing(old=kind == "transition", temporal=kind == "property")
         if unit.index is not None:

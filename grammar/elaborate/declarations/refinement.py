@@ -1,6 +1,7 @@
 """``refines``: the mapping of variables and actions, typed, with the abstract module as a kernel of its own.
 
-An abstract variable of a module that both sides share is itself unless it is mapped. Whether the mapping is a refinement is for an engine to say.
+An abstract variable of a module that both sides share is mapped to itself by default. Whether the mapping is a
+refinement is for an engine to decide.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def _parameters(declaration: syntax.Refines, module: ModuleFile) -> dict[str, sy
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """One refinement in the making; ``parameters`` are the names that are bound as parameters."""
+    """One refinement while it is elaborated; ``parameters`` are the names that are bound as parameters."""
 
     of: Refinements
     declaration: syntax.Refines
@@ -78,7 +79,7 @@ class Mapped:
 
     @property
     def diagnostics(self) -> Diagnostics:
-        """Where mistakes are recorded."""
+        """The collector of mistakes."""
         return self.of.diagnostics
 
     @property
@@ -87,7 +88,7 @@ class Mapped:
         return self.abstract.kernel.name
 
     def refinement(self, scope: Scope) -> kernel.Refinement:
-        """The refinement; it is whole only if no error was recorded."""
+        """The refinement; it is complete only if no error was recorded."""
         inside = replace(scope, used=Behind(scope.used, names_of(self.abstract.units)))
         values = self._values(inside)
         actions = tuple(self._actions(inside))
@@ -235,7 +236,7 @@ class Mapped:
 
 
 def _renamed(name: str, common: Mapping[str, str]) -> str:
-    """What a variable of the abstract side is called on this one; the empty string if its module is not shared."""
+    """The concrete name of a variable of the abstract side; the empty string if its module is not shared."""
     known = [prefix for prefix in common if name.startswith(prefix)]
     if not known:
         return ""

@@ -1,4 +1,5 @@
-"""Scenarios: runs of named elements. One that names an element which this model lacks is kept, with the reason why it cannot be run."""
+"""Scenarios: runs of named elements. A scenario with an element that this model lacks is kept, with the reason why it
+cannot be run."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from assay.grammar.elaborate.scopes.scope import ActionEntity
 
 @dataclass(frozen=True, slots=True)
 class StepReader:
-    """What a step of a scenario or a trace clause may be: the kernel's actions, which of them the system takes, and which a clause reports."""
+    """The possible steps of a scenario or a trace clause: the kernel's actions, which of them are in the step relation,
+    and which a clause reports."""
 
     actions: Mapping[str, kernel.Action]
     next: tuple[str, ...]
@@ -26,15 +28,16 @@ class StepReader:
     reported: frozenset[str] = frozenset()
 
     def check(self, entity: ActionEntity, span: Span) -> None:
-        """Report an action that is no step of the system: to let it happen would be another system's run."""
+        """Report an action that is not in the step relation: a run with it would be a run of another system."""
         if entity.name not in self.next:
             what = f"`{entity.name}` is not a step of the system"
             self.diagnostics.error("E503", span, what, Note("it is declared here", entity.span), "add it to `next:`")
 
     def check_observed(self, entity: ActionEntity, span: Span) -> None:
-        """Warn of an observed action that is no step of the system: what was checked of the system says nothing of it.
+        """Warn of an observed action that is not in the step relation: results about the system do not cover it.
 
-        One that is reported where it occurs is beyond the system knowingly.
+        No warning is given for an action that the clause reports where it occurs: its author knows that it is outside
+        the system.
         """
         if entity.name not in self.next and entity.name not in self.reported:
             what = f"`{entity.name}` is observed in logs, but is not a step of the system, so checking never takes it"

@@ -1,4 +1,4 @@
-"""Bodies of actions: guards, lets and picks in order, each seeing what those before it made certain; then updates."""
+"""Bodies of actions: guards, lets and picks in order, each seeing what those before it establish; then updates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from assay.grammar.kernel.types import Type
 
 @dataclass(slots=True)
 class Body:
-    """A body in the making: ``head`` are guards, lets and picks, ``updates`` what follows them; ``scope`` is what the next line sees."""
+    """A body while it is elaborated: ``head`` are guards, lets and picks, ``updates`` what follows them; ``scope`` is
+    the scope of the next line."""
 
     scope: Scope
     diagnostics: Diagnostics

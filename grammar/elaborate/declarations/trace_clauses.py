@@ -85,7 +85,8 @@ class Traces:
 
 
 def _without(inherited: list[Placed], own: tuple[syntax.TraceLine, ...]) -> Iterator[Placed]:
-    """The inherited lines that the own ones do not replace: an event is spoken of anew, any other line is given once."""
+    """The inherited lines that the own ones do not replace. An own rule or ``ignore`` replaces the inherited ones for
+    its events; most other lines replace the one of their kind."""
     spoken = {event.text for line in own if isinstance(line, syntax.On) for event in line.events}
     spoken |= {event.text for line in own if isinstance(line, syntax.Ignore) for event in line.events}
     measured = {line.name.text for line in own if isinstance(line, syntax.Measure)}
@@ -154,7 +155,7 @@ class ClausePlan:
         return [(unit, line) for unit, line in self.lines if isinstance(line, kind)]
 
     def _once(self, kind: type[LineT], name: str) -> tuple[Unit, LineT] | None:
-        """The line of a kind that stands once."""
+        """The line of a kind that may occur once."""
         found = self._of(kind)
         for _, again in found[1:]:
             first = Note("first given here", found[0][1].span)
@@ -236,12 +237,12 @@ class ClausePlan:
                 yield kernel.Noted(line.event.text, fields, severity, line.text, condition, span=line.span)
 
     def _of_slices(self, line: syntax.Measure | syntax.Noted, fields: tuple[kernel.EventField, ...]) -> None:
-        """What has fields is said of a slice: its lines state them."""
+        """A line with fields is about slices: lines of the log state them."""
         if all(field.field != SLICE for field in fields) or not self._of(syntax.Slice):
             self.diagnostics.error("E516", line.span, "fields are what lines of a slice state: one of them is `slice`")
 
     def _check_text(self, line: syntax.Noted) -> None:
-        """A text names fields in braces."""
+        """Check the fields that a text names in braces."""
         try:
             named = {name for _, name, _, _ in Formatter().parse(line.text) if name is not None}
         except ValueError:
@@ -296,7 +297,7 @@ class ClausePlan:
         return scope, tuple(fields)
 
     def _source(self, name: syntax.Name, type_: Type) -> str:
-        """The field of an event that a name stands for: where one field alone names the slice, it is the slice."""
+        """The field of an event that a name stands for; if a single field names the slice, the slice."""
         if self.slicing is None or name.text not in self.slicing.fields or type_ != AtomType(self.slicing.sort):
             return name.text
         if len(self.slicing.fields) > 1:

@@ -1,4 +1,4 @@
-"""Actions as they are referred to: ``a``, ``a(x, _)``, ``m.a(x)``, ``r[p].a(x)``."""
+"""References to actions: ``a``, ``a(x, _)``, ``m.a(x)``, ``r[p].a(x)``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from assay.grammar.kernel.types import Type
 class ActionReference:
     """An action with its arguments.
 
-    ``arguments`` are those of the kernel's action: the index of an array of instances comes first. An argument of None is any value
-    (``_``); ``arguments`` itself is None where nothing was given, neither parentheses nor an index.
+    ``arguments`` are those of the kernel's action: the index of an array of instances comes first. An argument of None
+    is any value (``_``); ``arguments`` itself is None if there were neither parentheses nor an index.
     """
 
     entity: ActionEntity
@@ -27,7 +27,7 @@ class ActionReference:
 
 
 def refer(expr: syntax.Expr, cx: Context) -> ActionReference | None:
-    """The action that is meant, each argument within the range of its parameter; None after an error."""
+    """The referenced action, each argument within the range of its parameter; None after an error."""
     called = expr if isinstance(expr, syntax.Call) else None
     entity = resolve(expr if called is None else called.function, cx)
     if entity is None:

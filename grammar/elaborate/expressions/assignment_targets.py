@@ -1,4 +1,4 @@
-"""The left sides of assignments: a variable, and the way to a part of it."""
+"""Targets of assignments: a variable, and the path to a part of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ Step = kernel.AtKey | kernel.AtField
 
 @dataclass(frozen=True, slots=True)
 class AssignmentTarget:
-    """A place in the state: ``path`` leads from the kernel's variable to it, the index of an array of instances first."""
+    """A place in the state: ``path`` leads from the kernel's variable to it; the index of an array of instances comes
+    first."""
 
     entity: StateEntity
     path: tuple[Step, ...]
@@ -26,7 +27,7 @@ class AssignmentTarget:
 
 
 def place(target: syntax.Expr, cx: Context) -> AssignmentTarget | None:
-    """The place that is assigned to; None after an error."""
+    """The place of an assignment; None after an error."""
     match target:
         case syntax.Index(base, key):
             return _entry(base, key, target, cx)

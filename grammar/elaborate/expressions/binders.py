@@ -32,7 +32,7 @@ def quantified(expr: syntax.Quantified, cx: Context) -> kernel.Expr:
 def _bind(
     name: syntax.Name, domain: syntax.Expr, domain_cx: Context, cx: Context, *, ordered: bool = False
 ) -> tuple[kernel.Local, kernel.Expr, Context]:
-    """A bound variable with its domain, read where ``domain_cx`` is, and the context in which the variable is visible."""
+    """A bound variable with its domain, read in ``domain_cx``, and the context in which the variable is visible."""
     found, item = sequence_domain(domain, domain_cx) if ordered else set_domain(domain, domain_cx)
     local, scope = declare(name, item, cx)
     return local, found, cx.within(scope)
@@ -49,7 +49,7 @@ def filtered(expr: syntax.Filter, cx: Context) -> kernel.Expr:
 
 
 def image(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Expr:
-    """``{e for x in S if P}`` or ``[e for x in s if P]``; the element is read where the condition holds."""
+    """``{e for x in S if P}`` or ``[e for x in s if P]``; the element is elaborated where the condition holds."""
     inner = cx.timeless()
     generators: list[kernel.Generator] = []
     for binder in expr.binders:
@@ -83,7 +83,7 @@ def _element(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Expr:
 
 
 def tabulated(expr: syntax.Tabulate, cx: Context, hint: Type | None) -> kernel.Expr:
-    """``[b -> e]`` over the key type that is wanted, or ``[b in S -> e]``."""
+    """``[b -> e]`` over the key type of the hint, or ``[b in S -> e]``."""
     cx = cx.timeless()
     wanted = without_option(hint)
     wanted_map = wanted if isinstance(wanted, MapType) else None

@@ -41,7 +41,7 @@ def _times(expr: syntax.Call, args: Args, cx: Context) -> kernel.Expr:
 
 
 def _as_key(expr: syntax.Expr, wanted: Type, cx: Context) -> kernel.Expr:
-    """A value that is looked for: outside the range it is merely not found."""
+    """A value that is looked up: outside the range it is merely absent, so no range check is inserted."""
     return convert(cx.attempt(expr, erased(wanted)), erased(wanted), cx.diagnostics)
 
 

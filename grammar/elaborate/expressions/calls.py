@@ -19,7 +19,7 @@ from assay.grammar.kernel.types import FieldType, RecordType, Type
 
 
 def is_callable(entity: Entity) -> bool:
-    """Whether a name denotes something that is written with arguments and has a value."""
+    """Whether a name denotes something that takes arguments and has a value."""
     return isinstance(entity, FunctionEntity | VariantEntity) or (
         isinstance(entity, TypeEntity) and entity.record is not None
     )
@@ -67,7 +67,8 @@ def payload(name: str, fields: tuple[FieldType, ...], expr: syntax.Call, cx: Con
 
 
 def arranged(name: str, parameters: Sequence[str], expr: syntax.Call, cx: Context) -> list[syntax.Expr] | None:
-    """The arguments in the order of the parameters, positional ones first; reports what is missing or too much (E205)."""
+    """The arguments in the order of the parameters, positional ones first. Reports missing and superfluous
+    ones (E205)."""
     found: dict[str, syntax.Expr] = {}
     fine = True
     for position, argument in enumerate(expr.arguments):
@@ -131,7 +132,7 @@ def _recursive(function: syntax.Def, expr: syntax.Call, cx: Context) -> kernel.E
 
 
 def _expanded_too_often(function: syntax.Def, expr: syntax.Call, cx: Context) -> kernel.Expr:
-    """Reported once: every call that is still open comes to this place as well."""
+    """Report too many expansions once: every enclosing call comes to this place as well."""
     if cx.fresh.expansions > MOST_EXPANSIONS + 1:
         return erroneous(expr.span)
     message = f"`{function.name.text}` and the functions that it calls stand for too much text to be written out"
@@ -150,7 +151,8 @@ def _arguments(entity: FunctionEntity, arguments: list[syntax.Expr], cx: Context
 
 
 def function_scope(entity: FunctionEntity, cx: Context) -> Scope:
-    """The scope of a function's body without its parameters: its module's, with what the place of the call allows."""
+    """The scope of a function's body without its parameters: its module's scope, with the permissions of the call's
+    place."""
     allowed = replace(cx.scope.permissions, name_symmetric=entity.home.permissions.name_symmetric)
     return replace(entity.home, permissions=allowed, calls=(*cx.scope.calls, entity.declaration))
 
@@ -186,7 +188,7 @@ def _body(entity: FunctionEntity, cx: Context, hint: Type | None) -> kernel.Expr
 
 
 def check_function(entity: FunctionEntity, cx: Context) -> None:
-    """Report the mistakes in a function that is perhaps called nowhere; what its callers may not do is not known here."""
+    """Report the mistakes in a function even if it is never called. What its callers may not do is not known here."""
     allowed = replace(cx.scope.permissions, state=True, ghost=True, size=True, old=True, temporal=True)
     caller = cx.within(replace(entity.home, permissions=allowed))
     home = caller.within(function_scope(entity, caller))

@@ -1,7 +1,8 @@
 """Expressions: from syntax to the typed kernel, in one walk from the outside in.
 
-A hint is the type that a place wants. It gives open expressions (``none``, ``{}``, ``[b -> e]``, a variant that two enums share) their
-type; whether the result fits is then asked by ``convert``. The functions at the end are what other passes call.
+A hint is the type that a place wants. It gives open expressions (``none``, ``{}``, ``[b -> e]``, a variant that two
+enums share) their type; ``convert`` then decides whether the result fits. The functions at the end are what other
+passes call.
 """
 
 from __future__ import annotations
@@ -107,7 +108,8 @@ def _name(expr: syntax.Ref, cx: Context, hint: Type | None) -> kernel.Expr:
 
 
 def _wanted_variant(expr: syntax.Expr, cx: Context, hint: Type | None) -> VariantEntity | None:
-    """The variant of the wanted enum that a name means although the name is not visible, or offered by several modules."""
+    """The variant of the hinted enum that a name denotes although the name is not visible, or offered by several
+    modules."""
     enum = without_option(hint)
     if (
         not isinstance(expr, syntax.Ref)
@@ -120,7 +122,7 @@ def _wanted_variant(expr: syntax.Expr, cx: Context, hint: Type | None) -> Varian
 
 
 def _names_variant(expr: syntax.Attr, scope: Scope) -> bool:
-    """Whether ``E.V`` is written for the variant V of the enum E."""
+    """Whether the expression is ``E.V`` for the variant V of the enum E."""
     match expr.base:
         case syntax.Ref(name):
             enums = [
@@ -178,7 +180,7 @@ def _call(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
 
 
 def _call_name(name: syntax.Name, expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
-    """A name that is both a variable and a built-in function means the function where it is called."""
+    """A call of a name: one that is both a variable and a built-in function denotes the function here."""
     found = cx.scope.find(name.text)
     if not any(is_callable(entity) for entity in found):
         if name.text in NAMED_OPERATORS:
@@ -261,10 +263,10 @@ def context(scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> Context:
 def elaborate_expression(
     expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh, expected: Type | None = None
 ) -> kernel.Expr:
-    """The typed expression, converted to the type that is expected.
+    """The typed expression, converted to the expected type.
 
-    Integers are not checked against ranges at the top: whoever stores the value conforms it (``convert`` with ``put`` checks). After an
-    error the result ``failed``.
+    Integers at the top are not checked against ranges: whoever stores the value conforms it (``convert`` with ``put``
+    checks). After an error the result is ``failed``.
     """
     cx = context(scope, diagnostics, fresh)
     if expected is None:
@@ -280,19 +282,20 @@ def elaborate_argument(
 
 
 def elaborate_condition(expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> ScopedCondition:
-    """A boolean expression, with the scopes of what follows it where it is true and where it is false."""
+    """A boolean expression, with the scopes of what follows where it is true and where it is false."""
     return logic.condition(expr, context(scope, diagnostics, fresh))
 
 
 def elaborate_domain(
     expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh
 ) -> tuple[kernel.Expr, Type]:
-    """A set to go through (``pick``, ``for``, an action's parameter), small enough for that, with the type of its elements."""
+    """A set to enumerate (``pick``, ``for``, an action's parameter), small enough for that, with the type of its
+    elements."""
     return domains.set_domain(expr, context(scope, diagnostics, fresh))
 
 
 def as_place(target: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> AssignmentTarget | None:
-    """The left side of an assignment; None after an error."""
+    """The target of an assignment; None after an error."""
     return place(target, context(scope, diagnostics, fresh))
 
 
@@ -302,5 +305,5 @@ def action_reference(expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, 
 
 
 def check_definition(entity: FunctionEntity, diagnostics: Diagnostics) -> None:
-    """Report the mistakes in a function, called or not."""
+    """Report the mistakes in a function, whether it is called or not."""
     check_function(entity, context(entity.home, diagnostics, Fresh()))

@@ -1,4 +1,4 @@
-"""Displays of sets, sequences, bags and maps, and values changed at one place."""
+"""Displays of sets, sequences, bags and maps, and values updated at one place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _different(left: str, right: str) -> str:
 
 
 def set_display(expr: syntax.SetDisplay, cx: Context, hint: Type | None) -> kernel.Expr:
-    """``{a, b}``; empty, it is what the place wants: a set, a bag or a partial map."""
+    """``{a, b}``; an empty one is what the hint wants: a set, a bag or a partial map."""
     wanted = without_option(hint)
     if not expr.items:
         return _empty(expr, wanted)
@@ -126,5 +126,5 @@ def _fitted(expr: syntax.Expr, wanted: Type, cx: Context) -> kernel.Expr:
 
 
 def _widened(declared: Type, given: Type) -> Type:
-    """The type of what a map holds once a value was put in that may lie outside the range."""
+    """The type of a map that gets a value which may be outside its range."""
     return declared if fits(given, declared) else join(declared, given) or erased(declared)

@@ -15,7 +15,8 @@ ADVICE = "choose another name"
 def hidden_by(name: str, scope: Scope) -> Entity | None:
     """What a local of that name would hide: a local, or a name that the module itself declares.
 
-    Elements of set parameters do not count, because a configuration may choose any names for them; neither do the names of used modules.
+    Elements of set parameters do not count, because a configuration may choose any names for them; nor do the names of
+    used modules.
     """
     entity = scope.locals.get(name, scope.own.get(name))
     return None if isinstance(entity, AtomEntity) else entity

@@ -1,9 +1,9 @@
-"""Conditions: boolean structure with what each part makes certain for what follows it.
+"""Conditions: boolean structure, and what each operand establishes for what follows it.
 
-A condition that holds may make a match or a presence certain. ``when_true`` is the scope in which its pattern variables are visible and
-its tested optional values have their plain type; it reaches the right side of ``and`` and ``implies`` and the branches of ``if``. A condition
-that does not hold makes certain what reaches the right side of ``or`` and the ``else`` part: ``x == none or x.f``. Nothing is certain
-where an ``or`` holds, and a pattern variable never leaves a ``not``.
+A condition that holds may establish a match or a presence. ``when_true`` is the scope in which its pattern variables
+are visible and its tested optional values have their plain type; it reaches the right side of ``and`` and ``implies``
+and the branches of ``if``. What a false condition establishes reaches the right side of ``or`` and the ``else`` branch:
+``x == none or x.f``. A true ``or`` establishes nothing, and a pattern variable never leaves a ``not``.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def condition(expr: syntax.Expr, cx: Context) -> ScopedCondition:
 
 
 def _conjunction(expr: syntax.Expr, parts: tuple[syntax.Expr, ...], cx: Context) -> ScopedCondition:
-    """Each part sees what those before it make certain."""
+    """Each operand sees what those before it establish."""
     found, scope = [], cx.scope
     for part in parts:
         each = condition(part, cx.within(scope))
@@ -62,7 +62,7 @@ def _conjunction(expr: syntax.Expr, parts: tuple[syntax.Expr, ...], cx: Context)
 
 
 def _disjunction(expr: syntax.Expr, parts: tuple[syntax.Expr, ...], cx: Context) -> ScopedCondition:
-    """Each part is evaluated only where those before it are false, and sees what that makes certain."""
+    """Each operand is evaluated only where those before it are false, and sees what that establishes."""
     found, scope = [], cx.scope
     for part in parts:
         each = condition(part, cx.within(scope))
@@ -72,7 +72,7 @@ def _disjunction(expr: syntax.Expr, parts: tuple[syntax.Expr, ...], cx: Context)
 
 
 def logic(op: Literal["and", "or", "implies"], place: syntax.Expr, *parts: kernel.Expr) -> kernel.Expr:
-    """The connective; nested ``and``s and ``or``s of one kind become one list of parts."""
+    """The connective; nested ``and``s and ``or``s of one kind are flattened."""
     if failed(*parts):
         return erroneous(place.span)
     if op != "implies":
@@ -97,7 +97,7 @@ def _match(expr: syntax.Is, cx: Context) -> ScopedCondition:
 
 
 def restored(scope: Scope, outer: Scope) -> Scope:
-    """The scope with the permissions of the place around it."""
+    """The scope with the permissions of its surroundings."""
     return scope.allowing(temporal=outer.permissions.temporal)
 
 

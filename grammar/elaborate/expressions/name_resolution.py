@@ -33,7 +33,7 @@ from assay.grammar.parsing.other_languages import known_elsewhere
 
 
 def find(name: syntax.Name, cx: Context) -> Entity | None:
-    """What a plain name denotes; reports an unknown or an ambiguous one."""
+    """What a plain name denotes. Reports an unknown or an ambiguous name."""
     found = distinct(cx.scope.find(name.text))
     if len(found) == 1:
         return found[0]
@@ -58,7 +58,7 @@ def find(name: syntax.Name, cx: Context) -> Entity | None:
 
 
 def distinct(found: Iterable[Entity]) -> tuple[Entity, ...]:
-    """Without what is the very same entity, met twice."""
+    """The entities without those that were met twice."""
     return tuple(IdentitySet(found))
 
 
@@ -68,7 +68,7 @@ def unknown(name: syntax.Name, names: Iterable[str], cx: Context) -> kernel.Expr
 
 
 def advice_on(name: str, names: Iterable[str]) -> list[str]:
-    """What was probably meant by a name that denotes nothing: one of ``names``, or what another language calls so."""
+    """A suggestion for a name that denotes nothing: one of ``names``, or the counterpart of another language's name."""
     guess, elsewhere = did_you_mean(name, names), known_elsewhere(name)
     meant = [f"did you mean `{guess}`?"] if guess else []
     return [*meant, f"write {elsewhere}"] if elsewhere else meant
@@ -95,7 +95,7 @@ def is_namespace(expr: syntax.Expr, scope: Scope) -> bool:
 
 
 def _quiet_namespace(expr: syntax.Expr, scope: Scope) -> Scope | None:
-    """The module scope without a look at indices; enough to see which of its members are modules."""
+    """The module scope without elaborating indices; enough to see which of its members are modules."""
     entity = _quiet_entity(expr.base if isinstance(expr, syntax.Index) else expr, scope)
     if isinstance(expr, syntax.Index):
         return entity.at(kernel.Local(entity.index, "any")) if isinstance(entity, ArrayEntity) else None
@@ -176,7 +176,7 @@ def qualified(path: syntax.DottedName) -> syntax.Expr:
 
 
 def describe(entity: Entity) -> str:
-    """What kind of thing an entity is, for messages."""
+    """The kind of an entity, for messages."""
     match entity:
         case SortEntity():
             return "a set parameter"
@@ -203,7 +203,7 @@ def describe(entity: Entity) -> str:
 
 
 def read(entity: Entity, expr: syntax.Expr, cx: Context, hint: Type | None) -> kernel.Expr:
-    """The value that an entity denotes when its name stands as an expression."""
+    """The value of an entity whose name is used as an expression."""
     match entity:
         case SortEntity(sort):
             domain = kernel.atom_domain(sort)
@@ -282,7 +282,7 @@ def _read_variant(entity: VariantEntity, expr: syntax.Expr, cx: Context, hint: T
 def choose_variant(
     entity: VariantEntity, expr: syntax.Expr, cx: Context, hint: Type | None
 ) -> tuple[EnumType, VariantType] | None:
-    """The enum that is meant where several have a variant of that name: the one that is wanted."""
+    """The enum, where several have a variant of that name: the one that the hint wants."""
     wanted = without_option(hint)
     for candidate in entity.candidates:
         if candidate[0] == wanted or len(entity.candidates) == 1:
@@ -294,7 +294,7 @@ def choose_variant(
 
 
 def field_index(record: Type, name: syntax.Name, cx: Context) -> int | None:
-    """The position of a field of a record; reports what has no such field."""
+    """The position of a field of a record. Reports a value without such a field."""
     if isinstance(record, ErrorType):
         return None
     if not isinstance(record, RecordType):

@@ -1,4 +1,5 @@
-"""Arithmetic, comparison, membership, and the operators of collections, told apart by the types of their operands."""
+"""Arithmetic, comparison, membership, and the operators of collections, distinguished by the types of their
+operands."""
 
 from __future__ import annotations
 
@@ -127,7 +128,7 @@ def _membership(expr: syntax.Binary, cx: Context) -> kernel.Expr:
 
 
 def _erased_element(type_: Type) -> Type | None:
-    """The type of what may be in a collection (of a map: its keys), whatever its range; None if it is no collection."""
+    """The type of a collection's elements (of a map: its keys), without ranges; None if it is no collection."""
     match type_:
         case SetType(item) | SeqType(item) | BagType(item) | MapType(item):
             return erased(item)

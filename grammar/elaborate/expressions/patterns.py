@@ -1,4 +1,4 @@
-"""``x is Pattern``: the test, and what the pattern's variables stand for where the match is certain."""
+"""``x is Pattern``: the test, and the values of the pattern's variables where the match is certain."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _match_variant(expr: syntax.Is, enum: EnumType, subject: kernel.Expr, cx: Co
 
 
 def _variant(pattern: syntax.Pattern, enum: EnumType, cx: Context) -> VariantType | None:
-    """The variant that is meant: the subject's type decides between enums that share its name."""
+    """The variant of the pattern: the subject's type decides between enums that share its name."""
     *prefix, last = pattern.variant.parts
     if prefix and not _is_variant_of(pattern.variant, enum, cx):
         return None
@@ -147,7 +147,7 @@ def _bind(binders: tuple[syntax.Name | None, ...], values: tuple[kernel.Expr, ..
 
 
 def _failure(expr: syntax.Is, cx: Context) -> PatternTest:
-    """After an error the pattern's variables exist all the same, so that their uses are not reported too."""
+    """After an error the pattern's variables are declared all the same, so that their uses are not reported too."""
     scope = cx.scope
     for name in expr.pattern.binders or ():
         if name is not None:

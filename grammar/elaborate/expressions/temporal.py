@@ -1,4 +1,4 @@
-"""Expressions about other moments: ``old(e)``, temporal operators, and actions as atoms of formulas."""
+"""Expressions about other moments: ``old(e)``, temporal operators, and action atoms of formulas."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from assay.grammar.kernel.types import BOOL, Type
 def elsewhen(cx: Context, elaborate: Callable[[Context], kernel.Expr]) -> kernel.Expr:
     """Elaborate something that is read in another state.
 
-    Pattern variables keep the value that they have now, so those that are used get a ``LetIn`` around the result; what is known to be
-    present now need not be present then.
+    Pattern variables keep their present values, so those that are used get a ``LetIn`` around the result. What is known
+    to be present now need not be present then.
     """
     scope = at_another_moment(cx.scope)
     fixed: list[tuple[kernel.Local, kernel.Expr]] = []

@@ -1,4 +1,4 @@
-"""Types as written become types of the kernel: names resolved, ranges and capacities computed."""
+"""Types as written become kernel types: names resolved, ranges and capacities computed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BUILT_IN = {"bool": BOOL, "int": INT}
 
 
 def type_in(written: syntax.TypeExpr, cx: Context) -> Type:
-    """The type that is meant; ``ERROR`` after an error was reported."""
+    """The kernel type; ``ERROR`` after an error was reported."""
     match written:
         case syntax.NamedType(path):
             return _named(path, cx)
@@ -68,7 +68,8 @@ def _named(path: syntax.DottedName, cx: Context) -> Type:
 
 
 def _constants(cx: Context) -> Context:
-    """Where only parameters may be read, size parameters among them, and whose reads of these are counted apart."""
+    """The context in which only parameters may be read, including size parameters, whose reads are counted
+    separately."""
     return replace(
         cx, scope=cx.scope.allowing(state=False, ghost=False, size=True, old=False, temporal=False), sizes=[], site=None
     )
@@ -154,7 +155,8 @@ def _map(written: syntax.CollectionType, key: Type, value: Type, capacity: int |
 
 
 def check_storable(type_: Type, span: Span, diagnostics: Diagnostics) -> bool:
-    """Whether state may hold values of the type: reports an ``int`` or a sequence or bag without a capacity in it (E214)."""
+    """Whether variables may have the type. Reports an ``int``, or a sequence or bag without a capacity, inside it
+    (E214)."""
     match type_:
         case IntType():
             diagnostics.error(

@@ -1,7 +1,8 @@
-"""The module that a spec refines, as a kernel of its own: its parameters bound by the spec, its bounds and ghosts left out.
+"""The module that a spec refines, as a kernel of its own: its parameters bound by the spec, its bounds and ghosts left
+out.
 
-A parameter of the abstract module is what the refinement says; else, in a module that both sides use, what it is on this side; else this
-module's parameter of the same name; else its default.
+A parameter of the abstract module has the value that the refinement gives; else, in a module that both sides use, the
+concrete side's; else that of this module's parameter of the same name; else its default.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ NAMED_FROM_OUTSIDE = ("type", "enum", "record", "variant")
 
 @dataclass(frozen=True, slots=True)
 class Abstraction:
-    """An abstract module as a kernel, and the instances of modules that it is made of."""
+    """An abstract module as a kernel, and the module instances that it consists of."""
 
     kernel: kernel.Kernel
     units: Units
@@ -39,7 +40,8 @@ def abstraction(
     place: Span,
     diagnostics: Diagnostics,
 ) -> Abstraction | None:
-    """The abstract module with its parameters bound; ``given`` are the bindings of the refinement by what they call the parameter."""
+    """The abstract module with its parameters bound; ``given`` are the refinement's bindings, by the names that it
+    uses."""
     tree = ModuleTree(module, {}, {})
     slots = find_slots(tree)
     supplied = dict(_supplied(slots, given, units))
@@ -73,14 +75,14 @@ def _supplied(slots: Slots, given: Mapping[str, syntax.Binding], units: Units) -
 
 
 def _offers(scope: Scope, slot: FreeParameter) -> bool:
-    """Whether a name of this module stands for the same kind of parameter."""
+    """Whether a name of this module denotes the same kind of parameter."""
     found = scope.find(slot.name)
     is_set = slot.declaration.type is None and not slot.declaration.size
     return len(found) == 1 and isinstance(found[0], SortEntity if is_set else ValueEntity)
 
 
 def names_of(units: Units) -> dict[str, tuple[Entity, ...]]:
-    """What a mapping may name of the abstract module: its types and variants, by themselves and behind the module's name."""
+    """What a mapping may name of the abstract module: its types and variants, with and without the module's name."""
     own = units.by_prefix[""].own
     found = {name: own[name] for name, maker in own.makers.items() if maker.kind in NAMED_FROM_OUTSIDE}
     module = units.by_prefix[""].module
@@ -89,7 +91,7 @@ def names_of(units: Units) -> dict[str, tuple[Entity, ...]]:
 
 
 def prefixes_in_common(abstract: Units, concrete: Units) -> dict[str, str]:
-    """The instances of modules that both sides share: the prefix on the abstract side, and on this one."""
+    """The module instances that both sides share: the prefix on the abstract side, and on this one."""
     shared = {**abstract.shared, abstract.tree.top: ""}
     return {prefix: concrete.shared[module] for module, prefix in shared.items() if module in concrete.shared}
 
@@ -98,7 +100,7 @@ def prefixes_in_common(abstract: Units, concrete: Units) -> dict[str, str]:
 
 
 def _bare(made: kernel.Kernel) -> kernel.Kernel:
-    """Initial states and steps alone: no bounds, no ghosts, nothing that speaks of the system."""
+    """Initial states and steps alone, without bounds, ghosts and properties."""
     ghosts = {variable.name for variable in made.variables if variable.ghost}
     init = kernel.Init(_without(made.init.body, ghosts), _whens(made.init.conditions), span=made.init.span)
     actions = [

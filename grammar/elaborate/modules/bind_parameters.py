@@ -1,6 +1,7 @@
-"""Binding parameters: what a set parameter's elements are, and what a value parameter's value is.
+"""Binding parameters: the elements of a set parameter, and the value of a value parameter.
 
-Of several bindings the strongest holds: that of an ``instance``; else a log's; else ``--set``; else the model's; else the default.
+Of several bindings the strongest counts: that of an ``instance``; else a log's; else ``--set``; else the model's; else
+the default.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ from assay.grammar.values import Atom
 def declare_parameters(
     unit: Unit, given: Mapping[str, Supplied], slots: Slots, bindings: Bindings, top: Unit
 ) -> Iterator[Mapping[str, Entity]]:
-    """Put a unit's parameters and the elements of its sets into its table; yields tables of elements whose name several sets have."""
+    """Put a unit's parameters and the elements of its sets into its table. Yields tables of elements whose name several
+    sets have."""
     names = {param.name.text: unit.prefix + param.name.text for param in unit.declared(syntax.Param)}
     supplied = {
         name: bindings.supplied[qualified] for name, qualified in names.items() if qualified in bindings.supplied
@@ -57,7 +59,7 @@ class _Binder:
     top: Unit
 
     def declare_sort(self, param: syntax.Param) -> dict[str, AtomEntity]:
-        """Declare a set parameter; the answer is its elements that the spec may name."""
+        """Declare a set parameter; returns the elements that the spec may name."""
         sort = self._sort(param)
         self.unit.own.declare(param.name, "parameter", lambda: SortEntity(sort, param.name.span))
         shared = self.given.get(param.name.text) is not None
@@ -128,7 +130,7 @@ class _Binder:
         return _settled(param, type_, expr, self.unit)
 
     def _source(self, param: syntax.Param) -> Supplied | None:
-        """What binds the parameter, and the scope in which that is read."""
+        """The binding of the parameter, and the scope in which it is read."""
         qualified = self.unit.prefix + param.name.text
         if param.name.text in self.given:
             return self.given[param.name.text]
@@ -182,7 +184,8 @@ def _same(entity: Entity) -> Entity:
 def written_elements(param: syntax.Param, top: Unit) -> Iterator[str]:
     """The names that the spec itself gives to elements: in the default, and in the models of the top module.
 
-    Only these can be named in the spec; what ``--set`` or a log calls an element is never taken for a name of the spec.
+    Only these can be named in the spec. The names of elements that ``--set`` or a log gives are never taken for names
+    of the spec.
     """
     values = [param.default] if param.default is not None else []
     for model in models_of(top.module):

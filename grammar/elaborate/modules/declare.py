@@ -1,4 +1,4 @@
-"""What the declarations of a module put into its table of names: types, variants, functions, state variables and actions."""
+"""The declarations of a module in its table of names: types, variants, functions, state variables and actions."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _fields(fields: tuple[syntax.Field, ...], unit: Unit, diagnostics: Diagnosti
 
 
 def report_repeated(names: Iterable[syntax.Name], kind: str, diagnostics: Diagnostics) -> None:
-    """Report every name that an earlier one in the list has already."""
+    """Report every name that occurs earlier in the list."""
     first: dict[str, syntax.Name] = {}
     for name in names:
         if name.text in first:
@@ -75,7 +75,7 @@ def report_repeated(names: Iterable[syntax.Name], kind: str, diagnostics: Diagno
 
 
 def _storable(expr: syntax.TypeExpr, unit: Unit, diagnostics: Diagnostics) -> Type:
-    """The type written, of which state can have values."""
+    """The type as written, which variables must be able to have."""
     type_ = elaborate_type(expr, unit.scope, diagnostics)
     return type_ if check_storable(type_, expr.span, diagnostics) else ERROR
 

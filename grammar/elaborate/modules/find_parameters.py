@@ -1,7 +1,8 @@
 """Which parameters a spec has: every parameter of every module instance that is left to defaults, models and ``--set``.
 
-An instance has a prefix, with which the names of its variables and actions begin in the kernel: ``""`` for the top module,
-``membership.`` for the shared instance of ``kafka.membership``, ``left.`` for an ``instance left = …`` of the top module.
+The names of an instance's variables and actions begin with its prefix in the kernel: ``""`` for the top module,
+``membership.`` for the shared instance of ``kafka.membership``, ``left.`` for an ``instance left = …`` of the top
+module.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ class FreeParameter:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """All of them, found by what a binding calls them."""
+    """All free parameters, found by the name that a binding uses."""
 
     all: tuple[FreeParameter, ...]
     aliases: Mapping[str, str]
     """Names that the top module or a file gives to a shared module, with its prefix."""
 
     def find(self, name: str) -> tuple[FreeParameter, ...]:
-        """The parameters that a binding of that name may mean: nothing, one, or several (ambiguous)."""
+        """The parameters that a binding of that name may mean: none, one, or several (ambiguous)."""
         exact = tuple(slot for slot in self.all if slot.qualified == name)
         if exact:
             return exact
@@ -54,7 +55,7 @@ class Slots:
         return tuple(slot for slot in self.all if slot.name == name)
 
     def named(self, name: str, span: Span, diagnostics: Diagnostics) -> FreeParameter | None:
-        """The one parameter of that name; reports an unknown or an ambiguous one."""
+        """The one parameter of that name. Reports an unknown or an ambiguous name."""
         found = self.find(name)
         if len(found) == 1:
             return found[0]
@@ -73,7 +74,8 @@ class Slots:
 
 
 def shared_modules(tree: ModuleTree) -> dict[ModuleFile, str]:
-    """The modules that have a shared instance, with its prefix: the last part of the name, or all of it where that is taken."""
+    """The modules with a shared instance, and its prefix: the last part of the name, or all of it where that
+    is taken."""
     found = list(dict.fromkeys(_used(tree.top)))
     stems = [module.stem for module in found]
     taken = {d.name.text for d in tree.top.tree.declarations if isinstance(d, syntax.Instance)}

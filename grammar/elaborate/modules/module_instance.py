@@ -17,7 +17,8 @@ DeclarationT = TypeVar("DeclarationT", bound=syntax.Declaration)
 
 @dataclass(frozen=True, slots=True)
 class ArrayIndex:
-    """The index of an array of instances: its name and type, the expression at which the unit is read, and the array's prefix."""
+    """The index of an array of instances: its name and type, the expression that selects this unit, and the array's
+    prefix."""
 
     name: str
     type: Type
@@ -27,7 +28,8 @@ class ArrayIndex:
 
 @dataclass(slots=True, eq=False)
 class Unit:
-    """A module instance. ``array`` is set on the outermost unit of an array: the declaration, and the unit in which it stands."""
+    """A module instance. ``array`` is set on the outermost unit of an array: the declaration, and the unit that
+    contains it."""
 
     module: ModuleFile
     prefix: str
@@ -43,7 +45,7 @@ class Unit:
 
     @property
     def used_modules(self) -> frozenset[str]:
-        """The names that the module gives to the modules it uses; they are not handed on."""
+        """The names that the module gives to the modules it uses; they are not exported."""
         return frozenset((use.alias or use.path.parts[-1]).text for use in self.declared(syntax.Use))
 
     def declared(self, kind: type[DeclarationT]) -> Iterator[DeclarationT]:

@@ -1,7 +1,8 @@
-"""Module instances ("units"): the top module, one shared instance of each used module, and every ``instance``, with their scopes.
+"""Module instances ("units"): the top module, one shared instance of each used module, and every ``instance``, with
+their scopes.
 
-A unit of an array ``r[p: T]`` is elaborated once with its index as a local named ``p`` (the canonical unit, of which kernel actions and
-properties are made), and again for every other index expression at which a member is used.
+A unit of an array ``r[p: T]`` is elaborated once with its index as a local named ``p`` (the canonical unit, of which
+kernel actions and properties are made), and again for every other index expression with which a member is used.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ class Units:
     _shared: dict[ModuleFile, str] = field(default_factory=dict)
 
     def build(self) -> Unit:
-        """Make every unit; the answer is the top module's."""
+        """Make every unit; returns the top module's."""
         self._shared = shared_modules(self.tree)
         return self._make(self.tree.top, "", {}, None, canonical=True)
 
     @property
     def shared(self) -> Mapping[ModuleFile, str]:
-        """The prefixes of the modules that have one shared instance; known once ``build`` was called."""
+        """The prefixes of the modules with a shared instance; known after ``build``."""
         return self._shared
 
     def canonical(self) -> tuple[Unit, ...]:
@@ -53,7 +54,7 @@ class Units:
         return tuple(self.by_prefix.values())
 
     def unit(self, prefix: str, index: kernel.Expr | None) -> Unit:
-        """The unit of that prefix; of an array, the one at that index."""
+        """The unit with that prefix; of an array, the one at that index."""
         canonical = self.by_prefix[prefix]
         if index is None or canonical.index is None or canonical.index.expr == index:
             return canonical
@@ -152,7 +153,7 @@ class Units:
         return self.at_index[root.prefix, expr]
 
     def _check_bindings(self, declaration: syntax.Instance, module: ModuleFile) -> None:
-        """An instance binds parameters that the module has, each once."""
+        """Check that an instance binds parameters that the module has, each once."""
         known = {d.name.text for d in module.tree.declarations if isinstance(d, syntax.Param)}
         first: dict[str, syntax.Binding] = {}
         for binding in declaration.bindings:

@@ -1,7 +1,7 @@
 """Finding and reading modules: the first pass, from one file to the tree of all the files that it uses.
 
-A module ``kafka.membership`` that is used in file F is ``kafka/membership.assay`` in F's directory, else in the nearest directory above it
-that has one, else among the specs that come with assay.
+A module ``kafka.membership`` used in file F is ``kafka/membership.assay`` in F's directory, else in the nearest
+directory above it that has one, else among the specs bundled with assay.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class ModuleTree:
 
 @dataclass(frozen=True, slots=True)
 class UnreadModule:
-    """A module before it is read: ``text`` if it was given as one, else the file at ``place``. ``file`` is its name in messages."""
+    """A module before it is read: ``text`` if it was given as text, else the file at ``place``. ``file`` is its name in
+    messages."""
 
     file: str
     place: Path | None
@@ -54,7 +55,7 @@ class UnreadModule:
 
 
 class Library(Protocol):
-    """Where modules come from."""
+    """A source of modules."""
 
     def find(self, name: str, user: UnreadModule) -> UnreadModule | None:
         """The module of that dotted name as used in ``user``, if there is one."""
@@ -99,7 +100,7 @@ class Given:
     beyond: Library
 
     def find(self, name: str, user: UnreadModule) -> UnreadModule | None:
-        """The text given under that name, else what the other library finds."""
+        """The text given under that name, else what the other library has."""
         if name in self.texts:
             return UnreadModule(f"{name}{SUFFIX}", None, self.texts[name])
         return self.beyond.find(name, user)
@@ -111,13 +112,13 @@ class Given:
 
 
 def shown(path: Path) -> str:
-    """How messages name a file: relative to the current directory where it lies below it."""
+    """The name of a file in messages: relative to the current directory if the file is below it."""
     absolute, here = _resolved(path), Path.cwd()
     return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(absolute)
 
 
 def _resolved(path: Path) -> Path:
-    """The path without links; one whose links go in a circle stays as it is, and reading it will say so."""
+    """The path without links. A path with a cycle of links stays as it is; reading it will report the cycle."""
     try:
         return path.resolve()
     except (OSError, RuntimeError):
@@ -125,7 +126,7 @@ def _resolved(path: Path) -> Path:
 
 
 def read_tree(top: UnreadModule, library: Library, diagnostics: Diagnostics) -> ModuleTree | None:
-    """The tree of all modules below ``top``, or None if that itself cannot be read.
+    """The tree of all modules below ``top``, or None if ``top`` itself cannot be read.
 
     Errors are recorded; an import that fails is left out of the tree.
     """

@@ -1,4 +1,4 @@
-"""What action parameters and the indices of arrays range over."""
+"""The domains of action parameters and of the indices of arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from assay.grammar.values import Atom, Value, VariantValue
 
 @dataclass(frozen=True, slots=True)
 class ParameterDomain:
-    """The set of a parameter's values. ``within`` is set where the set depends on the index of an array: then it becomes a guard."""
+    """The set of a parameter's values. ``within`` is set if the set depends on the index of an array; it then becomes a
+    guard."""
 
     item: Type
     domain: kernel.Expr
@@ -44,7 +45,7 @@ def parameter_domain(parameter: syntax.ActionParameter, unit: Unit, diagnostics:
 
 
 def _reads_state(expr: kernel.Expr, parameter: syntax.ActionParameter, diagnostics: Diagnostics) -> bool:
-    """Whether a set differs from state to state; reports it, for what differs is chosen in the action."""
+    """Whether a set depends on the state. Reports it: such a choice belongs into the action, as a pick."""
     read = next((node.name for node in nodes(expr) if isinstance(node, kernel.StateVar)), None)
     if read is None:
         return False

@@ -1,4 +1,4 @@
-"""What the chosen model and ``--set`` bind: from the text of both to one expression for each parameter."""
+"""The bindings of the chosen model and of ``--set``: from the text of both to one expression for each parameter."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Bindings:
 
     @property
     def from_log(self) -> bool:
-        """Whether a log decides how large the kernel is."""
+        """Whether a log determines the size of the kernel."""
         return bool(self.sorts or self.sizes)
 
 
@@ -53,7 +53,7 @@ def models_of(module: ModuleFile) -> tuple[syntax.ModelBlock, ...]:
 
 
 def chosen_model(module: ModuleFile, name: str | None, diagnostics: Diagnostics) -> syntax.ModelBlock | None:
-    """The model of that name; reports that there is none."""
+    """The model of that name. Reports that there is none."""
     if name is None:
         return None
     models = {model.name.text: model for model in models_of(module)}
@@ -67,7 +67,7 @@ def chosen_model(module: ModuleFile, name: str | None, diagnostics: Diagnostics)
 
 
 def default_model(module: ModuleFile) -> str | None:
-    """The model that is taken where none is named: the one called so, if there is one."""
+    """The model used if none is named: the one called ``default``, if there is one."""
     return next((model.name.text for model in models_of(module) if model.name.text == "default"), None)
 
 
@@ -77,7 +77,7 @@ def start_of(module: ModuleFile) -> Span:
 
 
 def override_text(overrides: Mapping[str, str]) -> str:
-    """What ``--set`` gave, one binding a line: the source that messages about it quote."""
+    """The ``--set`` options, one binding a line: the source text that messages about them quote."""
     return "\n".join(f"{name}={value}" for name, value in overrides.items())
 
 
@@ -88,7 +88,8 @@ def collect(
     overrides: Mapping[str, str],
     diagnostics: Diagnostics,
 ) -> Bindings:
-    """What is bound from outside; every model is checked for names, the chosen one is used, ``--set`` wins."""
+    """The bindings from outside. The names in every model are checked, the chosen model is used, and ``--set``
+    overrides it."""
     of_models = IdentityMemo((other, _of_model(other, slots, diagnostics)) for other in models)
     of_model = of_models[model] if model is not None else {}
     given: dict[str, syntax.Expr] = {}
@@ -118,13 +119,13 @@ def _of_model(model: syntax.ModelBlock, slots: Slots, diagnostics: Diagnostics) 
 
 
 def _check_shape(slot: FreeParameter, value: syntax.Expr, diagnostics: Diagnostics) -> None:
-    """What can be said about a binding of a model that is not chosen: a set parameter has to be given a set."""
+    """Check a binding of a model that is not chosen as far as possible: a set parameter needs a set."""
     if slot.declaration.type is None and not slot.declaration.size:
         element_names(slot.declaration, value, diagnostics)
 
 
 def parse_value(text: str, line: int, column: int, diagnostics: Diagnostics) -> syntax.Expr | None:
-    """The expression that ``--set P=text`` gives: ``true``, an integer, a name, or ``{a, b}``."""
+    """The expression of ``--set P=text``: ``true``, an integer, a name, or ``{a, b}``."""
     tokens = list(_tokens(text, line, column))
     whole = Span(COMMAND_LINE, line, column, line, column + max(1, len(text)))
     match [token[:2] for token in tokens]:
@@ -168,7 +169,7 @@ def _reference(token: tuple[str, str, Span]) -> syntax.Ref:
 
 
 def generated_names(param: str, count: int) -> tuple[str, ...]:
-    """The elements of a set parameter that is given by a number: ``b1``, ``b2``, … for ``Broker``."""
+    """The elements of a set parameter bound to a number: ``b1``, ``b2``, … for ``Broker``."""
     return tuple(f"{param[0].lower()}{number}" for number in range(1, count + 1))
 
 

@@ -15,5 +15,5 @@ __all__ = ["ERROR", "ErrorType", "check_storable", "elaborate_type", "type_text"
 
 
 def elaborate_type(type_expr: syntax.TypeExpr, scope: Scope, diagnostics: Diagnostics) -> Type:
-    """The type that is meant; after an error a type that mentions ``ErrorType``, which silences what would follow."""
+    """The kernel type. After an error it contains ``ErrorType``, which suppresses follow-up errors."""
     return type_in(type_expr, Context(scope, diagnostics, Fresh(), elaborate))

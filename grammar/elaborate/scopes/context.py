@@ -1,4 +1,4 @@
-"""What the elaboration of one expression carries along, and the supply of unique local names."""
+"""The context in which one expression is elaborated, and the supply of unique local names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.grammar.kernel.types import OptionType, Type
 class Fresh:
     """Makes local names that are unique within one action, property, scenario or rule: ``b``, then ``b'2``, ``b'3``.
 
-    ``expansions`` counts the calls of functions that were written out there.
+    ``expansions`` counts the function calls that were expanded there.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class Fresh:
         self.expansions = 0
 
     def __call__(self, name: str) -> str:
-        """A name that was not given before, made from ``name``."""
+        """A new name, made from ``name``."""
         count = self._used.get(name, 0) + 1
         self._used[name] = count
         return name if count == 1 else f"{name}'{count}"
@@ -34,10 +34,11 @@ Dispatch = Callable[[syntax.Expr, "Context", Type | None], kernel.Expr]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Where an expression is elaborated.
+    """The context of an expression.
 
-    ``dispatch`` elaborates any expression. ``sizes`` collects the places in which a size parameter was read. ``site`` is the place of the
-    outermost function call that is being expanded: what a function may do depends on where it is called.
+    ``dispatch`` elaborates any expression. ``sizes`` collects the places where a size parameter was read. ``site`` is
+    the place of the outermost function call that is being expanded: what a function may do depends on where it is
+    called.
     """
 
     scope: Scope
@@ -52,16 +53,17 @@ class Context:
         return replace(self, scope=scope)
 
     def timeless(self) -> Context:
-        """The same where no temporal operator may stand: anywhere but in the boolean structure of a property."""
+        """The same context where no temporal operator is allowed: anywhere but in the boolean structure of a
+        property."""
         return self.within(self.scope.allowing(temporal=False)) if self.scope.permissions.temporal else self
 
     def error(self, code: str, span: Span, message: str, *notes: Note | str) -> kernel.Expr:
-        """Report an error; the answer stands for the expression in which it was found."""
+        """Report an error; the result stands for the faulty expression."""
         self.diagnostics.error(code, span, message, *notes)
         return erroneous(span)
 
     def forbidden(self, code: str, span: Span, message: str, *notes: Note | str) -> kernel.Expr:
-        """Report what is not allowed at this place; inside a function, the place is that of its call."""
+        """Report something that is not allowed here; inside a function, at the place of its call."""
         if self.site is None:
             return self.error(code, span, message, *notes)
         return self.error(
@@ -69,11 +71,11 @@ class Context:
         )
 
     def infer(self, expr: syntax.Expr, hint: Type | None = None) -> kernel.Expr:
-        """Elaborate an expression whose type must be known in itself or by the hint; the hint is not enforced."""
+        """Elaborate an expression whose type must be known from itself or from the hint; the hint is not enforced."""
         return self.settled(self.attempt(expr, hint))
 
     def settled(self, expr: kernel.Expr) -> kernel.Expr:
-        """The expression, if its type is known entirely; reports E204 otherwise."""
+        """The expression if its type is completely known; reports E204 otherwise."""
         if not mentions(expr.type, UnknownType) or mentions(expr.type, ErrorType):
             return expr
         what = "`none`" if isinstance(expr.type, OptionType) else "what is empty"
@@ -85,9 +87,9 @@ class Context:
         )
 
     def attempt(self, expr: syntax.Expr, hint: Type | None = None) -> kernel.Expr:
-        """Elaborate an expression of which a ``none`` or ``{}`` may still be open.
+        """Elaborate an expression in which a ``none`` or ``{}`` may stay open.
 
-        What is nested so deeply that Python's stack ends, perhaps through a chain of functions, is reported as E017.
+        Nesting that exhausts Python's stack, perhaps through a chain of functions, is reported as E017.
         """
         try:
             return self.dispatch(expr, self, hint)
@@ -98,7 +100,7 @@ class Context:
 
 
 def erroneous(span: Span) -> kernel.Expr:
-    """What stands for an expression in which an error was reported."""
+    """A placeholder for an expression in which an error was reported."""
     return kernel.Const(ERROR, None, span=span)
 
 

@@ -14,24 +14,25 @@ def base_name(file: str) -> str:
 
 
 def place_label(span: Span) -> str:
-    """The label of what has none: ``lamp.assay:12``."""
+    """The label of a line without one: ``lamp.assay:12``."""
     return f"{base_name(span.file)}:{span.line}"
 
 
 @dataclass(frozen=True, slots=True)
 class ActionLabels:
-    """The labels of one action. In a joint action each part hands out its own; one that an earlier part has is qualified by ``part``."""
+    """The labels of one action. In a joint action each part assigns its own; one that an earlier part has is qualified
+    by ``part``."""
 
     diagnostics: Diagnostics
     part: str = ""
     taken: dict[str, tuple[str, Span]] = field(default_factory=dict)
 
     def of_part(self, part: str) -> ActionLabels:
-        """The same labels, handed out to a part of a joint action."""
+        """The same labels, for a part of a joint action."""
         return replace(self, part=part)
 
     def given(self, name: syntax.Name) -> str:
-        """A label as written; reports one that this part has already."""
+        """A label as written. Reports one that this part has already."""
         part, span = self.taken.get(name.text, (self.part, None))
         if span is not None and part == self.part:
             note = Note("first given here", span)
@@ -42,7 +43,7 @@ class ActionLabels:
         return self._take([name.text, f"{self.part}.{name.text}"], name.span)
 
     def placed(self, span: Span) -> str:
-        """The label of a line without one; two on one line are told apart by the column."""
+        """The label of a line without one; two on one line are distinguished by the column."""
         label = place_label(span)
         return self._take([label, f"{label}:{span.column}", f"{self.part}.{label}:{span.column}"], span)
 

@@ -1,4 +1,4 @@
-"""Optional values that a condition has shown to be present: read with their plain type where that is certain."""
+"""Optional values that a condition has shown to be present: they have their plain type where that is certain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.grammar.kernel.types import OptionType
 
 
 def narrowed(expr: kernel.Expr, scope: Scope) -> kernel.Expr:
-    """The value itself where an optional expression is known to be present."""
+    """The value itself, where an optional expression is known to be present."""
     if not scope.narrowed or not isinstance(expr.type, OptionType):
         return expr
     present = scope.narrowed.get(expr)
@@ -19,14 +19,14 @@ def narrowed(expr: kernel.Expr, scope: Scope) -> kernel.Expr:
 
 
 def widened(expr: kernel.Expr) -> kernel.Expr:
-    """The optional expression of which ``narrowed`` made the value; tests for presence may be repeated."""
+    """The optional expression that ``narrowed`` replaced; a presence test may be repeated."""
     return expr.operand if isinstance(expr, kernel.Unwrap) and not isinstance(expr.type, OptionType) else expr
 
 
 def known_present(expr: kernel.Expr, scope: Scope) -> Scope:
     """The scope in which an optional expression is known to be present.
 
-    An expression with binders of its own is left alone: each of its copies has other names, so none would be recognized.
+    An expression with binders of its own is not narrowed: each copy of it has other names, so none would be recognised.
     """
     if not isinstance(expr.type, OptionType) or bound_names(expr):
         return scope
@@ -36,7 +36,8 @@ def known_present(expr: kernel.Expr, scope: Scope) -> Scope:
 def narrowings_only(scope: Scope, outer: Scope) -> Scope:
     """What of ``scope`` may leave a negation: known presence, but no pattern variable.
 
-    A presence that is known of a pattern variable's value is kept: it is keyed by what the variable stands for.
+    A known presence of a pattern variable's value is kept, because it is keyed by the expression that the variable
+    stands for.
     """
     return replace(outer, narrowed=scope.narrowed)
 

@@ -1,4 +1,4 @@
-"""Looking through and rewriting kernel expressions, whatever their nodes."""
+"""Generic traversal and rewriting of kernel expressions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def nodes(root: kernel.Node) -> Iterator[kernel.Node]:
 
 
 def pieces(root: object) -> Iterator[syntax.Node]:
-    """Every piece of syntax inside a piece of syntax or a tuple of some, itself among them."""
+    """Every syntax node inside a node or a tuple of nodes, including itself."""
     return _inside(root, syntax.Node)
 
 
@@ -56,13 +56,13 @@ def uses(expr: kernel.Expr, name: str) -> bool:
 
 
 def bound_names(expr: kernel.Expr) -> frozenset[str]:
-    """The locals that the expression binds in itself."""
+    """The locals that the expression binds."""
     binders = (getattr(node, "binder", None) for node in nodes(expr))
     return frozenset(binder.name for binder in binders if isinstance(binder, kernel.Local))
 
 
 def with_fresh_binders(expr: kernel.Expr, fresh: Fresh) -> kernel.Expr:
-    """A copy that may stand beside the original: the names that it binds are its own."""
+    """A copy that may be used beside the original: its bound names are its own."""
     names = bound_names(expr)
     if not names:
         return expr
@@ -77,9 +77,10 @@ def with_fresh_binders(expr: kernel.Expr, fresh: Fresh) -> kernel.Expr:
 
 
 def rewritten(node: NodeT, change: Callable[[kernel.Node], kernel.Node]) -> NodeT:
-    """The tree with ``change`` applied to every node, inner nodes first; ``change`` keeps the kind of node that its place wants.
+    """The tree with ``change`` applied to every node, inner nodes first; ``change`` must keep the kind of node that its
+    place needs.
 
-    What does not change stays the same object.
+    Unchanged subtrees stay the same objects.
     """
     names = _names.get(type(node)) or _names_of(type(node))
     before = {name: getattr(node, name) for name in names if name != "span"}

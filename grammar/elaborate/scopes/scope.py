@@ -1,7 +1,7 @@
-"""What names denote, and the scopes in which they do: the table that elaboration reads.
+"""What names denote, and the scopes in which they do.
 
-A scope is a chain: locals (parameters, picks, pattern variables) over a module's own declarations over the names of the modules it uses.
-Scopes are never changed once elaboration of bodies begins; a scope with one more local is a new scope.
+A scope is a chain: locals (parameters, picks, pattern variables) over a module's own declarations over the names of the
+modules it uses. Scopes are immutable once elaboration of bodies begins; a scope with one more local is a new scope.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class SortEntity:
 
 @dataclass(frozen=True, slots=True)
 class AtomEntity:
-    """A named element of a set parameter; naming one of a symmetric set is allowed only in scenarios and bindings."""
+    """A named element of a set parameter. An element of a symmetric set may be named only in scenarios and bindings."""
 
     expr: kernel.Const
     sort: Sort
@@ -76,7 +76,8 @@ class TypeEntity:
 
 @dataclass(frozen=True, slots=True)
 class VariantEntity:
-    """A variant of an enum: a constructor and a pattern. Two enums may share a variant's name: the expected type decides."""
+    """A variant of an enum: a constructor and a pattern. Two enums may share a variant's name; the expected type
+    decides."""
 
     candidates: tuple[tuple[EnumType, VariantType], ...]
     span: Span
@@ -92,7 +93,8 @@ class FunctionEntity:
 
 @dataclass(frozen=True, slots=True)
 class ActionEntity:
-    """An action of a module; ``index`` is the expression at which an array of instances is addressed (its first kernel parameter)."""
+    """An action of a module; ``index`` is the expression that selects an instance of an array (its first kernel
+    parameter)."""
 
     name: str
     parameters: tuple[tuple[str, Type], ...]
@@ -102,7 +104,7 @@ class ActionEntity:
 
 @dataclass(frozen=True, slots=True)
 class ModuleEntity:
-    """A module or instance, whose members are reached with a dot."""
+    """A module or instance, whose members are accessed with a dot."""
 
     scope: Scope
     span: Span
@@ -148,8 +150,8 @@ class Permissions:
 class Scope:
     """A module's names with locals on top.
 
-    ``own`` wins over ``used``; a name that several used modules offer is ambiguous, and ``used`` lists them all.
-    ``calls`` are the functions being expanded, to find recursion.
+    ``own`` takes precedence over ``used``. A name that several used modules offer is ambiguous, and ``used`` lists them
+    all. ``calls`` are the functions being expanded, to find recursion.
     """
 
     module: str
@@ -164,7 +166,7 @@ class Scope:
     """Whether a log gives the elements of sets: it also gives the arguments of actions, so that these need not be listed."""
 
     def find(self, name: str) -> tuple[Entity, ...]:
-        """What the name may denote: nothing, one entity, or several used modules' (ambiguous)."""
+        """What the name may denote: nothing, one entity, or those of several used modules (ambiguous)."""
         for table in (self.locals, self.own):
             if name in table:
                 return (table[name],)

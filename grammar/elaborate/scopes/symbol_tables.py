@@ -1,6 +1,7 @@
-"""A module's own names as a table whose entries are made when they are first looked up, and the tables of the modules it uses.
+"""A module's own names as a table whose entries are made on first use, and the tables of the modules it uses.
 
-Declarations may stand in any order; making an entry may look up others. An entry that needs itself is a cycle, reported once.
+Declarations may stand in any order, so making an entry may look up others. An entry that needs itself is a cycle,
+reported once.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from assay.grammar.elaborate.scopes.type_relations import ERROR
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """How an entry is made; ``kind`` says what it is, for messages."""
+    """How an entry is made; ``kind`` names it in messages."""
 
     kind: str
     span: Span
@@ -95,7 +96,7 @@ class UsedNames(Mapping[str, tuple[Entity, ...]]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExportedNames(Mapping[str, Entity]):
-    """A module's names without those that it gives to the modules it uses."""
+    """A module's names without the names that it gives to the modules it uses."""
 
     own: Mapping[str, Entity]
     hidden: frozenset[str]
@@ -117,7 +118,7 @@ class ExportedNames(Mapping[str, Entity]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Behind(Mapping[str, tuple[Entity, ...]]):
-    """What a table offers, and behind it another table: a name of that one counts where the first has none."""
+    """A table in front of another: a name of the second counts if the first does not have it."""
 
     first: Mapping[str, tuple[Entity, ...]]
     then: Mapping[str, tuple[Entity, ...]]

@@ -1,7 +1,7 @@
-"""How types relate: which are the same for typing, which convert, what two have in common, and how they are written.
+"""Relations of types: which are the same for typing, which convert, what two have in common, and how they are written.
 
-All integers are one type for typing: ``int`` and every range are the same, and a capacity makes no difference. Only a value that is
-stored, passed or put into a payload has to lie in the range (see ``conversion``).
+All integers are one type for typing: ``int`` and every range are the same, and a capacity makes no difference. Only a
+value that is stored, passed or put into a payload must be in the range (see ``types.coercion``).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from assay.grammar.kernel.types import (
 
 @dataclass(frozen=True, slots=True)
 class ErrorType(Type):
-    """The type of an expression in which an error was reported; it silences what would follow from that error."""
+    """The type of an expression in which an error was reported; it suppresses follow-up errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownType(Type):
-    """What is inside a ``none`` or an empty display before the place in which it stands has told."""
+    """The item type of a ``none`` or an empty display until its surroundings determine it."""
 
 
 ERROR = ErrorType()
@@ -72,19 +72,19 @@ _WITHOUT_PARTS = frozenset({BoolType, IntType, RangeType, AtomType})
 
 
 def is_sized(type_: Type) -> bool:
-    """Whether a size parameter decides how many values the type has."""
+    """Whether a size parameter determines how many values the type has."""
     if isinstance(type_, RangeType):
         return type_.sized
     return any(is_sized(part) for part in parts(type_))
 
 
 def without_option(type_: Type | None) -> Type | None:
-    """``T`` of ``T?``; any other type is left alone."""
+    """``T`` of ``T?``; any other type unchanged."""
     return type_.item if isinstance(type_, OptionType) else type_
 
 
 def erased(type_: Type) -> Type:
-    """The type with integers for ranges and without capacities, down to enums and records, which keep their fields' types."""
+    """The type with integers for ranges and without capacities. Enums and records keep the types of their fields."""
     match type_:
         case RangeType():
             return INT
@@ -117,7 +117,7 @@ def same(left: Type, right: Type) -> bool:
 
 
 def join(left: Type, right: Type) -> Type | None:
-    """The type to which values of both convert: ``T`` and ``T?`` have ``T?`` in common; None if there is none."""
+    """The least type to which values of both convert: for ``T`` and ``T?`` it is ``T?``; None if there is none."""
     match left, right:
         case (OptionType(a), OptionType(b)):
             item = join(a, b)
@@ -160,7 +160,8 @@ def _join_maps(left: MapType, right: MapType) -> Type | None:
 
 
 def _join_inside(left: Type, right: Type) -> Type | None:
-    """Inside a collection nothing converts: ``set[T]`` and ``set[T?]`` have nothing in common."""
+    """The common type inside a collection, where nothing converts: ``set[T]`` and ``set[T?]`` have nothing
+    in common."""
     if isinstance(left, OptionType) and isinstance(right, OptionType):
         item = _join_inside(left.item, right.item)
         return None if item is None else OptionType(item)

@@ -1,4 +1,4 @@
-"""How many values a type has, as far as it matters whether they can be enumerated."""
+"""The number of values of a type, as far as it matters whether they can be enumerated."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Fitting a typed expression into the type that a place wants: ``T`` becomes ``T?``, open ``none`` and ``{}`` get their type, and
-integers are checked against a range where they are put into a value."""
+"""Coercion: a typed expression as a value of the type that its place wants.
+
+``T`` becomes ``T?``, an open ``none`` or ``{}`` gets its type, and integers are checked against a range where they
+become part of a value.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,11 @@ from assay.grammar.kernel.types import BagType, IntType, MapType, OptionType, Ra
 
 
 def convert(expr: kernel.Expr, to: Type, diagnostics: Diagnostics, *, put: bool = False) -> kernel.Expr:
-    """The expression as a value of ``to``; reports E201 if it cannot be one.
+    """The expression as a value of ``to``. Reports E201 if it cannot be one.
 
-    With ``put`` the value is passed on or becomes part of another value, so ranges are enforced by ``Checked``; without it the caller
-    stores the value (and ``conform``s it) or merely computes with it, and the result's integers may be wider than those of ``to``.
+    With ``put`` the value is passed on or becomes part of another value, so ranges are enforced by ``Checked``. Without
+    it the caller stores the value (and ``conform``s it) or merely computes with it; the integers of the result may then
+    exceed the ranges of ``to``.
     """
     if failed(expr) or mentions(to, ErrorType):
         return expr
@@ -33,7 +37,7 @@ def convertible(expr: kernel.Expr, to: Type) -> bool:
 
 
 def favouring(expr: kernel.Expr, to: Type | None) -> kernel.Expr:
-    """The expression as a value of a type that a hint suggests, where it can be one; as it is otherwise."""
+    """The expression as a value of the type that a hint suggests, if it can be one; unchanged otherwise."""
     return (None if to is None or failed(expr) or mentions(to, ErrorType) else _converted(expr, to, False)) or expr
 
 
@@ -53,7 +57,7 @@ def _converted(expr: kernel.Expr, to: Type, put: bool) -> kernel.Expr | None:
 
 
 def _settled(expr: kernel.Expr, to: Type) -> kernel.Expr | None:
-    """Give an open ``none`` or empty display the type that is wanted."""
+    """Give an open ``none`` or empty display the wanted type."""
     match expr, to:
         case (kernel.Const(OptionType(), None), OptionType()):
             return replace(expr, type=to)
@@ -87,7 +91,7 @@ def _settled_empty(expr: kernel.Expr, to: Type) -> kernel.Expr | None:
 
 
 def _total_for_partial(have: Type, want: Type) -> bool:
-    """A tabulated map is total or partial as the place wants it."""
+    """Make a tabulated map total or partial, as the place wants it."""
     return (
         isinstance(have, MapType)
         and isinstance(want, MapType)
@@ -118,7 +122,7 @@ def _in_range(expr: kernel.Expr, to: Type) -> kernel.Expr:
 
 
 def _literal_in_range(expr: kernel.Expr, to: Type) -> kernel.Expr:
-    """A number that lies in the range is of that range, without a check."""
+    """A literal in the range gets the range as its type, without a check."""
     if (
         isinstance(expr, kernel.Const)
         and isinstance(to, RangeType)
@@ -150,7 +154,7 @@ def fits(have: Type, want: Type) -> bool:
 
 
 def _report(expr: kernel.Expr, to: Type, diagnostics: Diagnostics) -> None:
-    """Report the mismatch, at the items of a display where they are what does not fit."""
+    """Report the mismatch, at the items of a display if they are what does not fit."""
     items = _items(expr, to)
     wrong = [(item, wanted) for item, wanted in items if not convertible(item, wanted)]
     if wrong:

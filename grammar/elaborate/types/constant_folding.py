@@ -1,7 +1,7 @@
-"""Values of closed expressions, for what must be known before anything runs: ranges, capacities, bindings and assumptions.
+"""Constant folding, for what must be known before anything runs: ranges, capacities, bindings and assumptions.
 
-This covers booleans, integers, elements, options, records, variants and sets of them. Maps, sequences and bags have no constants: where one
-stands in an assumption, the assumption is reported as one that cannot be computed.
+It covers booleans, integers, elements, options, records, variants and sets of them. Maps, sequences and bags have no
+constants: an assumption with one is reported as not computable.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ LARGEST_POWER_SET = 16
 
 
 class NotConstantError(Exception):
-    """The expression has no value that is known now: it reads state, is undefined, or is not of a kind that is computed here."""
+    """The expression has no statically known value: it reads state, is undefined, or is of a kind that is
+    not folded."""
 
 
 def constant(expr: kernel.Expr) -> Value | None:
-    """The value of a closed expression; None where it has none that is known now (and for ``none`` itself, see ``folded``)."""
+    """The value of a closed expression; None if it is not statically known (and for ``none`` itself, see
+    ``folded``)."""
     result = folded(expr)
     return None if result is None else result.value
 
@@ -39,7 +41,7 @@ def folded(expr: kernel.Expr) -> kernel.Const | None:
 
 
 def values_of(type_: Type) -> Iterator[Value]:
-    """All values of a type that is small enough, in canonical order; raises ``NotConstantError`` for others."""
+    """All values of a small type, in canonical order. Raises ``NotConstantError`` for a large one."""
     if cardinality(type_) > LIMIT:
         raise NotConstantError
     match type_:
@@ -234,7 +236,7 @@ def _within(type_: Type, value: Value) -> Value:
 
 
 def _count(operand: kernel.Expr, env: Env) -> int:
-    """The size of a whole type is known without its elements."""
+    """The size of a collection. That of a whole type is known without its elements."""
     if isinstance(operand, kernel.TypeDomain) and isinstance(operand.of, RangeType):
         return operand.of.high - operand.of.low + 1
     return len(_set(operand, env))

@@ -1,4 +1,5 @@
-"""Domains of quantifiers, comprehensions, picks and loops: sets that are small enough to enumerate, whatever a log's size parameters are."""
+"""Domains of quantifiers, comprehensions, picks and loops: sets that can be enumerated, whatever sizes a log gives to
+parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from assay.grammar.kernel.types import INT, BagType, MapType, OptionType, RangeT
 
 
 def set_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
-    """A set to go through, with the type of its elements."""
+    """A set to enumerate, with the type of its elements."""
     domain = cx.timeless().infer(expr)
     match domain.type:
         case SetType(item):
@@ -25,7 +26,7 @@ def set_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
 
 
 def sequence_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
-    """A sequence to go through, with the type of its elements."""
+    """A sequence to enumerate, with the type of its elements."""
     domain = cx.timeless().infer(expr)
     match domain.type:
         case SeqType(item):
@@ -57,7 +58,8 @@ def _advice(type_: Type) -> list[str]:
 
 
 def check_enumerable(domain: kernel.Expr, diagnostics: Diagnostics) -> bool:
-    """Whether a set may be gone through; reports one that a log may make large (E211) or that is too large as it stands (E210)."""
+    """Whether a set may be enumerated. Reports one that a log may make large (E211) or that is too large as it is
+    (E210)."""
     match domain:
         case kernel.TypeDomain(_, of):
             return check_enumerable_type(of, domain, diagnostics)
@@ -74,7 +76,7 @@ def check_enumerable(domain: kernel.Expr, diagnostics: Diagnostics) -> bool:
 
 
 def check_enumerable_type(of: Type, place: kernel.Node, diagnostics: Diagnostics) -> bool:
-    """Whether all values of a type may be gone through; reports it at ``place`` if not."""
+    """Whether all values of a type may be enumerated. Reports it at ``place`` if not."""
     if is_sized(of):
         message = "this goes through a range whose size a log decides"
         diagnostics.error(
@@ -95,7 +97,8 @@ def _small_enough(count: int, place: kernel.Node, diagnostics: Diagnostics) -> b
 
 
 def interval_type(low: kernel.Expr, high: kernel.Expr, *, sized: bool) -> SetType:
-    """The type of ``low .. high``: as narrow as is known now; ``sized`` tells whether a size parameter was read."""
+    """The type of ``low .. high``, as narrow as is statically known; ``sized`` says whether a size parameter
+    was read."""
     least, most = constant(low), constant(high)
     if isinstance(least, int) and isinstance(most, int) and least <= most:
         return SetType(RangeType(least, most, sized))

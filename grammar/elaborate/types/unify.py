@@ -1,4 +1,5 @@
-"""Expressions that must have one type: both sides of ``==``, both branches of ``if``, the items of a display."""
+"""Unification: expressions that must have one type, such as both sides of ``==``, both branches of ``if``, the items of
+a display."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from assay.grammar.kernel.types import BagType, SeqType, SetType, Type
 
 
 def is_empty(expr: syntax.Expr) -> bool:
-    """Whether the expression is ``none`` or an empty display, which has any type that fits."""
+    """Whether the expression is ``none`` or an empty display, whose type depends on its surroundings."""
     match expr:
         case syntax.NoneLit() | syntax.SetDisplay(()) | syntax.SeqDisplay(()) | syntax.BagDisplay(()):
             return True
@@ -23,7 +24,7 @@ def is_empty(expr: syntax.Expr) -> bool:
 
 
 def leans(expr: syntax.Expr, scope: Scope) -> bool:
-    """Whether the expression needs to be told its type by what stands beside it."""
+    """Whether the type of the expression depends on that of its neighbours."""
     if is_empty(expr):
         return True
     match expr:
@@ -52,8 +53,8 @@ def together(
 ) -> tuple[list[kernel.Expr], Type]:
     """Elaborate each expression in its context and convert all to their common type.
 
-    The type mentions ``UnknownType`` where all are open, and is ``ERROR`` after a clash. ``mismatch`` makes a message of two types that
-    have nothing in common.
+    The type contains ``UnknownType`` if all are open, and is ``ERROR`` after a clash. ``mismatch`` makes a message of
+    two types that have nothing in common.
     """
     values = [erroneous(expr.span) for expr, _ in items]
     common: Type | None = None
@@ -67,12 +68,13 @@ def together(
 
 
 def _suggestion(expr: syntax.Expr, common: Type | None) -> Type | None:
-    """What the others suggest: no range of theirs is imposed on a value that is only compared or combined with them."""
+    """The hint that the others give. Their ranges are not imposed on a value that is only compared or combined with
+    them."""
     return common if common is None or is_empty(expr) else erased(common)
 
 
 def _common(so_far: Type | None, value: kernel.Expr, cx: Context, mismatch: Mismatch) -> Type:
-    """The common type with one more value; once there is none, nothing more is reported."""
+    """The common type with one more value; after a clash nothing more is reported."""
     if so_far is None or so_far == ERROR or failed(value):
         return value.type if so_far is None else so_far
     joined = join(so_far, value.type)
@@ -83,7 +85,7 @@ def _common(so_far: Type | None, value: kernel.Expr, cx: Context, mismatch: Mism
 
 
 def _single(collection: Type, item: Type) -> list[str]:
-    """How a collection of one is written, where an element stands beside such a collection."""
+    """The notation for a collection of one element, for advice where an element stands beside such a collection."""
     if not isinstance(collection, SetType | SeqType | BagType) or join(collection.item, item) is None:
         return []
     match collection:
@@ -98,7 +100,7 @@ def _single(collection: Type, item: Type) -> list[str]:
 def _converted(
     values: list[kernel.Expr], common: Type, hint: Type | None, cx: Context
 ) -> tuple[list[kernel.Expr], Type]:
-    """Convert to the type that is wanted if all can be of it, to their common type otherwise."""
+    """Convert to the wanted type if all can be of it, to their common type otherwise."""
     if hint is not None and all(convertible(value, hint) for value in values):
         values = [convert(value, hint, cx.diagnostics) for value in values]
         types = [value.type for value in values if not failed(value)]
