@@ -23,11 +23,11 @@ from assay.traces.gc_control import frozen_heap, trim_heap
 from assay.traces.incremental.incremental_recheck import Retrial
 from assay.traces.incremental.kill_rate import kill_rate
 from assay.traces.native_replay import compiled_replay
-from assay.traces.native_replay.compiled_slices import follow_slices
+from assay.traces.native_replay.compiled_slices import replay_slices
 from assay.traces.native_replay.encode_lines import KindsOfEvents, needed
-from assay.traces.observe.binding import BindingTally, EventBinder, Unread, sum_of
+from assay.traces.observe.binding import BindingTally, EventBinder, Unread, total_of
 from assay.traces.observe.decomposition import Split, split
-from assay.traces.observe.model_size import Needing, Needs, adapted, kernel_for, trace_plan
+from assay.traces.observe.model_size import Needs, NeedsOfEvents, adapt_clause, kernel_for, trace_plan
 from assay.traces.observe.slice_assignment import SlicedEvents, sliced, unsliced
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps, reordering
@@ -160,7 +160,9 @@ def validate_shared(
     """
     with frozen_heap():
         followed = (
-            compiled_replay.follow(loaded, events, clause, options) if len(events) >= compiled_replay.WORTH_IT else None
+            compiled_replay.replay_log(loaded, events, clause, options)
+            if len(events) >= compiled_replay.WORTH_IT
+            else None
         )
         if followed is not None:
             return _of_followed(followed, len(events), _explanations(events, explain, levels)), {}
@@ -174,7 +176,7 @@ def validate_shared(
         read=len(events),
         checked=bool(found.search.frontier.order.streams),
         explained=findings.path is not None,
-        tally=sum_of([found.tally, unjoined]),
+        tally=total_of([found.tally, unjoined]),
         reason=findings.reason,
         violations=tuple(findings.violations),
         properties=PropertyChecker(model, model.kernel.properties).broken(run) if run is not None else (),
@@ -201,7 +203,7 @@ def validate_shared(
     return answer, slices
 
 
-def _of_followed(found: compiled_replay.Followed, read: int, explanations: tuple[EventMeaning, ...]) -> SharedAnswer:
+def _of_followed(found: compiled_replay.ReplayedLog, read: int, explanations: tuple[EventMeaning, ...]) -> SharedAnswer:
     """The answer about a log whose lines could be replayed to their end."""
     return SharedAnswer(
         kernel=found.kernel,
@@ -245,7 +247,7 @@ def check(
     names = fields_read(trace_plan(loaded.kernel, clause))
     parts = unsliced(events, names) if slicing is None else sliced(slicing, events, names)
     kernel, plan = kernel_for(loaded, _needs(parts, trace_plan(loaded.kernel, clause)), len(parts), clause)
-    plan = adapted(plan, options)
+    plan = adapt_clause(plan, options)
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
     model = TraceModel(kernel, plan) if divided is None else TraceModel(divided.kernel, divided.plan_of_shared(plan))
     read = EventBinder(model.plan, model.applies).read(parts.shared)
@@ -270,7 +272,7 @@ def _needs(parts: SlicedEvents, plan: k.TracePlan) -> Iterable[Needs]:
     """
     table = parts.shared.table
     if len(table) < compiled_replay.WORTH_IT or any(isinstance(part, LogEvents) for part in table.parts):
-        needing = Needing(plan)
+        needing = NeedsOfEvents(plan)
         return parts.distinct((plan.name, plan.rules), needing)
     more = {} if plan.slicing is None else {EVERY_SLICE: plan.slicing.sort.elements[0]}
     return [needed(list(KindsOfEvents(list(table), more).stated(plan.rules)), plan.rules)]
@@ -289,7 +291,7 @@ def validate_slices(
         return []
     with frozen_heap():
         selected = {name: events for name, events in slices.items() if isinstance(events, Selection)}
-        followed = follow_slices(shared.joint, selected) if len(selected) == len(slices) else {}
+        followed = replay_slices(shared.joint, selected) if len(selected) == len(slices) else {}
     others = {name: events for name, events in slices.items() if name not in followed}
     found = {each.result.name: each for each in answer_all(shared.joint, others, jobs, finish)}
     for name, answer in followed.items():
@@ -340,7 +342,7 @@ def conclude(
     """The answer about a whole log, from the answers about what is shared, about each slice (in the order of the
     slices), and about all together.
     """
-    tally = sum_of([shared.tally, *(each.tally for each in answers)])
+    tally = total_of([shared.tally, *(each.tally for each in answers)])
     results = tuple(_decided(each.result, whole) for each in answers)
     checked = shared.checked or any(each.tally.used for each in answers)
     violations = (*shared.violations, *_violated(answers), *(whole.violations if whole is not None else ()))

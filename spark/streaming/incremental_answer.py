@@ -22,7 +22,7 @@ from assay.spark.logs.tasks import ClusterAnswers, ClusterQuestion, Texts, valid
 from assay.spark.logs.validate import ClusterAnswer, cluster_answer
 from assay.spark.streaming.forked_workers import most_processes, run_in_fork
 from assay.traces.event import Notice
-from assay.traces.incremental.kernel_extension import alike_before
+from assay.traces.incremental.kernel_extension import slices_equal_before
 from assay.traces.incremental.log_diff import Grown, LogDiff
 from assay.traces.incremental.slice_checkpoints import SliceProgress
 from assay.traces.log_reader import without_gc
@@ -224,7 +224,7 @@ class IncrementalValidator:
             return inf if self._joiner is joiner else agree_before(joiner.joint.chain, joint.chain)
         self._joiner = Joiner(joint)
         self._kernels.append(KernelRules.of(self._joiner, self._kernels[-1]))
-        return alike_before(joiner, self._joiner)
+        return slices_equal_before(joiner, self._joiner)
 
     def _take_events(self, slices: Events) -> Grown:
         table = next((events.table for events in slices.values()), None)

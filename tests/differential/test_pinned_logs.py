@@ -158,7 +158,7 @@ def test_what_compiled_rules_accept_the_search_accepts(
     swapped = 0
     for seed in range(100):
         events = written(Random(seed))
-        fast = compiled_replay.follow(LOADED[clause], events, None, DEFAULT_OPTIONS)
+        fast = compiled_replay.replay_log(LOADED[clause], events, None, DEFAULT_OPTIONS)
         slow = answered(clause, events, monkeypatch, followed=False)
         accepted = slow.verdict is TraceVerdict.CONSISTENT and not slow.properties
         seen[fast is not None, accepted] += 1

@@ -116,10 +116,10 @@ def test_what_compiled_rules_accept_of_slices_the_search_accepts(monkeypatch: py
     for seed in range(120):
         shared, slices = validate_shared(LOADED, written(Random(seed)))
         assert shared.joint is not None
-        followed = pinned_slices.follow_slices(shared.joint, slices)
+        followed = pinned_slices.replay_slices(shared.joint, slices)
         both = {each.result.name: each for each in validate_slices(shared, slices)}
         with monkeypatch.context() as only:
-            only.setattr(validating, "follow_slices", lambda *_: {})
+            only.setattr(validating, "replay_slices", lambda *_: {})
             searched = {each.result.name: each for each in validate_slices(shared, slices)}
         for name, slow in searched.items():
             fast = followed.get(name)

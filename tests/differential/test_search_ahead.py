@@ -11,7 +11,7 @@ import pytest
 
 from assay.grammar.load import load_text
 from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
-from assay.traces.observe.binding import bind, changed
+from assay.traces.observe.binding import bind, with_field
 from assay.traces.observe.model_size import sized_kernel
 from assay.traces.observe.partial_order import order
 from assay.traces.search.dfs import Limits, TraceSearch
@@ -147,7 +147,7 @@ def test_what_is_known_of_lines_before_they_are_changed_misleads_no_search(hidde
             item = random.choice(whole.items)
             items = whole.streams[item.stream].items
             level = random.randrange(4)
-            edited = replace(item, observation=changed(item.observation, "level", level, level))
+            edited = replace(item, observation=with_field(item.observation, "level", level, level))
             kept = (edited,) if random.random() < 0.7 else ()
             others = whole.with_items(item.stream, (*items[: item.position], *kept, *items[item.position + 1 :]))
             search = search.with_change(others, edited if kept else None)

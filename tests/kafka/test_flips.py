@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from assay.cli.settings import load
-from assay.traces.impact.change_points import Flips, SharedChanges
-from assay.traces.impact.step_times import Moment, woven
+from assay.traces.impact.change_points import ConditionChanges, SharedChanges
+from assay.traces.impact.step_times import TimedState, merged
 from assay.traces.log_reader import read_logs
 from assay.traces.result import Impact
 from assay.traces.spec_selection import validate_with_selection
@@ -27,13 +27,13 @@ def test_looking_at_all_moments_tells_the_same(run: str, monkeypatch: pytest.Mon
     looked_at = 0
 
     def at_all(
-        self: Flips, timeline: SharedChanges, own: Sequence[Moment], truth: Callable[[Moment], bool]
-    ) -> Iterator[tuple[Moment, bool]]:
+        self: ConditionChanges, timeline: SharedChanges, own: Sequence[TimedState], truth: Callable[[TimedState], bool]
+    ) -> Iterator[tuple[TimedState, bool]]:
         nonlocal looked_at
-        for moment in woven(timeline.moments, own, self._own):
+        for moment in merged(timeline.moments, own, self._own):
             looked_at += 1
             yield moment, truth(moment)
 
-    monkeypatch.setattr(Flips, "of", at_all)
+    monkeypatch.setattr(ConditionChanges, "of", at_all)
     assert impact(run) == few
     assert looked_at > 100

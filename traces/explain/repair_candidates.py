@@ -13,7 +13,7 @@ from assay.grammar import kernel as k
 from assay.grammar.values import Value
 from assay.traces.explain.alternative_values import alternatives, contains, distance, parts
 from assay.traces.explain.blame import Suspect
-from assay.traces.observe.binding import changed
+from assay.traces.observe.binding import with_field
 from assay.traces.observe.model_size import is_sized
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.result import Repair
@@ -113,7 +113,7 @@ def _changes(
         for other in alternatives(value, field.binder.type, stated):
             old, new = _shown(value, field), _shown(other, field)
             repair = Repair("change", f"`{field.field}` is {new} instead of {old}", event, field.field, old, new)
-            edited = replace(item, observation=changed(item.observation, field.field, other, new))
+            edited = replace(item, observation=with_field(item.observation, field.field, other, new))
             possible = search.model.speaks_of(edited.observation)
             if not possible or not any(search.model.consume(edited, state) for state in states):
                 continue

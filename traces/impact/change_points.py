@@ -22,7 +22,7 @@ from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.impact.step_times import Moment, changes
+from assay.traces.impact.step_times import TimedState, changes
 
 UNDEFINED = object()
 
@@ -30,7 +30,7 @@ UNDEFINED = object()
 class SharedChanges:
     """The shared states by time, and where in them the values change that conditions consult. Shared by all slices."""
 
-    def __init__(self, moments: Sequence[Moment]) -> None:
+    def __init__(self, moments: Sequence[TimedState]) -> None:
         self.moments = moments
         self._changes: dict[object, list[int]] = {}
 
@@ -65,7 +65,7 @@ class SharedChanges:
         return found
 
 
-class Flips:
+class ConditionChanges:
     """The times at which a condition can change; ``own`` are the positions of the slice's variables in a state."""
 
     def __init__(self, condition: k.Expr, places: dict[str, int], own: Sequence[int]) -> None:
@@ -74,22 +74,28 @@ class Flips:
         self._direct = sorted(places[name] for name in read_directly(condition) if places[name] not in own)
 
     def of(
-        self, timeline: SharedChanges, own: Sequence[Moment], truth: Callable[[Moment], bool]
-    ) -> Iterator[tuple[Moment, bool]]:
+        self, timeline: SharedChanges, own: Sequence[TimedState], truth: Callable[[TimedState], bool]
+    ) -> Iterator[tuple[TimedState, bool]]:
         """The states of shared and slice execution together at which the condition can change, in order, with its
         truth.
         """
         own = list(changes(own, self._read))
         bounds = [bisect_right(timeline.times, moment.at) for moment in own]
         if bounds[0] > 0:
-            yield from self._stretch(timeline, timeline.moments[0], own[0].state, 0, bounds[0], truth)
+            yield from self._while_slice_stays(timeline, timeline.moments[0], own[0].state, 0, bounds[0], truth)
         for number, (moment, begin) in enumerate(zip(own, bounds, strict=True)):
             end = bounds[number + 1] if number + 1 < len(bounds) else len(timeline.moments)
-            yield from self._stretch(timeline, moment, moment.state, max(0, begin - 1), end, truth)
+            yield from self._while_slice_stays(timeline, moment, moment.state, max(0, begin - 1), end, truth)
 
-    def _stretch(
-        self, timeline: SharedChanges, first: Moment, own: State, at: int, end: int, truth: Callable[[Moment], bool]
-    ) -> Iterator[tuple[Moment, bool]]:
+    def _while_slice_stays(
+        self,
+        timeline: SharedChanges,
+        first: TimedState,
+        own: State,
+        at: int,
+        end: int,
+        truth: Callable[[TimedState], bool],
+    ) -> Iterator[tuple[TimedState, bool]]:
         """The change points from ``at`` to ``end`` while the slice's own values stay the same."""
         moment = replace(first, state=self._state(timeline.moments[at].state, own))
         while True:

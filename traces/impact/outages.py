@@ -23,8 +23,8 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import Atom, Value
 from assay.traces.attribution.attribution import RunStream
 from assay.traces.event import Event, Field
-from assay.traces.impact.change_points import Flips, SharedChanges
-from assay.traces.impact.step_times import Endings, Moment, changes, moments, spans, woven
+from assay.traces.impact.change_points import ConditionChanges, SharedChanges
+from assay.traces.impact.step_times import Endings, TimedState, changes, merged, spans, timeline
 from assay.traces.observe.binding import Observation, observe
 from assay.traces.observe.decomposition import split
 from assay.traces.observe.field_values import FieldMismatchError, OutOfRangeError, decode
@@ -33,7 +33,7 @@ from assay.traces.slices.slice_validator import SliceAnswer
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_keys import EVERY_SLICE
 
-Stretch = tuple[Moment, Moment | None]
+Interval = tuple[TimedState, TimedState | None]
 """The state from which on a condition holds, and the one from which on it does not; None if it holds to the end of the
 log.
 """
@@ -98,9 +98,11 @@ class Meter:
         self.places = {variable.name: at for at, variable in enumerate(kernel.variables)}
         self.own = () if plan.slicing is None else split(kernel, plan.slicing).own
         read = {self.places[name] for measure in plan.measures for name in variables_of(measure.condition)}
-        self.every = moments(basis.execution, plan.ordering, self.begin)
+        self.every = timeline(basis.execution, plan.ordering, self.begin)
         self.late = list(changes(self.every, sorted(read - set(self.own))))
-        self._flips = IdentityMemo((each, Flips(each.condition, self.places, self.own)) for each in plan.measures)
+        self._condition_changes = IdentityMemo(
+            (each, ConditionChanges(each.condition, self.places, self.own)) for each in plan.measures
+        )
         self.early = Endings(self.meanings, plan.ends, written).early(self.late)
         self._timelines = SharedChanges(self.early), SharedChanges(self.late)
 
@@ -109,7 +111,7 @@ class Meter:
         for measure in self.plan.measures:
             if not measure.fields:
                 truth = partial(self._holds_at, measure, {})
-                early, late = (_stretches((m, truth(m)) for m in found) for found in (self.early, self.late))
+                early, late = (_intervals_of((m, truth(m)) for m in found) for found in (self.early, self.late))
                 spells = self._spells(early, late)
                 yield Impact(measure.name, measure.text, None, tuple(spells))
 
@@ -122,7 +124,7 @@ class Meter:
     def _of_slice(self, result: SliceResult, events: Sequence[Event]) -> Iterator[Impact]:
         if result.execution is None:
             return
-        own = moments(result.execution, self.plan.ordering, self.begin)
+        own = timeline(result.execution, self.plan.ordering, self.begin)
         for measure in self.plan.measures:
             given = [field for field in measure.fields if field.field != EVERY_SLICE]
             if len(given) == len(measure.fields):
@@ -133,7 +135,7 @@ class Meter:
                 yield Impact(measure.name, measure.text, result.name, (), unstated)
                 continue
             truth = partial(self._holds_at, measure, stated)
-            spells = self._spells(*(self._told(measure, stated, shared, own, truth) for shared in self._timelines))
+            spells = self._spells(*(self._intervals(measure, stated, shared, own, truth) for shared in self._timelines))
             yield Impact(measure.name, measure.text, result.name, tuple(spells))
 
     def _noted(self, result: SliceResult, events: Sequence[Event]) -> SliceResult:
@@ -141,7 +143,7 @@ class Meter:
         own = [event for event in _of_kinds(events, kinds) if event.record.time is not None]
         if not own or result.execution is None:
             return result
-        states = list(woven(self.every, moments(result.execution, self.plan.ordering, self.begin), self.own))
+        states = list(merged(self.every, timeline(result.execution, self.plan.ordering, self.begin), self.own))
         times = [each.at for each in states]
         found = [
             Remark(note.severity, note.text.format_map(dict(seen.event.fields)), seen.event)
@@ -168,7 +170,7 @@ class Meter:
             found += _decoded(setting, field, self.begin)
         return sorted(found, key=lambda each: each.time)
 
-    def _holds_at(self, measure: k.Measure, stated: Mapping[str, Sequence[FieldStatement]], moment: Moment) -> bool:
+    def _holds_at(self, measure: k.Measure, stated: Mapping[str, Sequence[FieldStatement]], moment: TimedState) -> bool:
         bound = {
             field.binder.name: self._element()
             if field.field == EVERY_SLICE
@@ -188,21 +190,21 @@ class Meter:
         except Undefined:
             return False
 
-    def _told(
+    def _intervals(
         self,
         measure: k.Measure,
         stated: Mapping[str, Sequence[FieldStatement]],
         shared: SharedChanges,
-        own: Sequence[Moment],
-        truth: Callable[[Moment], bool],
-    ) -> Iterator[Stretch]:
+        own: Sequence[TimedState],
+        truth: Callable[[TimedState], bool],
+    ) -> Iterator[Interval]:
         """The intervals in which a measure's condition holds of a slice."""
         if any(len({each.value for each in statements}) > 1 for statements in stated.values()):
             read = [self.places[name] for name in variables_of(measure.condition)]
-            return _stretches((m, truth(m)) for m in changes(woven(shared.moments, own, self.own), read))
-        return _stretches(self._flips[measure].of(shared, own, truth))
+            return _intervals_of((m, truth(m)) for m in changes(merged(shared.moments, own, self.own), read))
+        return _intervals_of(self._condition_changes[measure].of(shared, own, truth))
 
-    def _spells(self, early: Iterable[Stretch], late: Iterable[Stretch]) -> Iterator[Spell]:
+    def _spells(self, early: Iterable[Interval], late: Iterable[Interval]) -> Iterator[Spell]:
         """The outages: the longest possible intervals, each with the least time for which the condition certainly held
         in it.
         """
@@ -240,9 +242,9 @@ def _values(field: str, events: Sequence[Event]) -> Iterable[tuple[Field, int | 
     return ((event.fields.get(field), event.record.time) for event in events)
 
 
-def _stretches(found: Iterable[tuple[Moment, bool]]) -> Iterator[Stretch]:
+def _intervals_of(found: Iterable[tuple[TimedState, bool]]) -> Iterator[Interval]:
     """The intervals in which a condition is true."""
-    begun: Moment | None = None
+    begun: TimedState | None = None
     for moment, holds in found:
         if holds and begun is None:
             begun = moment

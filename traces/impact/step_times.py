@@ -26,7 +26,7 @@ from assay.traces.table.event_table import times
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TimedState:
     """The state from a step on: its time by the lines, and its earliest and latest time (milliseconds since the epoch);
     and the step's event.
     """
@@ -51,22 +51,22 @@ def spans(streams: Iterable[RunStream]) -> dict[str, tuple[float, float]]:
     return found
 
 
-def moments(run: Execution, ordering: k.Ordering, begin: float) -> list[Moment]:
+def timeline(run: Execution, ordering: k.Ordering, begin: float) -> list[TimedState]:
     """The states of an execution with their times. A hidden step has the time of the next step that has a line.
 
     A step happened before everything after it, so its time is at most that of the earliest line from it on.
     """
     before_line = (inf if ordering.commit_before_line is None else ordering.commit_before_line) + ordering.skew
     at, late = _latest(run.steps, ordering.skew)
-    found = [Moment(begin, begin, begin, run.initial)]
+    found = [TimedState(begin, begin, begin, run.initial)]
     early = -inf
     for step, time, last in zip(run.steps, at, late, strict=True):
         if step.event is not None and step.event.record.time is not None:
-            told = float(step.event.record.time) - before_line
+            lower = float(step.event.record.time) - before_line
             # A line far later (a log replayed at a start repeats old facts) gives no lower bound: earlier lines need the step.
-            early = max(early, told) if told <= last else early
+            early = max(early, lower) if lower <= last else early
         here = max(found[-1].at, time) if time < inf else found[-1].at
-        found.append(Moment(here, -inf if step.event is None else early, last, step.state, step.event))
+        found.append(TimedState(here, -inf if step.event is None else early, last, step.state, step.event))
     return found
 
 
@@ -84,7 +84,7 @@ def _latest(steps: Sequence[ExecutedStep], skew: int) -> tuple[list[float], list
     return [time for time, _ in reversed(found)], [last for _, last in reversed(found)]
 
 
-def changes(found: Iterable[Moment], read: Sequence[int]) -> Iterator[Moment]:
+def changes(found: Iterable[TimedState], read: Sequence[int]) -> Iterator[TimedState]:
     """The states at which one of these variables changes."""
     before: list[Value] | None = None
     for moment in found:
@@ -109,13 +109,13 @@ class Endings:
                 if name in spans:
                     yield spans[name][1], Atom(type_.sort.name, at, name)
 
-    def early(self, found: Sequence[Moment]) -> list[Moment]:
+    def early(self, found: Sequence[TimedState]) -> list[TimedState]:
         """The same states if each run had ended right after its last line."""
         ended = [replace(_before(found, time), at=time, early=time, event=None) for time, _, _ in self.runs]
         every = sorted([*found, *ended], key=lambda each: each.at)
         return [replace(each, state=self._ended(each)) for each in every]
 
-    def _ended(self, moment: Moment) -> State:
+    def _ended(self, moment: TimedState) -> State:
         state = moment.state
         for time, action, atom in self.runs:
             if time <= moment.at:
@@ -128,12 +128,12 @@ class Endings:
         return next((each.state for each in outcomes if isinstance(each, Successor)), state)
 
 
-def _before(found: Sequence[Moment], time: float) -> Moment:
+def _before(found: Sequence[TimedState], time: float) -> TimedState:
     """The last state at or before a time, or else the first one."""
     return found[max(0, bisect_right(found, time, key=lambda each: each.at) - 1)]
 
 
-def woven(shared: Sequence[Moment], own: Sequence[Moment], variables: Sequence[int]) -> Iterator[Moment]:
+def merged(shared: Sequence[TimedState], own: Sequence[TimedState], variables: Sequence[int]) -> Iterator[TimedState]:
     """The shared and the slice execution as one, by time; ``variables`` are the positions of the slice's own
     variables.
     """

@@ -69,10 +69,10 @@ class Retrial:
 
     def judge(self, change: Change, *, explained: bool = False) -> RecheckAnswer:
         """The answer about the log with a change; with ``explained``, shared violations come with their blame."""
-        if beyond := self._beyond(change):
+        if beyond := self._outside_model(change):
             return RecheckAnswer(TraceVerdict.INCONSISTENT, tuple(map(violation_of, beyond)))
         shared = IdentityMemo(
-            (old, new) for old, new in change.items() if old in self._shared and not self._says_the_same(old, new)
+            (old, new) for old, new in change.items() if old in self._shared and not self._observes_the_same(old, new)
         )
         touched = dict.fromkeys(name for event in change if (name := self._owner.get(event)) is not None)
         joiner = self.joiner
@@ -81,7 +81,7 @@ class Retrial:
             search, misfits = self._changed_search(shared)
             if misfits:
                 return RecheckAnswer(TraceVerdict.INCONSISTENT, tuple(misfits))
-            conclusion = self._concluded(search)
+            conclusion = self._searched(search)
             if not isinstance(conclusion, Accepted):
                 return self._refused(search, conclusion, explained=explained)
             broken = self._properties.broken(execution(search.model, conclusion.path))
@@ -92,7 +92,7 @@ class Retrial:
         found = self._of_slices(joiner, names, change)
         return replace(found, properties=(*broken, *found.properties))
 
-    def _says_the_same(self, old: Event, new: Sequence[Event]) -> bool:
+    def _observes_the_same(self, old: Event, new: Sequence[Event]) -> bool:
         """Whether the clause observes the same in the replacement of a shared event.
 
         A line about a partition is also read for what is shared, and a change of its partition fields leaves that as it
@@ -107,7 +107,7 @@ class Retrial:
         before, now = self._bound([old]), self._bound(new)
         return not now.misfits and _state_the_same(before.observations, now.observations)
 
-    def _beyond(self, change: Change) -> list[Misfit]:
+    def _outside_model(self, change: Change) -> list[Misfit]:
         """The first value in changed events that is outside the model: a broker that the log never names, a number it
         never reaches.
         """
@@ -115,7 +115,7 @@ class Retrial:
         binders = [self._binder] if self.joiner is None else [self._binder, self.joiner.binder]
         return [misfit for binder in binders for misfit in binder.misfits(news)][:1] if news else []
 
-    def _concluded(self, search: TraceSearch) -> Conclusion:
+    def _searched(self, search: TraceSearch) -> Conclusion:
         """The search's conclusion from the last cut before the change, or from the beginning if the cut leaves it
         undecided.
         """

@@ -32,15 +32,15 @@ Added = Mapping[str, frozenset[str]]
 """The new elements of each set parameter that has some."""
 
 
-def alike_before(old: Joiner, new: Joiner) -> float:
+def slices_equal_before(old: Joiner, new: Joiner) -> float:
     """Before which time slices are the same in both kernels; ``-inf`` if that cannot be shown."""
     added = _added(old.joint.split.kernel, new.joint.split.kernel)
-    if added is None or old.model.overflowed or not _are_alike(old.joint, new.joint, frozenset(added)):
+    if added is None or old.model.overflowed or not _are_equal_for_slices(old.joint, new.joint, frozenset(added)):
         return -inf
-    if _begin(old) != _begin(new) or not _tells_nothing(new, frozenset(added)):
+    if _begin(old) != _begin(new) or not _cannot_distinguish(new, frozenset(added)):
         return -inf
     mine, its = (_without(each.joint.chain, each.joint, added) for each in (old, new))
-    return min(agree_before(mine, its), _idle_before(new, added), LATEST)
+    return min(agree_before(mine, its), _disabled_before(new, added), LATEST)
 
 
 def _added(old: k.Kernel, new: k.Kernel) -> Added | None:
@@ -104,7 +104,7 @@ def _actions(divided: Split, plan: k.TracePlan) -> tuple[k.Action, ...]:
     )
 
 
-def _are_alike(old: Joint, new: Joint, grown: frozenset[str]) -> bool:
+def _are_equal_for_slices(old: Joint, new: Joint, grown: frozenset[str]) -> bool:
     """Whether kernels and clauses are equal for slices except for the elements of some sets, and for sizes that no
     choice ranges over.
     """
@@ -153,7 +153,7 @@ _known_names: dict[Any, tuple[str, ...]] = {}
 # --------------------------------------------------------------------------------------- dependence on single elements
 
 
-def _tells_nothing(joiner: Joiner, grown: frozenset[str]) -> bool:
+def _cannot_distinguish(joiner: Joiner, grown: frozenset[str]) -> bool:
     """Whether nothing in a slice enumerates the elements of these sets, or looks at a map of them as a whole."""
     divided = joiner.joint.split
     plan = joiner.model.plan
@@ -235,7 +235,7 @@ def _is_new(key: object, added: Added) -> bool:
     return isinstance(key, Atom) and key.name in added.get(key.sort, ())
 
 
-def _idle_before(joiner: Joiner, added: Added) -> float:
+def _disabled_before(joiner: Joiner, added: Added) -> float:
     """The time of the first shared state in which an action might take a new element that no line names; ``inf`` if
     there is none.
     """
@@ -245,16 +245,16 @@ def _idle_before(joiner: Joiner, added: Added) -> float:
         for action in _actions(joiner.joint.split, joiner.model.plan)
         for each in _open(joiner, action, added)
     ]
-    idle = IdentityTupleMemo[bool]()
+    disabled = IdentityTupleMemo[bool]()
     for state, time in zip(chain.states, chain.earliest, strict=True):
         number: int | None = None
         for guards, binder, atoms, read in open_:
             key = binder, *(state[i] for i in read)
-            is_idle = idle.get(key)
+            is_idle = disabled.get(key)
             if is_idle is None:
                 number = joiner.model.number(state) if number is None else number
                 refused = all(_is_refused(joiner, guards, binder.name, atom, number) for atom in atoms)
-                is_idle = idle.put(key, None, refused)
+                is_idle = disabled.put(key, None, refused)
             if not is_idle:
                 return time
     return inf

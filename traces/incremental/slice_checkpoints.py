@@ -19,7 +19,7 @@ from assay.checker.jit.array_ops import distinct
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.incremental.log_diff import Grown
-from assay.traces.observe.binding import BindingTally, Observation, Unread, chosen, observe
+from assay.traces.observe.binding import BindingTally, Observation, Unread, observe, views_to_check
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import Remark, SliceResult
 from assay.traces.slices.slice_validator import WIDTHS, Joiner, SliceAnswer, reason_of, slice_item, verdict_of
@@ -54,7 +54,7 @@ class PathCounts:
 
 
 @dataclass(slots=True)
-class Point:
+class Checkpoint:
     """A checkpoint: where a check was after an update.
 
     ``time`` is the latest line time so far, ``until`` the latest possible time of any such fact (milliseconds).
@@ -80,14 +80,14 @@ class Point:
     visited: int
     ways: IdentityMemo[VersionNode, PathCounts] = field(default_factory=IdentityMemo)
 
-    def __reduce__(self) -> tuple[Callable[..., Point], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., Checkpoint], tuple[object, ...]]:
         """Identities differ in another process, so ``ways`` is pickled in the order of the frontier."""
         ways = [self.ways.get(trail) for trail in self.frontier]
         return _point_of, (*(getattr(self, each.name) for each in fields(self)[:-1]), ways)
 
     def settle(self) -> None:
         """Drop everything that a resumed check does not read."""
-        kept = tuple(map(_since_write, self.frontier))
+        kept = tuple(map(_trimmed, self.frontier))
         ways = ((new, self.ways.get(old)) for new, old in zip(kept, self.frontier, strict=True))
         self.ways = IdentityMemo((trail, way) for trail, way in ways if way is not None)
         self.frontier = kept
@@ -96,20 +96,20 @@ class Point:
         )
 
 
-def _point_of(*given: Any) -> Point:
+def _point_of(*given: Any) -> Checkpoint:
     *others, ways = given
-    found = Point(*others)
+    found = Checkpoint(*others)
     rows = zip(found.frontier, ways, strict=True)
     found.ways = IdentityMemo((trail, way) for trail, way in rows if way is not None)
     return found
 
 
-def _since_write(trail: VersionNode) -> VersionNode:
+def _trimmed(trail: VersionNode) -> VersionNode:
     """The path to a node from the last update on; the update keeps its version only."""
     if trail.before is None or isinstance(trail.entry, VersionedUpdate):
         entry = VersionedUpdate(trail.entry.number, ()) if isinstance(trail.entry, VersionedUpdate) else trail.entry
         return replace(trail, before=None, entry=entry)
-    return replace(trail, before=_since_write(trail.before))
+    return replace(trail, before=_trimmed(trail.before))
 
 
 @dataclass(slots=True)
@@ -136,7 +136,7 @@ class SliceProgress:
         self.started: bool | None = None
         self._first = FirstWrite()
         self._counts = BindingCounts()
-        self._points: list[Point] = []
+        self._points: list[Checkpoint] = []
         self._items = 0
 
     def answer(self, joiner: Joiner, name: str, events: Selection, grown: Grown, before: float) -> SliceAnswer | None:
@@ -207,7 +207,7 @@ class SliceProgress:
         if read.tally.misfits or restated is None:
             return None
         self._count(new, grown, read.tally)
-        ordered = sorted(chosen(new, read, restated), key=lambda each: each[:2])
+        ordered = sorted(views_to_check(new, read, restated), key=lambda each: each[:2])
         positions = np.array(sorted({each.at for each in ordered}), np.int64)
         made = dict(zip(positions.tolist(), new.at(positions), strict=True))
         orders = dict(zip(positions.tolist(), grown.orders(new.positions[positions]), strict=True))
@@ -244,7 +244,7 @@ class SliceProgress:
 
     # -------------------------------------------------------------------------------------------------- the check
 
-    def _point_before(self, joiner: Joiner, items: Sequence[OrderedObservation], before: float) -> Point | None:
+    def _point_before(self, joiner: Joiner, items: Sequence[OrderedObservation], before: float) -> Checkpoint | None:
         """The last checkpoint that new lines, and changes of the shared state after ``before``, leave valid; new lines
         are added to it.
         """
@@ -267,7 +267,7 @@ class SliceProgress:
             self._points.pop()
         return None
 
-    def _go_on(self, joiner: Joiner, name: str, point: Point) -> SliceAnswer | None:
+    def _go_on(self, joiner: Joiner, name: str, point: Checkpoint) -> SliceAnswer | None:
         """The answer by a check from a checkpoint on; None if something is wrong, which only a whole check can
         explain.
         """
@@ -279,31 +279,31 @@ class SliceProgress:
         points, found, skips = check
         if found.violations or (history.narrowed and found.is_open) or not self._items:
             return None
-        told = _told(joiner, history, found, point)
-        if told is None:
+        counts = _counts_to_end(joiner, history, found, point)
+        if counts is None:
             return None
         self._points = [*self._points, *points][-POINTS:]
-        _note_ways(joiner, self._points, found.trail, point)
+        _store_counts(joiner, self._points, found.trail, point)
         for each in points:
             each.settle()
         if skips:
             self.until = inf
         verdict, reason = verdict_of(found), reason_of(found)
-        result = SliceResult(name, verdict, reason, self._counts.used, (), (), told.hidden, None, told.remarks)
+        result = SliceResult(name, verdict, reason, self._counts.used, (), (), counts.hidden, None, counts.remarks)
         return SliceAnswer(result, self._counts.tally(), history.visited)
 
     def _check(
-        self, joiner: Joiner, history: VersionHistory, point: Point
-    ) -> tuple[list[Point], SliceFindings, bool] | None:
+        self, joiner: Joiner, history: VersionHistory, point: Checkpoint
+    ) -> tuple[list[Checkpoint], SliceFindings, bool] | None:
         """The checkpoints made, the findings, and whether versions were skipped."""
         assert self.started is not None, "the events were looked at"
         asked = SliceQuery(started=self.started, partial=joiner.joint.partial, one_is_enough=True, explained=False)
         check = SliceCheck(history, joiner.blamer, point.rest, asked)
-        _take_up(check, point)
+        _resume(check, point)
         if check.out_of_order_lines():
             return None
         todo = entries(history.model, check.lines, check.late)
-        points: list[Point] = []
+        points: list[Checkpoint] = []
         time, until, skips = point.time, point.until, point.skips
         for at, entry in enumerate(todo):
             skips = skips or _skips(check, entry)
@@ -333,15 +333,15 @@ def _order_of(unread: Unread, new: Selection, grown: Grown) -> int:
     return grown.orders(new.positions[[at]])[0]
 
 
-def _beginning(joiner: Joiner, items: Sequence[OrderedObservation]) -> Point:
+def _beginning(joiner: Joiner, items: Sequence[OrderedObservation]) -> Checkpoint:
     """The checkpoint before all lines."""
     begin = VersionHistory(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0]).begin
     ways = IdentityMemo((trail, PathCounts({}, ())) for trail in begin)
     rest = sorted(items, key=lambda item: item.index)
-    return Point(-inf, -inf, -inf, rest, begin, None, (), (), False, (), (), None, False, 0, ways)
+    return Checkpoint(-inf, -inf, -inf, rest, begin, None, (), (), False, (), (), None, False, 0, ways)
 
 
-def _take_up(check: SliceCheck, point: Point) -> None:
+def _resume(check: SliceCheck, point: Checkpoint) -> None:
     """Set a check to a checkpoint."""
     check.frontier, check.last = point.frontier, point.last
     check.waiting, check.gaps = list(point.waiting), list(point.gaps)
@@ -364,10 +364,10 @@ def _point(
     rest: list[OrderedObservation],
     *,
     skips: bool,
-) -> Point:
+) -> Checkpoint:
     """The checkpoint after an update."""
     found, history = check.found, check.history
-    return Point(
+    return Checkpoint(
         number=write.number,
         time=times[0],
         until=times[1],
@@ -390,7 +390,9 @@ def _behind(ahead: Sequence[VersionedUpdate | Deed]) -> list[OrderedObservation]
     return [line for entry in ahead for line in (entry.lines if isinstance(entry, VersionedUpdate) else (entry.line,))]
 
 
-def _told(joiner: Joiner, history: VersionHistory, found: SliceFindings, point: Point) -> PathCounts | None:
+def _counts_to_end(
+    joiner: Joiner, history: VersionHistory, found: SliceFindings, point: Checkpoint
+) -> PathCounts | None:
     """The hidden steps and remarks on the path to the end.
 
     None if a property is violated on it, or may be violated before the checkpoint.
@@ -405,7 +407,7 @@ def _told(joiner: Joiner, history: VersionHistory, found: SliceFindings, point: 
     return _onward(joiner, point.ways[trails[0]], trails[1:])
 
 
-def _since(point: Point, end: VersionNode) -> list[VersionNode]:
+def _since(point: Checkpoint, end: VersionNode) -> list[VersionNode]:
     """The nodes up to the end, from the last one with known counts at the checkpoint; all nodes if there is none."""
     trails: list[VersionNode] = []
     for trail in end.backwards():
@@ -415,20 +417,20 @@ def _since(point: Point, end: VersionNode) -> list[VersionNode]:
     return trails[::-1]
 
 
-def _onward(joiner: Joiner, way: PathCounts, trails: Sequence[VersionNode]) -> PathCounts:
+def _onward(joiner: Joiner, counts: PathCounts, trails: Sequence[VersionNode]) -> PathCounts:
     """The counts extended by some nodes."""
-    hidden = Counter(way.hidden)
+    hidden = Counter(counts.hidden)
     hidden.update(taken.action for trail in trails for taken in trail.hidden)
-    return PathCounts(hidden, (*way.remarks, *joiner.remarks(trails)))
+    return PathCounts(hidden, (*counts.remarks, *joiner.remarks(trails)))
 
 
-def _note_ways(joiner: Joiner, points: Sequence[Point], end: VersionNode, begin: Point) -> None:
+def _store_counts(joiner: Joiner, points: Sequence[Checkpoint], end: VersionNode, begin: Checkpoint) -> None:
     """Store at each checkpoint the counts of the path through it."""
     trails = _since(begin, end)
-    way = begin.ways[trails[0]]
+    counts = begin.ways[trails[0]]
     at = IdentityMemo((trail, number) for number, trail in enumerate(trails))
     for point in points:
         if point is not begin:
             number = max((at[trail] for trail in point.frontier if trail in at), default=None)
             if number is not None:
-                point.ways[trails[number]] = _onward(joiner, way, trails[1 : number + 1])
+                point.ways[trails[number]] = _onward(joiner, counts, trails[1 : number + 1])

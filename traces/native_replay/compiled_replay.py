@@ -20,12 +20,12 @@ from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.load import Loaded
 from assay.traces.event import Event
 from assay.traces.native_replay.encode_lines import KindsOfEvents, needed
-from assay.traces.native_replay.lazy_execution import FollowedExecution
-from assay.traces.native_replay.linear_order import NoOrderError, Queue, queue
-from assay.traces.native_replay.run import encoded_lines, tally_of, walk
+from assay.traces.native_replay.lazy_execution import LazyExecution
+from assay.traces.native_replay.linear_order import LineQueue, NoOrderError, line_queue
+from assay.traces.native_replay.run import encoded_lines, replay, tally_of
 from assay.traces.observe.binding import BindingTally
 from assay.traces.observe.field_values import OutOfRangeError
-from assay.traces.observe.model_size import adapted, kernel_for, trace_plan
+from assay.traces.observe.model_size import adapt_clause, kernel_for, trace_plan
 from assay.traces.options import Options
 from assay.traces.properties.execution import PropertyChecker
 from assay.traces.result import Execution
@@ -42,7 +42,7 @@ NOT_SO = UnsupportedError, SpecError, OutOfRangeError, NoCodeError, NoOrderError
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class ReplayedLog:
     """A log that was replayed to its end: the sized kernel, the clause's name, the tally of its events, and the
     execution.
 
@@ -57,7 +57,7 @@ class Followed:
     visited: int
 
 
-def follow(loaded: Loaded, events: Sequence[Event], clause: str | None, options: Options) -> Followed | None:
+def replay_log(loaded: Loaded, events: Sequence[Event], clause: str | None, options: Options) -> ReplayedLog | None:
     """The log replayed to its end; None where the search has to decide."""
     plan = trace_plan(loaded.kernel, clause)
     table = EventTable.of(events)
@@ -65,38 +65,38 @@ def follow(loaded: Loaded, events: Sequence[Event], clause: str | None, options:
         plan.slicing is not None
         or options.mutants
         or options.partial
-        or not leave_nothing_open(loaded.kernel, plan, table)
+        or not every_line_names_action(loaded.kernel, plan, table)
     ):
         return None
     try:
-        return _follow(loaded, table, clause, options)
+        return _replay(loaded, table, clause, options)
     except NOT_SO:
         return None
 
 
-def leave_nothing_open(kernel: k.Kernel, plan: k.TracePlan, events: EventTable) -> bool:
+def every_line_names_action(kernel: k.Kernel, plan: k.TracePlan, events: EventTable) -> bool:
     """Whether every line that some rule is about names one action with all its arguments, or is a pure observation.
 
     It is asked of the kinds of events that occur and not of the events, of which there may be millions.
     """
     kinds = {traits.kind for traits in events.traits()}
-    return all(_is_pinned(kernel, rule) for rule in plan.rules if rule.event in kinds)
+    return all(_names_one_action(kernel, rule) for rule in plan.rules if rule.event in kinds)
 
 
-def _is_pinned(kernel: k.Kernel, rule: k.TraceRule) -> bool:
+def _names_one_action(kernel: k.Kernel, rule: k.TraceRule) -> bool:
     calls = [call for step in rule.steps for call in step]
     if len(calls) > 1 or any(None in call.arguments for call in calls):
         return False
     return not any(isinstance(each, k.Pick) for call in calls for each in kernel.action(call.action).body)
 
 
-def _follow(loaded: Loaded, events: EventTable, clause: str | None, options: Options) -> Followed | None:
+def _replay(loaded: Loaded, events: EventTable, clause: str | None, options: Options) -> ReplayedLog | None:
     listed = list(events)
     kinds = KindsOfEvents(listed)
     rules = trace_plan(loaded.kernel, clause).rules
     stated = list(kinds.stated(rules))
     kernel, sized = kernel_for(loaded, [needed(stated, rules)], len(events), clause)
-    plan = adapted(sized, options)
+    plan = adapt_clause(sized, options)
     asked = [plan.rules[each.rule] for each in stated]
     program = rule_program(kernel, asked, kernel.properties)
     model = TraceModel(kernel, plan)
@@ -106,19 +106,19 @@ def _follow(loaded: Loaded, events: EventTable, clause: str | None, options: Opt
     positions, lines = encoded_lines(stated, asked, program, steps)
     if not len(positions):
         return None
-    found = queue(listed, positions, lines, plan.ordering)
+    found = line_queue(listed, positions, lines, plan.ordering)
     initial = model.states[model.initial[0]]
     if PropertyChecker(model, kernel.properties).broken(Execution(initial, ())):
         return None
-    if not walk(steps, program.layout.pack(initial), found, 0, len(found)):
+    if not replay(steps, program.layout.pack(initial), found, 0, len(found)):
         return None
-    execution = FollowedExecution(model, asked, steps, found, partial(events.at, found.positions))
+    execution = LazyExecution(model, asked, steps, found, partial(events.at, found.positions))
     fields = np.array([len(rule.fields) for rule in asked])
     tally = tally_of(kinds, plan, listed, positions, int(fields[lines.rules].sum()))
-    return Followed(kernel, plan.name, tally, execution, _reordering(found), len(found))
+    return ReplayedLog(kernel, plan.name, tally, execution, _reordering(found), len(found))
 
 
-def _reordering(found: Queue) -> float:
+def _reordering(found: LineQueue) -> float:
     """By how many milliseconds, at most, a line was read after a later line that changed the state."""
     changed = np.where(found.lines.changes.astype(np.bool_), found.times, -np.inf)
     before = np.concatenate([[-np.inf], np.maximum.accumulate(changed)[:-1]])

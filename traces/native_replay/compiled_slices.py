@@ -14,11 +14,11 @@ import numpy as np
 from assay.checker.native.functions.trace_rules import RuleSteps, rule_program
 from assay.grammar import kernel as k
 from assay.traces.event import Event
-from assay.traces.native_replay.compiled_replay import NOT_SO, WORTH_IT, leave_nothing_open
+from assay.traces.native_replay.compiled_replay import NOT_SO, WORTH_IT, every_line_names_action
 from assay.traces.native_replay.encode_lines import KindsOfEvents
-from assay.traces.native_replay.lazy_execution import FollowedExecution
-from assay.traces.native_replay.linear_order import Queue, queue
-from assay.traces.native_replay.run import encoded_lines, tally_of, walk
+from assay.traces.native_replay.lazy_execution import LazyExecution
+from assay.traces.native_replay.linear_order import LineQueue, line_queue
+from assay.traces.native_replay.run import encoded_lines, replay, tally_of
 from assay.traces.observe.binding import BindingTally
 from assay.traces.properties.execution import PropertyChecker
 from assay.traces.result import Execution, SliceResult, TraceVerdict
@@ -30,7 +30,7 @@ from assay.traces.table.event_table import EventTable
 from assay.traces.table.statement_keys import EVERY_SLICE
 
 
-def follow_slices(joint: Joint, slices: Mapping[str, Selection]) -> dict[str, SliceAnswer]:
+def replay_slices(joint: Joint, slices: Mapping[str, Selection]) -> dict[str, SliceAnswer]:
     """The answers of those slices that were replayed to their ends; the other slices are left to the search."""
     if sum(map(len, slices.values())) < WORTH_IT or not _is_simple(joint):
         return {}
@@ -49,7 +49,7 @@ def _is_simple(joint: Joint) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Of:
+class _EventsOfSlices:
     """The events of slices in the order of the log: positions in its table, and the number of each event's slice.
 
     ``mark`` adds the slice's own field to an event.
@@ -67,9 +67,9 @@ class _Of:
 
 def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[str, SliceAnswer]]:
     stands_for = joint.split.slicing.sort.elements[0]
-    own = _of(slices, SliceField(stands_for))
+    own = _events_of(slices, SliceField(stands_for))
     kernel, plan = joint.split.kernel, joint.split.plan_of_slices(joint.plan)
-    if own is None or not leave_nothing_open(kernel, plan, own.table):
+    if own is None or not every_line_names_action(kernel, plan, own.table):
         return
     events = list(own.table.at(own.positions))
     names = {kernel.variables[at].name for at in joint.split.own}
@@ -85,18 +85,18 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
         return
     steps = RuleSteps(program)
     positions, lines = encoded_lines(stated, rules, program, steps)
-    waiting = queue(events, positions, lines, plan.ordering, own.owners)
+    waiting = line_queue(events, positions, lines, plan.ordering, own.owners)
     row = program.layout.pack(initial)
     counts = _Counts(events, own.owners, waiting, rules, plan)
     bounds = np.searchsorted(own.owners[waiting.positions], np.arange(len(slices) + 1))
     for number, (name, begin, end) in enumerate(zip(slices, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
-        if begin < end and walk(steps, row.copy(), waiting, begin, end):
-            told = partial(own.events, waiting.positions[begin:end])
-            run, tally = FollowedExecution(model, rules, steps, waiting, told, begin), counts.of(number)
+        if begin < end and replay(steps, row.copy(), waiting, begin, end):
+            events_of_slice = partial(own.events, waiting.positions[begin:end])
+            run, tally = LazyExecution(model, rules, steps, waiting, events_of_slice, begin), counts.of(number)
             yield name, SliceAnswer(_result(name, tally.used, run), tally, end - begin)
 
 
-def _of(slices: Mapping[str, Selection], mark: SliceField) -> _Of | None:
+def _events_of(slices: Mapping[str, Selection], mark: SliceField) -> _EventsOfSlices | None:
     """The events of all slices; None if some event belongs to several."""
     positions = np.concatenate([each.positions for each in slices.values()])
     owners = np.repeat(np.arange(len(slices)), [len(each) for each in slices.values()])
@@ -104,14 +104,19 @@ def _of(slices: Mapping[str, Selection], mark: SliceField) -> _Of | None:
     positions = positions[order]
     if (np.diff(positions) == 0).any():
         return None
-    return _Of(next(iter(slices.values())).table, positions, owners[order], mark)
+    return _EventsOfSlices(next(iter(slices.values())).table, positions, owners[order], mark)
 
 
 class _Counts:
     """How the events of each slice were bound."""
 
     def __init__(
-        self, events: Sequence[Event], owners: Numbers, waiting: Queue, rules: Sequence[k.TraceRule], plan: k.TracePlan
+        self,
+        events: Sequence[Event],
+        owners: Numbers,
+        waiting: LineQueue,
+        rules: Sequence[k.TraceRule],
+        plan: k.TracePlan,
     ) -> None:
         fields = np.array([len(rule.fields) for rule in rules])[waiting.lines.rules]
         count = int(owners.max()) + 1
@@ -132,5 +137,5 @@ class _Counts:
         return tally_of(KindsOfEvents(events), self._plan, events, np.flatnonzero(used), fields)
 
 
-def _result(name: str, used: int, run: FollowedExecution) -> SliceResult:
+def _result(name: str, used: int, run: LazyExecution) -> SliceResult:
     return SliceResult(name, TraceVerdict.CONSISTENT, None, used, (), (), {}, run, ())

@@ -10,12 +10,12 @@ from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
 from assay.traces.event import Event
-from assay.traces.native_replay.linear_order import Queue
+from assay.traces.native_replay.linear_order import LineQueue
 from assay.traces.result import ExecutedStep, Execution
 from assay.traces.search.transition_system import TraceModel
 
 
-class FollowedExecution(Execution):
+class LazyExecution(Execution):
     """An execution whose steps are replayed when they are first read. Most answers never print them.
 
     Pickled, it becomes a plain ``Execution``.
@@ -28,7 +28,7 @@ class FollowedExecution(Execution):
         model: TraceModel,
         rules: Sequence[k.TraceRule],
         steps: RuleSteps,
-        queue: Queue,
+        queue: LineQueue,
         events: Callable[[], Iterable[Event]],
         begin: int = 0,
     ) -> None:

@@ -23,7 +23,7 @@ class NoOrderError(Exception):
 
 
 @dataclass(slots=True)
-class Queue:
+class LineQueue:
     """Lines in their order, as columns: event position, stream number, time, and interval (milliseconds)."""
 
     keys: Sequence[Key]
@@ -38,7 +38,7 @@ class Queue:
     def __len__(self) -> int:
         return len(self.positions)
 
-    def others(self, at: int, end: int, window: float) -> Iterator[int]:
+    def alternatives(self, at: int, end: int, window: float) -> Iterator[int]:
         """The places before ``end`` of lines that may come instead of the line at ``at``.
 
         None is later than that line by more than ``window`` milliseconds.
@@ -70,9 +70,9 @@ class Queue:
             column[at : place + 1] = np.roll(column[at : place + 1], 1, axis=0)
 
 
-def queue(
+def line_queue(
     events: Sequence[Event], positions: Numbers, lines: EncodedLines, ordering: Ordering, owners: Numbers | None = None
-) -> Queue:
+) -> LineQueue:
     """The queue of the lines of events at some positions, given in the order of the events; raises ``NoOrderError``.
 
     With ``owners``, the number of each event's slice, the queue holds one slice after another.
@@ -94,7 +94,7 @@ def queue(
         np.zeros(len(order), np.uint8),
     )
     columns = (each[sequence] for each in (times, earliest, latest))
-    return Queue(keys, ordering.skew, followed, positions[order], streams[order], *columns)
+    return LineQueue(keys, ordering.skew, followed, positions[order], streams[order], *columns)
 
 
 def _keys(events: Sequence[Event], ordering: Ordering) -> tuple[list[Key], Numbers]:

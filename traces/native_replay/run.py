@@ -11,7 +11,7 @@ from assay.checker.native.functions.trace_rules import EncodedLines, RuleProgram
 from assay.grammar import kernel as k
 from assay.traces.event import Event
 from assay.traces.native_replay.encode_lines import EncodedStatements, KindsOfEvents, packed
-from assay.traces.native_replay.linear_order import Queue
+from assay.traces.native_replay.linear_order import LineQueue
 from assay.traces.observe.binding import NO_CONDITION, NO_RULE, BindingTally, Unread
 from assay.traces.search.driver import NEAR
 from assay.traces.store.record_block import Numbers
@@ -36,7 +36,7 @@ def encoded_lines(
     return positions[order], EncodedLines(numbers[order], rows[order], np.zeros(len(order), np.uint8))
 
 
-def walk(steps: RuleSteps, row: Rows, waiting: Queue, begin: int, end: int) -> bool:
+def replay(steps: RuleSteps, row: Rows, waiting: LineQueue, begin: int, end: int) -> bool:
     """Replay the lines from ``begin`` to ``end``; whether the end was reached. ``row`` is changed in place.
 
     Where a line is not enabled, the first allowed other line that is enabled is taken before it.
@@ -48,13 +48,15 @@ def walk(steps: RuleSteps, row: Rows, waiting: Queue, begin: int, end: int) -> b
             return True
         if at < 0:  # a property is violated: the search will find it again, and explain it
             return False
-        other = next((each for each in waiting.others(at, end, NEAR[0]) if _can_come(steps, row, waiting, each)), None)
+        other = next(
+            (each for each in waiting.alternatives(at, end, NEAR[0]) if _is_enabled(steps, row, waiting, each)), None
+        )
         if other is None:
             return False
         waiting.bring_forward(other, at)
 
 
-def _can_come(steps: RuleSteps, row: Rows, waiting: Queue, place: int) -> bool:
+def _is_enabled(steps: RuleSteps, row: Rows, waiting: LineQueue, place: int) -> bool:
     """Whether a line is enabled. A property that it would violate is found when the line is replayed."""
     after = steps.follow(row.copy(), waiting.lines, place, place + 1)
     return after != place

@@ -97,7 +97,7 @@ class BindingTally:
     unmapped: tuple[Unread, ...] = ()
 
 
-def sum_of(tallies: Sequence[BindingTally]) -> BindingTally:
+def total_of(tallies: Sequence[BindingTally]) -> BindingTally:
     """The tally of several parts together. The example of an unused kind is that of the first part that has one."""
     return BindingTally(
         sum(each.used for each in tallies),
@@ -287,13 +287,13 @@ class EventBinder:
         tally = BindingTally(used + len(misfits), fields, tuple(misfits), ignored.result(), unmapped.result())
         return Read(views, tally)
 
-    def thinned(self, events: Selection, read: Read) -> list[Observation]:
+    def without_repetitions(self, events: Selection, read: Read) -> list[Observation]:
         """The observations of the events without repetitions of one version (docs/design/equal-lines.md).
 
         An event is left out if an earlier one makes the same statement about the same version and the rule names no
         action.
         """
-        return observed(events, chosen(events, read))
+        return observations_of(events, views_to_check(events, read))
 
     def misfits(self, events: Iterable[Event]) -> list[Misfit]:
         """The first misfit of each of these events, even where another rule fits the event."""
@@ -322,8 +322,8 @@ class EventBinder:
         return tuple(view for view in views if view[1] is not None)
 
 
-def chosen(events: Selection, read: Read, restated: Container[int] = ()) -> list[RuleView]:
-    """The views that :meth:`EventBinder.thinned` keeps. A number in ``restated`` was seen before these events and is
+def views_to_check(events: Selection, read: Read, restated: Container[int] = ()) -> list[RuleView]:
+    """The views that :meth:`EventBinder.without_repetitions` keeps. A number in ``restated`` was seen before these events and is
     not new.
     """
     found: list[RuleView] = []
@@ -352,7 +352,7 @@ def bind(plan: TracePlan, events: Iterable[Event], condition: Condition) -> Boun
     return EventBinder(plan, condition).bind(events)
 
 
-def changed(observation: Observation, field: str, value: Value, text: Field) -> Observation:
+def with_field(observation: Observation, field: str, value: Value, text: Field) -> Observation:
     """The same observation with another value in one field; ``text`` is the field as the log would hold it."""
     values = tuple((name, value if name == field else old) for name, old in observation.values)
     bound = {entry.binder.name: dict(values)[entry.field] for entry in observation.rule.fields}
@@ -360,7 +360,7 @@ def changed(observation: Observation, field: str, value: Value, text: Field) -> 
     return replace(observation, event=event, bound=bound, values=values)
 
 
-def observed(events: Selection, chosen: Iterable[RuleView]) -> list[Observation]:
+def observations_of(events: Selection, chosen: Iterable[RuleView]) -> list[Observation]:
     """The observations of some views, in the order of the events."""
     ordered = sorted(chosen, key=lambda each: each[:2])
     positions = np.array(sorted({each.at for each in ordered}), np.int64)

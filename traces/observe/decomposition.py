@@ -35,7 +35,7 @@ class Split:
     actions: frozenset[str]
     relaxed: tuple[tuple[str, str], ...]
 
-    def seen(self, plan: k.TracePlan) -> tuple[int, ...]:
+    def shared_reads(self, plan: k.TracePlan) -> tuple[int, ...]:
         """The positions of the shared variables that slice actions, or the rules about slices, read."""
         names: set[str] = set()
         for action in self.kernel.actions:
@@ -49,14 +49,14 @@ class Split:
     def plan_of_shared(self, plan: k.TracePlan) -> k.TracePlan:
         """The trace clause restricted to what is shared."""
         hidden = tuple(name for name in plan.hidden if name not in self.actions)
-        return replace(plan, hidden=hidden, rules=tuple(rule for rule in plan.rules if not self.speaks_of_slices(rule)))
+        return replace(plan, hidden=hidden, rules=tuple(rule for rule in plan.rules if not self.reads_slices(rule)))
 
     def plan_of_slices(self, plan: k.TracePlan) -> k.TracePlan:
         """The trace clause restricted to what belongs to a slice."""
         hidden = tuple(name for name in plan.hidden if name in self.actions)
-        return replace(plan, hidden=hidden, rules=tuple(rule for rule in plan.rules if self.speaks_of_slices(rule)))
+        return replace(plan, hidden=hidden, rules=tuple(rule for rule in plan.rules if self.reads_slices(rule)))
 
-    def speaks_of_slices(self, rule: k.TraceRule) -> bool:
+    def reads_slices(self, rule: k.TraceRule) -> bool:
         """Whether a rule has the slice among its fields."""
         return any(field.field == EVERY_SLICE for field in rule.fields)
 
@@ -85,8 +85,8 @@ def split(kernel: k.Kernel, slicing: k.Slicing) -> Split:
     if problems:
         raise SpecError(problems)
     shared = tuple(i for i in range(len(kernel.variables)) if i not in own)
-    apart = replace(kernel, actions=tuple(actions))
-    return Split(apart, slicing, shared, tuple(own), frozenset(of_slices), tuple(relaxed))
+    without_guards = replace(kernel, actions=tuple(actions))
+    return Split(without_guards, slicing, shared, tuple(own), frozenset(of_slices), tuple(relaxed))
 
 
 def without_guards_on(divided: Split, names: frozenset[str]) -> Split:

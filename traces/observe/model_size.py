@@ -51,7 +51,7 @@ def sized_kernel(
 
     ``events`` must contain every distinct statement of the log; repetitions may be left out.
     """
-    asked = Needing(trace_plan(loaded.kernel, clause))
+    asked = NeedsOfEvents(trace_plan(loaded.kernel, clause))
     return kernel_for(loaded, map(asked, events), count, clause)
 
 
@@ -77,14 +77,14 @@ def _kernel(loaded: Loaded, wanted: Sizing) -> k.Kernel:
     return made
 
 
-def adapted(plan: k.TracePlan, options: Options) -> k.TracePlan:
+def adapt_clause(plan: k.TracePlan, options: Options) -> k.TracePlan:
     """The clause under the given options: another clock skew, strict, for certain versions, for logs with missing
     parts.
     """
     if options.skew is not None:
         plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
-    plan = strict(plan) if options.strict else of_versions(plan, options.versions)
-    return of_parts(plan) if options.partial and not options.begun else plan
+    plan = strict_clause(plan) if options.strict else clause_for_versions(plan, options.versions)
+    return clause_for_partial_logs(plan) if options.partial and not options.begun else plan
 
 
 KNOWN = "known"
@@ -93,12 +93,12 @@ it.
 """
 
 
-def strict(plan: k.TracePlan) -> k.TracePlan:
+def strict_clause(plan: k.TracePlan) -> k.TracePlan:
     """The clause without the actions that it reports as known behaviour: these explain nothing."""
     return _without(plan, {each.action for each in plan.reported if each.severity == KNOWN})
 
 
-def of_versions(plan: k.TracePlan, versions: Sequence[str]) -> k.TracePlan:
+def clause_for_versions(plan: k.TracePlan, versions: Sequence[str]) -> k.TracePlan:
     """The clause without the known behaviours of other versions; unchanged if no version is given.
 
     An action may be listed for several version ranges: it stays if one of them contains a given version.
@@ -116,7 +116,7 @@ def of_versions(plan: k.TracePlan, versions: Sequence[str]) -> k.TracePlan:
     return _without(replace(plan, reported=told), {each.action for each in known} - fitting)
 
 
-def of_parts(plan: k.TracePlan) -> k.TracePlan:
+def clause_for_partial_logs(plan: k.TracePlan) -> k.TracePlan:
     """The clause for logs with missing parts: no action that counts a version is hidden, since a missing line may
     report it.
     """
@@ -147,7 +147,7 @@ the type.
 """
 
 
-class Needing:
+class NeedsOfEvents:
     """Computes what an event needs for the rules of a clause."""
 
     def __init__(self, plan: k.TracePlan) -> None:

@@ -100,7 +100,7 @@ class PartialOrder:
         return replace(self, streams=(*self.streams[:stream], changed, *self.streams[stream + 1 :]))
 
 
-class Spanned(Protocol):
+class Interval(Protocol):
     """Something that happened between two times."""
 
     @property
@@ -114,7 +114,7 @@ class Spanned(Protocol):
         ...
 
 
-def in_turn(spans: Sequence[Spanned]) -> Iterator[tuple[float, float]]:
+def narrowed_in_order(spans: Sequence[Interval]) -> Iterator[tuple[float, float]]:
     """The intervals of facts that happened in this order, each narrowed by those before and after it."""
     earliest = accumulate((each.earliest for each in spans), max)
     latest = list(accumulate((each.latest for each in reversed(spans)), min))[::-1]

@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.grammar.kernel import Slicing
 from assay.traces.event import Event
-from assay.traces.observe.slice_incarnations import lives
+from assay.traces.observe.slice_incarnations import incarnations
 from assay.traces.table.event_selection import Selection, SliceField
 from assay.traces.table.event_table import EventTable, Positions, in_order
 from assay.traces.table.statement_ids import EveryKind, FieldNames
@@ -81,7 +81,7 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames) -> Slic
         every = np.concatenate([own, *of_group])
         group = np.sort(every[len(own) :])
         every[len(own) :] = group
-        for number, part in enumerate(lives(slicing, Selection(table, every, statements.numbers), len(own)), 1):
+        for number, part in enumerate(incarnations(slicing, Selection(table, every, statements.numbers), len(own)), 1):
             key = "-".join(name) + ("" if number == 1 else f"#{number}")
             slices[key] = Selection(table, np.sort(every[part]), statements.numbers, mark)
     return SlicedEvents(Selection(table, found.shared, statements.numbers), slices, names)

@@ -19,7 +19,7 @@ from assay.traces.table.event_selection import Selection
 Instant = tuple[int, int]
 """The time of a line in milliseconds, and its offset in its file, which orders lines of equal time."""
 
-Stated = list[tuple[Instant, str]]
+Reports = list[tuple[Instant, str]]
 """Identities, each with the instant of a line that reports it."""
 
 
@@ -29,7 +29,7 @@ itself comes after the fact.
 """
 
 
-def lives(slicing: Slicing, events: Selection, own: int) -> list[Numbers]:
+def incarnations(slicing: Slicing, events: Selection, own: int) -> list[Numbers]:
     """The positions, among a slice's events, of the events of each incarnation, in the order in which they began.
 
     The first ``own`` events are the slice's own; the others belong to its group and may concern other slices.
@@ -79,23 +79,23 @@ def _by_identity(field: str, events: Selection, own: int) -> list[Numbers]:
     every = {str(value) for value in stated if value is not None}
     if every == identities and len(every) < 2:
         return _divided(np.zeros(len(events), np.int64), 1)
-    told = _Told(field, events)
-    ages = {name: number for number, name in enumerate(told.in_order(identities))}
+    reported = _ReportedIdentities(field, events)
+    ages = {name: number for number, name in enumerate(reported.in_order(identities))}
     parts = np.full(len(events), -1)
     for at, event in enumerate(events):
-        identity = told.of(event)
+        identity = reported.of(event)
         if identity in ages or identity is None or not ages:
             parts[at] = ages.get(identity or "", 0)
     return [np.flatnonzero(parts == number) for number in range(max(1, len(ages)))]
 
 
-class _Told:
+class _ReportedIdentities:
     """When each identity was reported: in each log file of a process, by each process, and by any process."""
 
     def __init__(self, field: str, events: Iterable[Event]) -> None:
         self._field = field
-        self._by_log: dict[tuple[ProcessRun, str], Stated] = {}
-        self._by_run: dict[ProcessRun, Stated] = {}
+        self._by_log: dict[tuple[ProcessRun, str], Reports] = {}
+        self._by_run: dict[ProcessRun, Reports] = {}
         self._first: dict[str, Instant] = {}
         for event in events:
             value = event.fields.get(field)
@@ -107,7 +107,7 @@ class _Told:
             self._first[identity] = min(at, self._first.get(identity, at))
         for stated in (*self._by_log.values(), *self._by_run.values()):
             stated.sort()
-        self._births: Stated = sorted((at, identity) for identity, at in self._first.items())
+        self._births: Reports = sorted((at, identity) for identity, at in self._first.items())
 
     def in_order(self, identities: Iterable[str]) -> list[str]:
         """Identities by the instant at which they were first reported."""
@@ -121,7 +121,7 @@ class _Told:
         if value is not None:
             return str(value)
         before = (self._by_log.get((event.run, event.sequence), []), self._by_run.get(event.run, []), self._births)
-        found = (_last(stated, _instant(event)) for stated in before)
+        found = (_last(reports, _instant(event)) for reports in before)
         return next(
             (identity for identity in found if identity is not None), self._births[0][1] if self._births else None
         )
@@ -131,7 +131,7 @@ def _instant(event: Event) -> Instant:
     return event.record.time or 0, event.record.place.offset
 
 
-def _last(stated: Stated, at: Instant) -> str | None:
+def _last(reports: Reports, at: Instant) -> str | None:
     """The identity that was reported last at or before an instant."""
-    number = bisect_right(stated, at, key=lambda entry: entry[0])
-    return stated[number - 1][1] if number else None
+    number = bisect_right(reports, at, key=lambda entry: entry[0])
+    return reports[number - 1][1] if number else None

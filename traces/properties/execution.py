@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from assay.checker.native.functions.trace_rules import OF_STEPS
 from assay.grammar import kernel as k
 from assay.traces.event import Event
-from assay.traces.properties.incremental_conditions import StandingCondition
+from assay.traces.properties.incremental_conditions import IncrementalCondition
 from assay.traces.result import BrokenProperty, ExecutedStep, Execution
 from assay.traces.search.path import SearchPath
 from assay.traces.search.transition_system import TraceModel
@@ -52,7 +52,7 @@ class PropertyChecker:
     def __init__(self, model: TraceModel, properties: Iterable[k.Property]) -> None:
         self._model = model
         self._conditions = [
-            (prop, [(part.label, StandingCondition(model, part.condition)) for part in prop.conjuncts])
+            (prop, [(part.label, IncrementalCondition(model, part.condition)) for part in prop.conjuncts])
             for prop in properties
             if prop.kind in OF_STEPS
         ]
@@ -71,7 +71,7 @@ class PropertyChecker:
 
 
 def _breaches(
-    conjuncts: Sequence[tuple[str, StandingCondition]], numbers: Sequence[int], *, on_steps: bool
+    conjuncts: Sequence[tuple[str, IncrementalCondition]], numbers: Sequence[int], *, on_steps: bool
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """The positions at which a property is false, with the labels of its false conjuncts. Equal steps are evaluated
     once.

@@ -33,7 +33,7 @@ class Missing(Enum):
     VALUE = "undefined"
 
 
-class StandingCondition:
+class IncrementalCondition:
     """A condition that is evaluated again only where the values that it reads changed."""
 
     def __init__(self, model: TraceModel, condition: k.Expr) -> None:

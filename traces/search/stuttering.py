@@ -16,7 +16,7 @@ from assay.checker.interpreter.expressions.traverse import assignments, variable
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo, IdentitySet, IdentityTupleMemo
 from assay.grammar.values import Value
-from assay.traces.observe.binding import Observation, Read, RuleView, observed
+from assay.traces.observe.binding import Observation, Read, RuleView, observations_of
 from assay.traces.observe.partial_order import PartialOrder, order, stream_key
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.store.record_block import Numbers
@@ -40,7 +40,7 @@ def compared_events(model: TraceModel, events: Selection, read: Read) -> Partial
     outer = _Outer(stretches, read, int(events.numbers.max(initial=-1)) + 1)
     streams = (outer.of(own, events.numbers[own]) for own in events.by_stream(ordering.unit))
     kept = (each for own in streams for each in stretches.ends(_chosen(events, own, read)))
-    return order(observed(events, kept), ordering)
+    return order(observations_of(events, kept), ordering)
 
 
 class _Outer:

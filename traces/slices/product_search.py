@@ -23,15 +23,15 @@ from assay.grammar.load import Loaded
 from assay.grammar.values import Value
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.mismatch import violation_of
-from assay.traces.observe.binding import EventBinder, Misfit, Observation, Read, RuleView, observed
+from assay.traces.observe.binding import EventBinder, Misfit, Observation, Read, RuleView, observations_of
 from assay.traces.observe.decomposition import Split, split
-from assay.traces.observe.model_size import of_parts, of_versions, sized_kernel, strict
+from assay.traces.observe.model_size import clause_for_partial_logs, clause_for_versions, sized_kernel, strict_clause
 from assay.traces.observe.partial_order import (
     ObservationStream,
     OrderedObservation,
     PartialOrder,
     files_tell_order,
-    in_turn,
+    narrowed_in_order,
     stream_key,
 )
 from assay.traces.observe.slice_assignment import SlicedEvents
@@ -191,7 +191,7 @@ def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: O
     kernel, plan = sized_kernel(loaded, events.all, len(events), clause)
     if options.skew is not None:
         plan = replace(plan, ordering=replace(plan.ordering, skew=options.skew))
-    plan = strict(plan) if options.strict else of_versions(plan, options.versions)
+    plan = strict_clause(plan) if options.strict else clause_for_versions(plan, options.versions)
     assert plan.slicing is not None
     divided = split(kernel, plan.slicing)
     model = WholeModel(kernel, plan, divided)
@@ -204,7 +204,7 @@ def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: O
     if found is None:
         built = _Built(model, compared_events(reader, events.shared, read))
         for name, own in slices.items():
-            built.add(name, binder.thinned(own, reads[name]))
+            built.add(name, binder.without_repetitions(own, reads[name]))
         found = built.order()
     told = {line.observation.event.record.place for item in found.items for line in item_lines(item)}
     return ProductSearch(TraceSearch(model, TraceHeads(found)), len(told), divided, misfits)
@@ -230,7 +230,7 @@ def _placed(events: Selection, read: Read) -> Iterator[tuple[int, Observation]]:
         RuleView(at, view_at, view) for at, number in numbers for view_at, view in enumerate(read.views.get(number, ()))
     ]
     positions = events.positions[[each.at for each in every]].tolist() if every else []
-    return zip(positions, observed(events, every), strict=True)
+    return zip(positions, observations_of(events, every), strict=True)
 
 
 def _slice_of(item: OrderedObservation) -> str:
@@ -404,7 +404,7 @@ def _written(item: OrderedObservation) -> float:
 
 def _tightened(items: Sequence[OrderedObservation]) -> list[OrderedObservation]:
     """Items in one order, each no later than those after it."""
-    return [replace(item, latest=last) for item, (_, last) in zip(items, in_turn(items), strict=True)]
+    return [replace(item, latest=last) for item, (_, last) in zip(items, narrowed_in_order(items), strict=True)]
 
 
 def check_whole(
@@ -454,7 +454,7 @@ def _accepted(answer: ProductAnswer, search: TraceSearch, path: SearchPath, divi
 
 def _without_writes(full: TraceSearch, divided: Split) -> TraceSearch:
     """The search without hidden updates, which hardly any log needs and which lead to very many states."""
-    plan = of_parts(full.model.plan)
+    plan = clause_for_partial_logs(full.model.plan)
     if plan.hidden == full.model.plan.hidden:
         return full
     return TraceSearch(WholeModel(full.model.kernel, plan, divided), full.frontier)

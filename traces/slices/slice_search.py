@@ -32,7 +32,7 @@ from assay.traces.observe.partial_order import (
     ObservationStream,
     OrderedObservation,
     PartialOrder,
-    in_turn,
+    narrowed_in_order,
     stream_key,
 )
 from assay.traces.options import DEFAULT_OPTIONS
@@ -153,7 +153,7 @@ def _is_surely_after(one: OrderedObservation, other: OrderedObservation, skew: i
 def _in_order(steps: Sequence[SharedStep]) -> tuple[SharedStep, ...]:
     """The steps with intervals narrowed so that their order is that of the list."""
     times = accumulate((step.time for step in steps), max)
-    rows = zip(steps, times, in_turn(steps), strict=True)
+    rows = zip(steps, times, narrowed_in_order(steps), strict=True)
     return tuple(replace(step, time=time, earliest=low, latest=high) for step, time, (low, high) in rows)
 
 

@@ -15,7 +15,7 @@ from assay.traces.event import Event, LogPosition
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.observe.binding import BindingTally, EventBinder, Observation
 from assay.traces.observe.decomposition import Split, without_guards_on
-from assay.traces.observe.model_size import of_parts
+from assay.traces.observe.model_size import clause_for_partial_logs
 from assay.traces.observe.partial_order import OrderedObservation, files_tell_order
 from assay.traces.options import Options
 from assay.traces.properties.execution import PropertyChecker
@@ -110,11 +110,11 @@ class Joint:
         asked, others = ((each.plan, each.partial, each.begun, each.late, each.supposes) for each in (self, other))
         return asked == others
 
-    def of_parts(self) -> Joint:
+    def for_partial_logs(self) -> Joint:
         """The same, where any lines may be missing."""
-        return replace(self, plan=of_parts(self.plan), partial=True, begun=False)
+        return replace(self, plan=clause_for_partial_logs(self.plan), partial=True, begun=False)
 
-    def freed(self) -> Joint:
+    def with_unknown_hidden_times(self) -> Joint:
         """The same, where slices may act whatever the hidden steps changed, as far as these may have come at another
         time.
         """
@@ -127,7 +127,7 @@ def joint(
     split: Split, plan: k.TracePlan, shared: TraceModel, path: SearchPath, writer: ConditionPrinter, options: Options
 ) -> Joint:
     """The joint of an accepted shared path."""
-    seen = split.seen(plan)
+    seen = split.shared_reads(plan)
     partial = options.partial and not options.begun
     apart = files_tell_order(plan)
     hidden = shared.plan.hidden if apart else {taken.action for move in path.moves() for taken in move.hidden}
@@ -166,7 +166,9 @@ class SliceLines:
     def __init__(self, model: TraceModel, binder: EventBinder, events: Selection, joint: Joint) -> None:
         self._binder, self._events = binder, events
         self.read = binder.read(events)
-        self.few = [slice_item(number, seen) for number, seen in enumerate(binder.thinned(events, self.read))]
+        self.few = [
+            slice_item(number, seen) for number, seen in enumerate(binder.without_repetitions(events, self.read))
+        ]
         self.started = joint.is_begun(events, FirstWrite().with_lines(model, self.few))
 
     @property
@@ -310,7 +312,7 @@ class Joiner:
     @cached_property
     def for_partial_logs(self) -> Joiner:
         """The validator for logs in which any lines may be missing."""
-        return Joiner(self.joint.of_parts())
+        return Joiner(self.joint.for_partial_logs())
 
     @cached_property
     def _conditions_on_assumed(self) -> ConditionRemover:
@@ -319,7 +321,7 @@ class Joiner:
     @cached_property
     def with_unknown_hidden_times(self) -> Joiner:
         """The validator where slices may act whatever hidden shared steps changed."""
-        return Joiner(self.joint.freed())
+        return Joiner(self.joint.with_unknown_hidden_times())
 
     def _slice(self, name: str, lines: SliceLines) -> SliceResult:
         self.forget()

@@ -17,7 +17,7 @@ from assay.checker.interpreter.expressions.traverse import free_locals, variable
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.values import Value
-from assay.traces.observe.binding import Observation, changed
+from assay.traces.observe.binding import Observation, with_field
 from assay.traces.observe.decomposition import Split
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.transition_system import ANY, Taken, TraceModel
@@ -449,4 +449,4 @@ def _parts(condition: k.Expr) -> Iterator[k.Expr]:
 def with_number(line: OrderedObservation, number: int) -> OrderedObservation | None:
     """The line as if it had another version."""
     name = at_field(line.observation.rule)
-    return None if name is None else replace(line, observation=changed(line.observation, name, number, number))
+    return None if name is None else replace(line, observation=with_field(line.observation, name, number, number))

@@ -15,7 +15,7 @@ from itertools import pairwise
 from math import inf
 from operator import itemgetter
 
-from assay.traces.observe.partial_order import ObservationStream, OrderedObservation, PartialOrder, in_turn
+from assay.traces.observe.partial_order import ObservationStream, OrderedObservation, PartialOrder, narrowed_in_order
 from assay.traces.slices.versions.version_history import by_time
 from assay.traces.slices.versions.version_item import WrittenItem
 
@@ -92,7 +92,7 @@ def _written(lines: Sequence[OrderedObservation], prompt: Collection[int]) -> Wr
 
 def _in_order(items: Sequence[OrderedObservation], stream: int) -> tuple[OrderedObservation, ...]:
     """The items of a stream with intervals narrowed to their order."""
-    rows = enumerate(zip(items, in_turn(items), strict=True))
+    rows = enumerate(zip(items, narrowed_in_order(items), strict=True))
     return tuple(
         replace(item, stream=stream, position=at, earliest=low, latest=high) for at, (item, (low, high)) in rows
     )

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import islice
 
 from assay.grammar.identity_memo import IdentitySet
-from assay.traces.observe.binding import changed
+from assay.traces.observe.binding import with_field
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.versions.findings import SliceFindings
@@ -105,4 +105,4 @@ def _renumbered(
 def _read_with(line: OrderedObservation, name: str | None, number: int) -> OrderedObservation:
     if name is None or all(field.field != name for field in line.observation.rule.fields):
         return line
-    return replace(line, observation=changed(line.observation, name, number, number))
+    return replace(line, observation=with_field(line.observation, name, number, number))

@@ -10,7 +10,7 @@ from tests.measuring import measured as of_events
 from assay.grammar.kernel import Ordering
 from assay.grammar.load import load_text
 from assay.traces.event import Event, Field
-from assay.traces.impact.step_times import moments
+from assay.traces.impact.step_times import timeline
 from assay.traces.result import ExecutedStep, Execution, Impact, Validation
 
 DESKS = """\
@@ -107,7 +107,7 @@ def test_a_line_from_long_after_a_step_does_not_make_what_follows_late(line: Lin
     """Such as one of somebody who reads all changes again when it starts."""
     steps = [(9_000, "replayed"), (1_000, "first"), (2_000, "second"), (9_500, "third")]
     run = Execution((), tuple(ExecutedStep(line("n", at, at, "Put"), name, (), ()) for at, name in steps))
-    found = moments(run, Ordering(commit_before_line=10), 0.0)[1:]
+    found = timeline(run, Ordering(commit_before_line=10), 0.0)[1:]
     assert [(each.at, each.early, each.late) for each in found] == [
         (1_000, -inf, 1_000),
         (1_000, 990, 1_000),

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.synthetic import generate
 
 from assay.grammar.load import bundled_specs, load_spec
-from assay.traces.incremental.kernel_extension import alike_before
+from assay.traces.incremental.kernel_extension import slices_equal_before
 from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.scoped_validate import AnswerScope, validate_shared_in_scope
@@ -53,14 +53,14 @@ def test_a_process_that_starts_later_makes_no_difference_before(reading: LogRead
     old, new = joiner(reading, until), whole
     assert len(elements(old, "Process")) < len(elements(new, "Process"))
     assert elements(old, "Broker") == elements(new, "Broker")
-    assert begun[-2] < alike_before(old, new) < inf
-    assert alike_before(new, old) == -inf  # an element is lost
+    assert begun[-2] < slices_equal_before(old, new) < inf
+    assert slices_equal_before(new, old) == -inf  # an element is lost
 
 
 def test_a_broker_that_nobody_knew_makes_a_difference(reading: LogReading, whole: Joiner) -> None:
     old, new = joiner(reading, starts(reading)[1] - 1), whole
     assert len(elements(old, "Broker")) < len(elements(new, "Broker"))
-    assert alike_before(old, new) == -inf
+    assert slices_equal_before(old, new) == -inf
 
 
 def test_a_new_process_that_can_act_makes_a_difference(reading: LogReading) -> None:
@@ -73,7 +73,7 @@ def test_a_new_process_that_can_act_makes_a_difference(reading: LogReading) -> N
             for action in kernel.actions
         )
         each.joint = replace(each.joint, split=replace(each.joint.split, kernel=replace(kernel, actions=free)))
-    assert alike_before(old, new) == -inf
+    assert slices_equal_before(old, new) == -inf
 
 
 def test_chains_agree_up_to_where_they_part(whole: Joiner) -> None:

@@ -91,7 +91,7 @@ def test_a_process_does_nothing_before_the_one_before_it_has_ended(tmp_path: Pat
         entry("Released", 11, "c2", 1, run=2),
         entry("Written", 12, "c2", 2, run=1),
     ]
-    assert compiled_replay.follow(LOADED, events_of(tmp_path, entries), "near", DEFAULT_OPTIONS) is None
+    assert compiled_replay.replay_log(LOADED, events_of(tmp_path, entries), "near", DEFAULT_OPTIONS) is None
 
 
 def test_a_line_that_cannot_have_been_is_left_to_the_search(tmp_path: Path) -> None:
@@ -206,14 +206,14 @@ trace log:
 """
     )
     lines = [{"event": "Added", "node": "a", "time": at, "n": at % 2, "total": (at + 1) // 2} for at in range(20)]
-    found = compiled_replay.follow(loaded, events_of(tmp_path, lines), None, DEFAULT_OPTIONS)
+    found = compiled_replay.replay_log(loaded, events_of(tmp_path, lines), None, DEFAULT_OPTIONS)
     assert found is not None
     assert found.visited == 30
     assert [step.action for step in found.execution.steps[:3]] == [None, "add", None]
     lines[7]["total"] = 3
-    assert compiled_replay.follow(loaded, events_of(tmp_path, lines), None, DEFAULT_OPTIONS) is None
+    assert compiled_replay.replay_log(loaded, events_of(tmp_path, lines), None, DEFAULT_OPTIONS) is None
 
 
 def test_nothing_to_follow_is_nothing_followed() -> None:
-    assert compiled_replay.follow(LOADED, [], "near", DEFAULT_OPTIONS) is None
-    assert compiled_replay.follow(LOADED, [event("Other", {})], "near", DEFAULT_OPTIONS) is None
+    assert compiled_replay.replay_log(LOADED, [], "near", DEFAULT_OPTIONS) is None
+    assert compiled_replay.replay_log(LOADED, [event("Other", {})], "near", DEFAULT_OPTIONS) is None

@@ -8,7 +8,7 @@ import pytest
 
 from assay.grammar import kernel as k
 from assay.grammar.load import load_text
-from assay.traces.properties.incremental_conditions import StandingCondition
+from assay.traces.properties.incremental_conditions import IncrementalCondition
 from assay.traces.search.transition_system import ANY, TraceModel
 
 SPEC = """\
@@ -73,7 +73,7 @@ def test_it_has_the_value_that_plain_evaluation_gives(monkeypatch: pytest.Monkey
 def answered(kernel: k.Kernel, conditions: list[tuple[str, k.Expr]], random: Random) -> set[tuple[str, bool]]:
     """What the conditions are on the steps of a random run, asked both ways."""
     model = TraceModel(kernel, kernel.traces[0])
-    standing = [(name, condition, StandingCondition(model, condition)) for name, condition in conditions]
+    standing = [(name, condition, IncrementalCondition(model, condition)) for name, condition in conditions]
     state, answers = model.initial[0], set[tuple[str, bool]]()
     for _ in range(100):
         action = random.choice(kernel.next)
