@@ -101,7 +101,7 @@ def _told_by(action: str, step: Step, free: TraceModel) -> Iterator[Step]:
         anything = (ANY,) * len(free.meanings.actions[name].names)
         if free.is_listable(name, anything):
             for taken in free.call(name, anything, step.taken.state):
-                if taken.state != step.taken.state and not free.again(taken, step.before):
+                if taken.state != step.taken.state and not free.repeat(taken, step.before):
                     yield Step(taken, step.taken.state)
 
 

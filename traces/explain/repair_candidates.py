@@ -114,7 +114,7 @@ def _changes(
             old, new = _shown(value, field), _shown(other, field)
             repair = Repair("change", f"`{field.field}` is {new} instead of {old}", event, field.field, old, new)
             edited = replace(item, observation=with_field(item.observation, field.field, other, new))
-            possible = search.model.speaks_of(edited.observation)
+            possible = search.model.applies_to(edited.observation)
             if not possible or not any(search.model.consume(edited, state) for state in states):
                 continue
             items = search.frontier.order.streams[item.stream].items

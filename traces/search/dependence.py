@@ -419,7 +419,7 @@ class DependenceRelation:
         """Whether an item that may come next and changes nothing can be read at once
         (docs/design/invisible-items.md).
         """
-        if not self.model.can_stay(item, state):
+        if not self.model.may_leave_unchanged(item, state):
             return False
         dependents = self._dependent_calls(item)
         if dependents is None or any(

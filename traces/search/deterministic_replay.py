@@ -23,12 +23,12 @@ def step_through(model: TraceModel, frontier: TraceHeads, beginning: SearchPath,
     An item is not read while an unread item is older by more than ``window`` milliseconds.
     """
     path, upcoming = beginning, _Upcoming(frontier, beginning.node.cursors)
-    while upcoming.are_left():
+    while upcoming.any_left():
         node = path.node
-        item, ways = upcoming.first_with_way(model, node, window)
-        if item is None or len(ways) != 1:
+        item, outcomes = upcoming.first_enabled(model, node, window)
+        if item is None or len(outcomes) != 1:
             return None
-        ((after, taken),) = ways
+        ((after, taken),) = outcomes
         hidden = 0 if item.observation.names_action else node.hidden
         path = path.then(Move((), item, taken), SearchNode(advanced(node.cursors, item), after, hidden))
         model.visited += 1
@@ -44,17 +44,17 @@ class _Upcoming:
         self._heap = [_entry(item) for item in frontier.next_in_streams(cursors)]
         heapify(self._heap)
 
-    def are_left(self) -> bool:
+    def any_left(self) -> bool:
         """Whether any stream has an unread item."""
         return bool(self._heap)
 
-    def first_with_way(
+    def first_enabled(
         self, model: TraceModel, node: SearchNode, window: float
     ) -> tuple[OrderedObservation | None, Consumed]:
         """The first item that is enabled in the node's state, with its outcomes."""
         for item in self._in_order(node.cursors, window):
-            if ways := model.consume(item, node.state):
-                return item, ways
+            if outcomes := model.consume(item, node.state):
+                return item, outcomes
         return None, ()
 
     def _in_order(self, cursors: Cursors, window: float) -> Iterator[OrderedObservation]:

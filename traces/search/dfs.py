@@ -124,7 +124,7 @@ class TraceSearch:
             node = path.node
             for item in self.frontier.heads(node.cursors).items:
                 is_action = item.observation.names_action
-                if not is_action and self.model.stays(item, node.state):
+                if not is_action and self.model.observation_holds(item, node.state):
                     path = path.then(
                         Move((), item, ()), SearchNode(advanced(node.cursors, item), node.state, node.hidden)
                     )
@@ -231,10 +231,10 @@ class TraceSearch:
     ) -> Iterator[SearchPath]:
         """The successors of a path that read this item after exactly ``level`` hidden steps."""
         node = path.node
-        for way in hidden_paths(closure, item, level, reduced=limits.reduced):
+        for route in hidden_paths(closure, item, level, reduced=limits.reduced):
             hidden = 0 if item.observation.names_action else node.hidden + level
-            target = SearchNode(advanced(node.cursors, item), way.after, hidden)
-            move = Move(closure.route(way.origin) if level else (), item, way.taken)
+            target = SearchNode(advanced(node.cursors, item), route.after, hidden)
+            move = Move(closure.route(route.origin) if level else (), item, route.taken)
             yield path.then(move, target)
 
 

@@ -125,7 +125,7 @@ def _past_cap(search: TraceSearch, beginnings: list[SearchPath], limits: Limits,
     ):
         starts = stopped.deepest[:1]
     for _ in range(HANDOVERS):
-        items = sat_fallback.upcoming(search, starts[0].node.cursors)
+        items = sat_fallback.next_items(search, starts[0].node.cursors)
         answer = sat_fallback.solve_with_sat(search, starts, limits.hidden, items)
         if isinstance(answer, sat_fallback.Unanswered):
             return _stopped(found, answer.reason)

@@ -95,5 +95,5 @@ def _may_follow(model: TraceModel, item: OrderedObservation, arrivals: list[Arri
         later.state == after
         for arrival in arrivals
         for middle, _ in model.consume(item, arrival.origin)
-        for later in model.again(arrival.taken, middle)
+        for later in model.repeat(arrival.taken, middle)
     )

@@ -25,7 +25,7 @@ from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.heads import Cursors, advanced
 from assay.traces.search.path import Move, SearchNode, SearchPath
-from assay.traces.search.submodel import Submodel, TooManyInstancesError, part_of, steps_of
+from assay.traces.search.submodel import Submodel, TooManyInstancesError, steps_of, submodel_for
 from assay.traces.search.transition_system import ANY, Taken, TraceModel
 
 MOST_ITEMS = 32
@@ -70,17 +70,17 @@ def solve_with_sat(
     """A path that continues one of the starts through the items, or why there is none.
 
     All starts have read the same items. ``hidden`` is the most hidden steps between two action observations. ``items``
-    come from :func:`upcoming`; only the first may be asked about. A conflict excludes all executions, except for its
+    come from :func:`next_items`; only the first may be asked about. A conflict excludes all executions, except for its
     ``unless``.
     """
     model, node = search.model, starts[0].node
     try:
         states = [model.states[path.node.state] for path in starts]
-        part = part_of(model, items, states)
+        submodel = submodel_for(model, items, states)
         spent = count()
         trace = SymbolicTrace(
-            part.kernel,
-            [part.of(each) for each in states],
+            submodel.kernel,
+            [submodel.project(each) for each in states],
             frozenset(model.plan.hidden),
             hidden,
             lambda: next(spent) >= EFFORT,
@@ -103,11 +103,11 @@ def solve_with_sat(
     finally:
         trace.close()
     if isinstance(answer, Explained):
-        return _followed(search, part, starts, items, answer)
+        return _followed(search, submodel, starts, items, answer)
     return _conflict(search.frontier.order, node.cursors, items, answer, trace.capacities)
 
 
-def upcoming(search: TraceSearch, cursors: Cursors) -> list[OrderedObservation]:
+def next_items(search: TraceSearch, cursors: Cursors) -> list[OrderedObservation]:
     """The items to ask the solver about, in an allowed order, the earliest first.
 
     They are at most ``MOST_ITEMS``, cut back to the last point that nothing else can come between; all if there is no
@@ -186,19 +186,19 @@ def _conflict(
 
 def _followed(
     search: TraceSearch,
-    part: Submodel,
+    submodel: Submodel,
     starts: Sequence[SearchPath],
     items: Sequence[OrderedObservation],
     found: Explained,
 ) -> SearchPath:
     """The path that corresponds to an execution of the submodel."""
     seen = [step.state for step in found.trace.steps]
-    path = next(each for each in starts if part.of(search.model.states[each.node.state]) == seen[0])
+    path = next(each for each in starts if submodel.project(search.model.states[each.node.state]) == seen[0])
     at = 0
     for reading in found.readings:
         move, after = _move(
             search.model,
-            part,
+            submodel,
             path.node.state,
             items[reading.observation],
             seen[at : reading.before + 1],
@@ -211,18 +211,23 @@ def _followed(
 
 
 def _move(
-    model: TraceModel, part: Submodel, state: int, item: OrderedObservation, unseen: Sequence[State], last: State
+    model: TraceModel,
+    submodel: Submodel,
+    state: int,
+    item: OrderedObservation,
+    hidden_states: Sequence[State],
+    last: State,
 ) -> tuple[Move, int]:
     """Hidden steps through these states of the submodel, and the item that leads to the last; stuttering steps are
     dropped.
     """
     hidden: list[Taken] = []
-    for before, after in pairwise(unseen):
+    for before, after in pairwise(hidden_states):
         if after != before:
-            hidden += [each for each in model.hidden(state) if part.of(model.states[each.state]) == after][:1]
+            hidden += [each for each in model.hidden(state) if submodel.project(model.states[each.state]) == after][:1]
             state = hidden[-1].state if hidden else state
-    if part.of(model.states[state]) == unseen[-1]:
+    if submodel.project(model.states[state]) == hidden_states[-1]:
         for end, taken in model.consume(item, state):
-            if part.of(model.states[end]) == last:
+            if submodel.project(model.states[end]) == last:
                 return Move(tuple(hidden), item, taken), end
     raise EnginesDisagreeError(f"the gates explain {item.observation.event.record.place}, and the model does not")

@@ -30,20 +30,20 @@ _ABSENT = object()
 def compared_order(model: TraceModel, observations: Iterable[Observation]) -> PartialOrder:
     """The partial order of the observations that are compared with the model."""
     ordering = model.plan.ordering
-    compared = without_restatements(model.kernel, observations, lambda seen: stream_key(seen, ordering))
+    compared = without_stuttering(model.kernel, observations, lambda seen: stream_key(seen, ordering))
     return order(compared, ordering)
 
 
 def compared_events(model: TraceModel, events: Selection, read: Read) -> PartialOrder:
     """The same for a selection of events: observations are made only of the events that are compared."""
-    stretches, ordering = _Stretches(model.kernel), model.plan.ordering
-    outer = _Outer(stretches, read, int(events.numbers.max(initial=-1)) + 1)
-    streams = (outer.of(own, events.numbers[own]) for own in events.by_stream(ordering.unit))
-    kept = (each for own in streams for each in stretches.ends(_chosen(events, own, read)))
+    blocks, ordering = _Blocks(model.kernel), model.plan.ordering
+    candidates = _BlockEnds(blocks, read, int(events.numbers.max(initial=-1)) + 1)
+    streams = (candidates.of(own, events.numbers[own]) for own in events.by_stream(ordering.unit))
+    kept = (each for own in streams for each in blocks.ends(_views_of(events, own, read)))
     return order(observations_of(events, kept), ordering)
 
 
-class _Outer:
+class _BlockEnds:
     """Finds the events of a stream that can be the first or the last of equal ones in a block, by whole columns.
 
     A block can end only at an event that may not be repeated, or at one that asks for an action with another value than
@@ -52,29 +52,29 @@ class _Outer:
     looked at one by one.
     """
 
-    def __init__(self, stretches: _Stretches, read: Read, count: int) -> None:
-        self._speaking = np.zeros(count, np.bool_)
-        self._ending = np.zeros(count, np.bool_)
+    def __init__(self, blocks: _Blocks, read: Read, count: int) -> None:
+        self._is_observed = np.zeros(count, np.bool_)
+        self._ends_block = np.zeros(count, np.bool_)
         values: dict[Hashable, int] = {}
-        asked = IdentityMemo[k.TraceRule, Numbers]()
+        requested = IdentityMemo[k.TraceRule, Numbers]()
         for number, views in read.views.items():
             for at, (rule, _) in enumerate(views):
-                self._speaking[number] = True
-                self._ending[number] |= not stretches.is_repeatable(rule)
+                self._is_observed[number] = True
+                self._ends_block[number] |= not blocks.is_repeatable(rule)
                 if rule.steps:
-                    column = asked.get_or_make(rule, lambda _: np.full(count, _NOTHING, np.int32))
+                    column = requested.get_or_make(rule, lambda _: np.full(count, _NOTHING, np.int32))
                     column[number] = values.setdefault(RuleView(0, at, views[at]).values, len(values))
-        self._asked = tuple(asked.values())
+        self._requested = tuple(requested.values())
 
     def of(self, positions: Numbers, numbers: Numbers) -> Numbers:
         """The positions of those events among ``positions``; ``numbers`` are their statements."""
-        speaking = self._speaking[numbers]
-        positions, numbers = positions[speaking], numbers[speaking]
-        ends = self._ending[numbers]
-        for column in self._asked:
-            asked = column[numbers]
-            asking = np.flatnonzero(asked != _NOTHING)
-            ends[asking[1:][np.diff(asked[asking]) != 0]] = True
+        observed = self._is_observed[numbers]
+        positions, numbers = positions[observed], numbers[observed]
+        ends = self._ends_block[numbers]
+        for column in self._requested:
+            requested = column[numbers]
+            requesting = np.flatnonzero(requested != _NOTHING)
+            ends[requesting[1:][np.diff(requested[requesting]) != 0]] = True
         parts = np.cumsum(ends)
         by_number = np.lexsort((np.arange(len(numbers)), numbers, parts))
         alike = (np.diff(parts[by_number]) == 0) & (np.diff(numbers[by_number]) == 0)
@@ -82,7 +82,7 @@ class _Outer:
         return np.delete(positions, inner)
 
 
-def _chosen(events: Selection, positions: Numbers, read: Read) -> Iterator[RuleView]:
+def _views_of(events: Selection, positions: Numbers, read: Read) -> Iterator[RuleView]:
     """The views of the events of a stream."""
     views = read.views
     for at, number in zip(positions.tolist(), events.numbers[positions].tolist(), strict=True):
@@ -107,7 +107,7 @@ class RuleFields(Protocol):
 S = TypeVar("S", bound=RuleFields)
 
 
-def without_restatements(
+def without_stuttering(
     kernel: k.Kernel, observations: Iterable[Observation], stream_of: Callable[[Observation], Hashable]
 ) -> list[Observation]:
     """The observations that are compared with the model, in their order."""
@@ -115,12 +115,12 @@ def without_restatements(
     streams: dict[Hashable, list[Observation]] = {}
     for seen in order:
         streams.setdefault(stream_of(seen), []).append(seen)
-    stretches = _Stretches(kernel)
-    kept = IdentitySet(seen for stream in streams.values() for seen in stretches.ends(stream))
+    blocks = _Blocks(kernel)
+    kept = IdentitySet(seen for stream in streams.values() for seen in blocks.ends(stream))
     return [seen for seen in order if seen in kept]
 
 
-class _Stretches:
+class _Blocks:
     """Divides streams into blocks (docs/design/stuttering-removal.md)."""
 
     def __init__(self, kernel: k.Kernel) -> None:

@@ -35,12 +35,12 @@ class Submodel:
     kernel: k.Kernel
     positions: tuple[int, ...]
 
-    def of(self, state: State) -> State:
+    def project(self, state: State) -> State:
         """The projection of a state onto the part."""
         return tuple(state[at] for at in self.positions)
 
 
-def part_of(model: TraceModel, items: Sequence[OrderedObservation], states: Sequence[State]) -> Submodel:
+def submodel_for(model: TraceModel, items: Sequence[OrderedObservation], states: Sequence[State]) -> Submodel:
     """The submodel for some items: hidden actions and the actions of the items, with their possible instances and
     variables.
 

@@ -154,7 +154,7 @@ class TraceModel:
         """Whether a rule's ``if`` holds for the values of its binders."""
         return rule.condition is None or self.holds(rule.condition, bound)
 
-    def speaks_of(self, observation: Observation) -> bool:
+    def applies_to(self, observation: Observation) -> bool:
         """Whether the rule's ``if`` holds for the values of an observation."""
         return self.applies(observation.rule, observation.bound)
 
@@ -180,7 +180,7 @@ class TraceModel:
             found = self._calls[key] = tuple(self._outcomes(action, wanted, state))
         return found
 
-    def again(self, taken: Taken, state: int) -> tuple[Taken, ...]:
+    def repeat(self, taken: Taken, state: int) -> tuple[Taken, ...]:
         """The occurrences of the same action with the same arguments in another state."""
         return self.call(taken.action, tuple(value for _, value in taken.arguments), state)
 
@@ -241,7 +241,7 @@ class TraceModel:
             found = known[state] = self._consume(item, state)
         return found
 
-    def can_stay(self, item: OrderedObservation, state: int) -> bool:
+    def may_leave_unchanged(self, item: OrderedObservation, state: int) -> bool:
         """Whether an item is enabled in a state and may leave it unchanged. Other outcomes are not cached, to save
         memory.
         """
@@ -253,14 +253,14 @@ class TraceModel:
             stays = self._stays[item] = {}
         found = stays.get(state)
         if found is None:
-            found = stays[state] = self._can_stay(item, state)
+            found = stays[state] = self._may_leave_unchanged(item, state)
         return found
 
-    def stays(self, item: OrderedObservation, state: int) -> bool:
+    def observation_holds(self, item: OrderedObservation, state: int) -> bool:
         """Whether an observation holds in a state, without hidden steps."""
         return bool(self.consume(item, state))
 
-    def _can_stay(self, item: OrderedObservation, state: int) -> bool:
+    def _may_leave_unchanged(self, item: OrderedObservation, state: int) -> bool:
         rule, bound = item.observation.rule, item.observation.bound
         if len(rule.steps) != 1:
             return any(after == state for after, _ in self.consume(item, state))
@@ -284,15 +284,15 @@ class TraceModel:
         if not rule.steps:
             held = rule.observe is None or self.holds(rule.observe, bound, state)
             return ((state, ()),) if held else NOWHERE_TO
-        ways: dict[int, tuple[Taken, ...]] = {}
+        outcomes: dict[int, tuple[Taken, ...]] = {}
         for steps in self._sequence(rule.steps, bound, state):
             after = steps[-1].state
-            if after in ways:
+            if after in outcomes:
                 # Of two explanations of one state the one with fewer reported behaviours is the lesser charge.
-                ways[after] = min(ways[after], steps, key=self.reported_count)
+                outcomes[after] = min(outcomes[after], steps, key=self.reported_count)
             elif rule.then is None or self.holds(rule.then, bound, after, state):
-                ways[after] = steps
-        return tuple(ways.items())
+                outcomes[after] = steps
+        return tuple(outcomes.items())
 
     def reported_count(self, steps: Iterable[Taken]) -> int:
         """How many of the steps are of actions that the clause reports (known behaviours and the like)."""

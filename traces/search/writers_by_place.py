@@ -55,14 +55,14 @@ class _Sorted:
         """Add one occurrence."""
         (self.always if occurrence.item.latest == inf else self._within).append(occurrence)
 
-    def between(self, least: float, item: OrderedObservation, near: ReadingWindow) -> Iterator[PossibleCall]:
+    def between(self, least: float, item: OrderedObservation, window: ReadingWindow) -> Iterator[PossibleCall]:
         """The occurrences that end no earlier than ``least`` and may come before an item. A superset: the caller
         filters exactly.
         """
         if len(self._ends) != len(self._within):
             self._sort()
-        begun = item.latest + near.order.skew + self._spread if near.order.timed else inf
-        last = min(begun, item.latest + near.window + self._lag)
+        begun = item.latest + window.order.skew + self._spread if window.order.timed else inf
+        last = min(begun, item.latest + window.window + self._lag)
         for at in range(bisect_left(self._ends, least), len(self._within)):
             if self._ends[at] > last:
                 return
@@ -92,7 +92,7 @@ class WritersByPlace:
             self._by_name.setdefault(name, _Sorted()).add(occurrence)
 
     def before(
-        self, item: OrderedObservation, near: ReadingWindow, places: Sequence[Place], least: float
+        self, item: OrderedObservation, window: ReadingWindow, places: Sequence[Place], least: float
     ) -> Iterator[PossibleCall]:
         """The occurrences that may write one of the places, may be read before the item, and end no earlier than
         ``least``.
@@ -100,10 +100,10 @@ class WritersByPlace:
         One occurrence may come twice.
         """
         if self._others is not None:
-            yield from self._others.before(item, near, places, least)
+            yield from self._others.before(item, window, places, least)
         for found in chain.from_iterable(map(self._at, places)):
-            for each in chain(found.always, found.between(least, item, near)):
-                if near.may_precede(each.item, item):
+            for each in chain(found.always, found.between(least, item, window)):
+                if window.may_precede(each.item, item):
                     yield each
 
     def _at(self, place: Place) -> Iterator[_Sorted]:

@@ -93,7 +93,7 @@ class GuidedSearch(TraceSearch):
             for steps, state in self._before(item, key, node.state):
                 ways = self.model.consume(item, state)
                 for after, taken in sorted(
-                    ways, key=lambda way: not self._agrees(item, way[0], self._known.after.get(key))
+                    ways, key=lambda option: not self._agrees(item, option[0], self._known.after.get(key))
                 ):
                     move = Move(steps, item, taken)
                     yield self.take_ample_steps(path.then(move, SearchNode(cursors, after, 0)), limits)
@@ -107,7 +107,7 @@ class GuidedSearch(TraceSearch):
             assert each.action is not None
             wanted = tuple(_in_place(value, slice_) for _, value in each.arguments)
             found = self.model.call(each.action, wanted, now)
-            taken = min(found, key=lambda way: not self._agrees(item, way.state, each.state), default=None)
+            taken = min(found, key=lambda option: not self._agrees(item, option.state, each.state), default=None)
             if taken is None:
                 break
             steps.append(taken)

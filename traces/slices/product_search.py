@@ -88,7 +88,7 @@ class WholeModel(WrittenModel):
         """
         return super().hidden(state, self._common if names is None else names)
 
-    def stays(self, item: OrderedObservation, state: int) -> bool:
+    def observation_holds(self, item: OrderedObservation, state: int) -> bool:
         """Whether an observation holds in a state, without hidden steps."""
         return any(after == state for after, _ in self.consume(item, state))
 

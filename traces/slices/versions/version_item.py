@@ -65,10 +65,10 @@ class WrittenModel(TraceModel):
     def _consume(self, item: OrderedObservation, state: int) -> Consumed:
         return self.agreed(item, state)
 
-    def _can_stay(self, item: OrderedObservation, state: int) -> bool:
+    def _may_leave_unchanged(self, item: OrderedObservation, state: int) -> bool:
         if isinstance(item, WrittenItem):
             return any(after == state for after, _ in self.consume(item, state))
-        return super()._can_stay(item, state)
+        return super()._may_leave_unchanged(item, state)
 
 
 def mismatch(

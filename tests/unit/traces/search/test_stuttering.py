@@ -13,7 +13,7 @@ from assay.grammar.load import Loaded, load_text
 from assay.traces.event import Event
 from assay.traces.observe.binding import EventBinder, bind
 from assay.traces.observe.model_size import sized_kernel
-from assay.traces.search.stuttering import compared_events, compared_order, is_repeatable, without_restatements
+from assay.traces.search.stuttering import compared_events, compared_order, is_repeatable, without_stuttering
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable
@@ -23,7 +23,7 @@ def left(loaded: Loaded, events: list[Event]) -> list[int]:
     """The lines that are compared."""
     kernel, plan = sized_kernel(loaded, events, len(events), None)
     seen = bind(plan, events, lambda rule, values: True).observations
-    kept = without_restatements(kernel, seen, lambda each: each.event.run)
+    kept = without_stuttering(kernel, seen, lambda each: each.event.run)
     assert [each for each in seen if each in kept] == kept
     return [each.event.record.place.line for each in kept]
 
