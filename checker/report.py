@@ -66,7 +66,8 @@ class EnginesDisagreeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a trace. The first step of a trace has no action: it is the initial state. A later one without action changes nothing."""
+    """A step of a trace. The first one has no action: it is the initial state. A later one without action changes
+    nothing."""
 
     action: str | None
     arguments: tuple[tuple[str, Value], ...]
@@ -116,7 +117,8 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class BlockedAction:
-    """An action in a deadlocked state, with the guards (label, text, place) that are false in the instance closest to enabled."""
+    """An action in a deadlocked state, with the guards (label, text, place) that are false in the instance closest to
+    enabled."""
 
     action: str
     arguments: tuple[tuple[str, Value], ...]
@@ -169,7 +171,8 @@ class Violation:
 class PropertyResult:
     """The answer about one property. ``kind`` is the kernel's, or ``scenario``, ``deadlock``, ``defined``, ``assume``.
 
-    ``others`` are further violations than the one of ``trace``, if more than one was asked for; ``remarks`` are sentences about the trace.
+    ``others`` are violations besides the one of ``trace``, if more than one was asked for; ``remarks`` are sentences
+    about the trace.
     """
 
     name: str

@@ -59,7 +59,8 @@ class UnusableSpecError(SpecError):
 
 @dataclass(frozen=True, slots=True)
 class ParameterInfo:
-    """A parameter that the command line may bind: its name, whether it is a set or a size, and whether it has a default."""
+    """A parameter that the command line may bind: its name, whether it is a set or a size, and whether it has a
+    default."""
 
     name: str
     kind: str

@@ -72,7 +72,7 @@ class BitCode(FunctionBuilder):
         return self.literals(a)[0]
 
     def condition(self, literal: int) -> Scalar:
-        """The condition that a literal stands for."""
+        """The condition with this literal."""
         return self.scalar(1, (literal,))
 
     def all_bits(self, a: Scalar) -> Bits:

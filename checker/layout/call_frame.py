@@ -41,7 +41,8 @@ class ContextSlot(IntEnum):
     TERMINAL = 13
     """First row without a successor in which a terminal condition is undefined."""
     STEPS = 14
-    """Address: for each transition property the first successor where it is false, then the first where it is undefined."""
+    """Address: for each transition property the first successor where it is false, then the first where it is
+    undefined."""
     STATES = 15
     """Address: the same for each property of states, by row; for a ``reachable`` the first where it is true."""
     RESERVE = 16

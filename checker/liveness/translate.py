@@ -123,7 +123,7 @@ class Translation:
             try:
                 return Truth(bool(self.model.meaning(closed)(Frame(()))))
             except Undefined:
-                pass  # it has no value in any state, which is found in the first one that it is asked of
+                pass  # undefined in every state: the first state in which it is evaluated shows that
         return Literal(self.letters.number(StateCondition(closed), expr), True)
 
     # --------------------------------------------------------------------------------------- parts for values

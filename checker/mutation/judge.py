@@ -31,7 +31,7 @@ class Fate(Enum):
 
     KILLED = "killed"
     EQUIVALENT = "equivalent"
-    """The model has the same states and the same changes of state, so that no property of states or steps can notice."""
+    """The model has the same states and changes of state, so no property of states or steps can notice the mistake."""
     EXPLAINED = "explained"
     SURVIVED = "survived"
     UNDECIDED = "undecided"
@@ -73,7 +73,8 @@ class Mutation:
 
     @property
     def exit_code(self) -> ExitCode:
-        """1 if a mutant survived unexplained or an explanation is wrong, 3 if one is undecided, 4 if there were none."""
+        """1 if a mutant survived without explanation or an explanation is wrong, 3 if one is undecided, 4 if there were
+        none."""
         return worst(self._codes())
 
     def _codes(self) -> Iterator[ExitCode]:

@@ -87,7 +87,7 @@ class Watch:
         except OutsideError:
             return place
         except (BeyondError, Undefined):
-            return None  # told elsewhere
+            return None  # reported through ``beyond`` and ``undefined``
 
     def again(self, name: str, place: PropertyFinding, frame: Frame) -> PropertyFinding | None:
         """The finding at a place where a property is false, whether or not one was found before; None where it is not
@@ -96,7 +96,7 @@ class Watch:
         try:
             false = watched.first_false(frame)
         except Undefined:
-            return None  # that it has no value here is a matter of `defined`
+            return None  # an undefined property violates `defined`, not itself
         return None if false is None else replace(place, conjunct=false)
 
     def see_state(self, number: int, state: State) -> None:

@@ -1,4 +1,4 @@
-"""Traces in the Informal Trace Format of Apalache (https://apalache-mc.org/docs/adr/015adr-trace.html), which Quint and other tools read too.
+"""Traces in Apalache's Informal Trace Format (https://apalache-mc.org/docs/adr/015adr-trace.html), which Quint reads too.
 
 =====================  ====================================================================
 type                   ITF
@@ -14,8 +14,8 @@ record                 an object
 ``seq``                an array
 =====================  ====================================================================
 
-The action of a step, with its arguments and picks, stands in ``#meta`` of the state that it leads to. Of a run that goes on for ever ``loop`` is the
-number of the state that follows the last one; how it comes about again stands in ``#meta`` of the whole as ``loop``.
+The action of a step, with its arguments and picks, is in ``#meta`` of the state that it leads to. For an infinite run
+``loop`` is the number of the state that follows the last one; the step to it is in ``#meta`` of the whole as ``loop``.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def _object(values: tuple[Value, ...], fields: tuple[t.FieldType, ...]) -> dict[
 
 
 def from_json(data: Any, type_: t.Type) -> Value:
-    """The value of the type that the JSON stands for; raises ``NotOfType``."""
+    """The value of the type that the JSON represents. Raises ``NotOfType``."""
     value = _read(data, type_)
     try:
         return conform(value, type_)

@@ -1,16 +1,17 @@
-"""Traces as JSON, so that a counterexample can be kept and followed again after an edit.
+"""Traces as JSON, so that a counterexample can be kept and replayed after an edit.
 
 ::
 
-    {"assay": "1", "spec": "kafka/controller.assay", "model": "small", "set": {"Fence": "false"}, "property": "one_controller",
+    {"assay": "1", "spec": "kafka/controller.assay", "model": "small", "set": {"Fence": "false"},
+     "property": "one_controller",
      "steps": [{"action": null, "arguments": {}, "picks": {}, "state": {"sessions": ["b1"], …}},
                {"action": "elect", "arguments": {"b": "b1"}, "picks": {}, "state": {…}}, …]}
 
-A run that goes on for ever has ``"loop"``: the place, from 0, of the step whose state the last one repeats; where that is the last step itself,
-the run stops there. Its later steps may have no action: nothing happens.
+An infinite run has ``"loop"``: the place, from 0, of the step whose state the last one repeats. If that is the last
+step itself, the run stops there. Its later steps may have no action: nothing happens.
 
-The first step is the initial state; its picks are those of ``init``. Values are written as ``checker.saved_traces.json_values`` says. ``model`` is
-null if no model was chosen; ``set`` holds the parameters that were given on the command line, as they were written.
+The first step is the initial state; its picks are those of ``init``. Values are written as in ``json_values``.
+``model`` is null if no model was chosen; ``set`` holds the parameters given on the command line, as they were written.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class SavedStep:
 
 @dataclass(frozen=True, slots=True)
 class SavedTrace:
-    """A trace with what is needed to load its model again: ``spec`` as given to the command, ``model`` and ``set`` likewise."""
+    """A trace with what is needed to load its model again: ``spec`` as given to the command, ``model`` and ``set``
+    likewise."""
 
     spec: str
     property: str

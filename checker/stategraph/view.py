@@ -37,7 +37,8 @@ class Picture:
     nodes_of: tuple[int, ...]
 
     def networkx(self) -> Any:
-        """The picture as a graph of networkx: attributes ``label``, ``title``, ``states``, ``level`` and ``initial``; ``actions`` on edges."""
+        """The picture as a networkx graph: attributes ``label``, ``title``, ``states``, ``level`` and ``initial``;
+        ``actions`` on edges."""
         graph: Any = nx.DiGraph(name=self.name)
         for number, node in enumerate(self.nodes):
             graph.add_node(

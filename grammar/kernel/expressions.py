@@ -26,7 +26,7 @@ class Expr(Node):
 
 @dataclass(frozen=True, slots=True)
 class Const(Expr):
-    """A value known now."""
+    """A constant."""
 
     value: Value
 
@@ -268,7 +268,7 @@ class Generator(Node):
 
 @dataclass(frozen=True, slots=True)
 class Image(Expr):
-    """``{e for …}`` or ``[e for …]``, told apart by the type; a sequence has one generator, over a sequence."""
+    """``{e for …}`` or ``[e for …]``, distinguished by the type; a sequence has one generator, over a sequence."""
 
     element: Expr
     generators: tuple[Generator, ...]
@@ -331,7 +331,10 @@ class Elements(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Slice(Expr):
-    """``take`` (the first ``length``) or ``drop`` (all but the first ``length``) of a sequence; fewer elements than that is no error, a negative length is undefined."""
+    """``take`` (the first ``length``) or ``drop`` (all but the first ``length``) of a sequence.
+
+    A shorter sequence is no error; a negative length is undefined.
+    """
 
     op: Literal["take", "drop"]
     operand: Expr
@@ -380,7 +383,7 @@ class Unwrap(Expr):
 
 @dataclass(frozen=True, slots=True)
 class UpdateEntry(Expr):
-    """The map or sequence changed at one key; a partial map gains the key, a sequence must have the index."""
+    """The map or sequence updated at one key; a partial map gains the key, a sequence must have the index."""
 
     collection: Expr
     key: Expr
@@ -389,7 +392,7 @@ class UpdateEntry(Expr):
 
 @dataclass(frozen=True, slots=True)
 class UpdateField(Expr):
-    """The record changed in one field."""
+    """The record updated in one field."""
 
     record: Expr
     index: int
@@ -414,7 +417,8 @@ class Temporal(Expr):
 
 @dataclass(frozen=True, slots=True)
 class ActionAtom(Expr):
-    """``enabled(a(…))`` or ``occurs(a(…))``; no arguments: some instance; an argument of None: any value."""
+    """``enabled(a(…))`` or ``occurs(a(…))``. Without arguments it means some instance; an argument of None means any
+    value."""
 
     op: Literal["enabled", "occurs"]
     action: str

@@ -23,7 +23,8 @@ class Variable(Node):
 
 @dataclass(frozen=True, slots=True)
 class Parameter(Node):
-    """A parameter of an action: ``domain`` is a set (usually a ``TypeDomain``) that reads no state and no other parameter."""
+    """A parameter of an action: ``domain`` is a set (usually a ``TypeDomain``) that reads no state and no other
+    parameter."""
 
     binder: Local
     domain: Expr
@@ -39,7 +40,8 @@ class Fairness(Node):
 
 @dataclass(frozen=True, slots=True)
 class Action(Node):
-    """An action. The order of the body is significant: guards protect what follows. Guards, lets and picks precede updates."""
+    """An action. The order of the body is significant: guards protect what follows. Guards, lets and picks precede
+    updates."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -50,7 +52,8 @@ class Action(Node):
 
 @dataclass(frozen=True, slots=True)
 class Init(Node):
-    """Initial states: run ``body`` (lets, picks, assignments; reads no state), then keep the states that satisfy every condition."""
+    """Initial states: run ``body`` (lets, picks, assignments; it reads no state), then keep the states that satisfy
+    every condition."""
 
     body: tuple[Statement, ...]
     conditions: tuple[Guard, ...]
@@ -69,7 +72,7 @@ PropertyKind = Literal["invariant", "lemma", "transition", "reachable", "tempora
 
 @dataclass(frozen=True, slots=True)
 class Property(Node):
-    """A property; all conjuncts together. What a refinement maps stands in ``Kernel.refinements``."""
+    """A property: the conjunction of its conjuncts. The mapping of a refinement is in ``Kernel.refinements``."""
 
     name: str
     kind: PropertyKind
@@ -87,8 +90,10 @@ class ActionCall(Node):
 
 @dataclass(frozen=True, slots=True)
 class ActionMapping(Node):
-    """What an action is in an abstract module: one of the ``calls``, whose arguments read the state before the step; or nothing
-    (``stutters``), or anything at all (``anything``: some abstract action or nothing). ``parameters`` stand for the action's arguments.
+    """The abstract actions of an action: one of the ``calls``, whose arguments read the state before the step.
+
+    With ``stutters`` the abstract state may also stay as it is; ``anything`` means some abstract action or none.
+    ``parameters`` are the names of the action's arguments.
     """
 
     action: str
@@ -122,7 +127,8 @@ class Expect(Node):
 
 @dataclass(frozen=True, slots=True)
 class Scenario(Node):
-    """A run that must be possible. ``inapplicable`` says why it cannot be run in this model (an element is missing), if so."""
+    """A run that must be possible. ``inapplicable`` is the reason, if any, why this model cannot run it: an element is
+    missing."""
 
     name: str
     steps: tuple[Do | Refuse | Expect, ...]
@@ -148,15 +154,16 @@ class EventField(Node):
 
 
 GAP = "gap"
-"""The name under which a rule stands for any event of a slice that comes after writes of which no line tells."""
+"""The name of a rule for any event of a slice that follows updates without a log line."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceRule(Node):
-    """What an event means.
+    """The meaning of an event.
 
-    ``steps`` is a sequence of alternatives; it is empty for an observation, whose condition is ``observe``. ``then`` may use ``Old``.
-    ``at`` numbers what the event reports within its slice: events with one number report one step, and it is the number's place in the order.
+    ``steps`` is a sequence of alternatives; it is empty for an observation, whose condition is ``observe``. ``then``
+    may use ``Old``. ``at`` is the version of the update that the event reports, within its slice: events with one
+    version report one step, and versions order the steps.
     """
 
     label: str
@@ -171,7 +178,7 @@ class TraceRule(Node):
 
 @dataclass(frozen=True, slots=True)
 class IgnoredEvent(Node):
-    """An event that the model knows and has no use for."""
+    """An event that is known and has no meaning for the model."""
 
     event: str
     reason: str
@@ -179,7 +186,8 @@ class IgnoredEvent(Node):
 
 @dataclass(frozen=True, slots=True)
 class Ordering(Node):
-    """What is known of the order of lines; times in milliseconds; ``commit_before_line`` None means no upper bound."""
+    """What is known about the order of lines. Times are in milliseconds; ``commit_before_line`` None means no upper
+    bound."""
 
     unit: Literal["file", "thread"] = "file"
     commit_before_line: int | None = None
@@ -188,8 +196,12 @@ class Ordering(Node):
 
 @dataclass(frozen=True, slots=True)
 class Slicing(Node):
-    """The set parameter that a log is sliced by, the event fields that name an element, and what tells its lives under one name apart:
-    the event with which it begins anew, or the field that identifies each of them."""
+    """The set parameter by whose elements a log is sliced, the event fields that name an element, and how incarnations
+    are distinguished.
+
+    Several incarnations (a topic that was deleted and created again, for example) may have one name. A new one begins
+    with the event ``since``, or has another value in the field ``identity``.
+    """
 
     sort: Sort
     fields: tuple[str, ...]
@@ -199,7 +211,8 @@ class Slicing(Node):
 
 @dataclass(frozen=True, slots=True)
 class Reported(Node):
-    """An action whose occurrence is worth saying, how grave it is, and in which versions of the product it can occur."""
+    """An action whose occurrences are reported, with their severity, and the versions of the product in which it can
+    occur."""
 
     action: str
     severity: Literal["risk", "known"]
@@ -210,7 +223,8 @@ class Reported(Node):
 
 @dataclass(frozen=True, slots=True)
 class Measure(Node):
-    """A condition of which it is told for how long it held. A field has the value that lines of the slice stated last under its name."""
+    """A condition for which the time that it held is reported. A field has the value that lines of the slice last gave
+    under its name."""
 
     name: str
     text: str
@@ -220,7 +234,7 @@ class Measure(Node):
 
 @dataclass(frozen=True, slots=True)
 class Noted(Node):
-    """An event that is worth saying where a condition holds when it comes; ``text`` may name fields in braces."""
+    """An event that is reported if a condition holds when it occurs; ``text`` may name fields in braces."""
 
     event: str
     fields: tuple[EventField, ...]
@@ -233,8 +247,9 @@ class Noted(Node):
 class TracePlan(Node):
     """A trace clause.
 
-    ``numbered`` are the actions that a number may stand for whose lines tell of the outcome alone; ``threads`` are groups of events whose lines
-    one thread of a process writes. After an action of ``ends`` the node that its first argument names writes nothing until it starts again.
+    ``numbered`` are the actions that an update may be if its lines only report the outcome. ``threads`` are groups of
+    events whose lines are written by one thread of a process. After an action of ``ends`` the node that is its first
+    argument writes nothing until it starts again.
     """
 
     name: str
@@ -255,10 +270,11 @@ class TracePlan(Node):
 
 @dataclass(frozen=True, slots=True)
 class Refinement(Node):
-    """That every behaviour, seen through a mapping, is one of an abstract module; ``name`` is that of the property.
+    """Every behaviour, seen through a mapping, is one of an abstract module; ``name`` is that of the property.
 
-    ``abstract`` has initial states and actions without bounds and without ghosts, and no properties. ``values`` are expressions over the
-    state of the kernel itself, one for each abstract variable. An action without an entry in ``actions`` leaves the abstract state as it is.
+    ``abstract`` has initial states and actions, without bounds, ghosts and properties. ``values`` are expressions over
+    the concrete state, one for each abstract variable. An action without an entry in ``actions`` leaves the abstract
+    state unchanged.
     """
 
     name: str
@@ -267,7 +283,7 @@ class Refinement(Node):
     actions: tuple[ActionMapping, ...]
 
     def mapping(self, action: str) -> ActionMapping:
-        """What an action is in the abstract module."""
+        """The abstract actions of an action."""
         for each in self.actions:
             if each.action == action:
                 return each
@@ -276,7 +292,8 @@ class Refinement(Node):
 
 @dataclass(frozen=True, slots=True)
 class Kernel(Node):
-    """A whole model, ready for any engine. ``next`` names the actions that are steps of the system; ``actions`` holds all of them."""
+    """A whole model, ready for any engine. ``next`` names the actions of the step relation; ``actions`` holds all
+    actions."""
 
     name: str
     model: str | None
@@ -295,7 +312,7 @@ class Kernel(Node):
     refinements: tuple[Refinement, ...] = ()
 
     def action(self, name: str) -> Action:
-        """The action of that name; raises KeyError."""
+        """The action of that name. Raises ``KeyError``."""
         for action in self.actions:
             if action.name == name:
                 return action

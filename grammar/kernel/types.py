@@ -1,4 +1,4 @@
-"""The types of the kernel: parameters are bound, so every type that state can have is finite."""
+"""The types of the kernel. Parameters are bound, so every type of a state variable is finite."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ class BoolType(Type):
 
 @dataclass(frozen=True, slots=True)
 class IntType(Type):
-    """A mathematical integer: the type of arithmetic, never of state."""
+    """A mathematical integer: the type of arithmetic, never of a state variable."""
 
 
 @dataclass(frozen=True, slots=True)
 class RangeType(Type):
-    """``low .. high``, both included; ``sized`` where a size parameter occurs in it, ``sized_below`` where one occurs in ``low``."""
+    """``low .. high``, both included; ``sized`` if a size parameter occurs in it, ``sized_below`` if one occurs in
+    ``low``."""
 
     low: int
     high: int

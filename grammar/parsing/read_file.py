@@ -25,7 +25,8 @@ class SpecFile:
 
 
 def read_spec(path: Path) -> SpecFile:
-    """Read and parse a spec file. Every problem, of the file or of its text, is among the diagnostics; nothing is raised."""
+    """Read and parse a spec file. Every problem, of the file or of its text, is among the diagnostics; nothing is
+    raised."""
     diagnostics = Diagnostics()
     text = read_text(path, diagnostics)
     if text is None:

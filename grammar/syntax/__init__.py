@@ -1,6 +1,6 @@
 """The syntax tree: a spec as written, with places. Names are not resolved and nothing is typed.
 
-Every node is frozen; its ``span`` takes no part in equality, so that ``parse(print(tree)) == tree`` can be asked.
+Every node is frozen, and its ``span`` takes no part in equality, so that ``parse(print(tree)) == tree`` can be tested.
 """
 
 from __future__ import annotations

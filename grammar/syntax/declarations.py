@@ -245,7 +245,8 @@ PropertyKind = Literal["invariant", "transition", "reachable", "lemma", "propert
 
 @dataclass(frozen=True, slots=True)
 class Property(Declaration):
-    """``invariant name: e`` and its kin; ``doc`` is the first line of the block if that is a string; ``name`` is None only for ``terminal``."""
+    """``invariant name: e`` and similar declarations; ``doc`` is the first line of the block if it is a string;
+    ``name`` is None only for ``terminal``."""
 
     kind: PropertyKind
     name: Name | None
@@ -314,14 +315,14 @@ class ModelBlock(Declaration):
 
 @dataclass(frozen=True, slots=True)
 class Unnamed(Node):
-    """``stutter``: the abstract state stays as it is; ``any``: it does, or some abstract action happens."""
+    """``stutter``: the abstract state stays as it is. ``any``: it does, or some abstract action happens."""
 
     word: Literal["stutter", "any"]
 
 
 @dataclass(frozen=True, slots=True)
 class ActionMapping(Node):
-    """``action elect(b) = claim(b) or stutter``: what the action is in the abstract module."""
+    """``action elect(b) = claim(b) or stutter``: the abstract actions of the action."""
 
     action: Expr
     counterparts: tuple[Expr | Unnamed, ...]

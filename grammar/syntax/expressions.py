@@ -135,7 +135,7 @@ class Unary(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Binary(Expr):
-    """An infix operator; the place of the operator itself is kept for messages."""
+    """An infix operator, with the place of the operator itself for messages."""
 
     op: BinaryOp
     left: Expr
@@ -144,7 +144,8 @@ class Binary(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Junction(Expr):
-    """``a and b and c``: two or more parts in a row, so that a long list is no deep tree; the first is no list of the same operator."""
+    """``a and b and c``: two or more operands in a list, so that long conjunctions are no deep trees. The first is no
+    list of the same operator."""
 
     op: Literal["and", "or"]
     parts: tuple[Expr, ...]
@@ -204,7 +205,7 @@ class LetIn(Expr):
 
 @dataclass(frozen=True, slots=True)
 class SetDisplay(Expr):
-    """``{a, b}``; empty, it may also be a bag or a partial map."""
+    """``{a, b}``; an empty one may also be a bag or a partial map."""
 
     items: tuple[Expr, ...]
 

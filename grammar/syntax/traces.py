@@ -52,9 +52,11 @@ class Hidden(TraceLine):
 
 @dataclass(frozen=True, slots=True)
 class Slice(TraceLine):
-    """``slice Partition by topic, partition since PartitionCreated``: one element of the set for each value of the fields.
+    """``slice Partition by topic, partition since PartitionCreated``: one element of the set for each value of the
+    fields.
 
-    ``renewed`` says that ``since`` is a field, each value of which is another life of the slice: ``since new topic_id``.
+    ``renewed`` means that ``since`` is a field, each value of which is another incarnation of the slice: ``since new
+    topic_id``.
     """
 
     set: Name
@@ -65,14 +67,14 @@ class Slice(TraceLine):
 
 @dataclass(frozen=True, slots=True)
 class Numbered(TraceLine):
-    """``numbered a, b``: the actions that a number may stand for where its lines tell of the outcome alone."""
+    """``numbered a, b``: the actions that an update may be if its lines only report the outcome."""
 
     actions: tuple[DottedName, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadLine(TraceLine):
-    """``thread Event, Event "reason"``: one thread of a process writes the lines of these events, in whatever files."""
+    """``thread Event, Event "reason"``: one thread of a process writes the lines of these events, in any files."""
 
     events: tuple[Name, ...]
     reason: str
@@ -80,7 +82,8 @@ class ThreadLine(TraceLine):
 
 @dataclass(frozen=True, slots=True)
 class ReportLine(TraceLine):
-    """``report action as risk since "2.7" before "3.3" "text"``: that the action occurs is worth saying, and in which versions it can."""
+    """``report action as risk since "2.7" before "3.3" "text"``: occurrences of the action are reported; it can occur
+    in these versions."""
 
     action: DottedName
     severity: Name
@@ -91,14 +94,15 @@ class ReportLine(TraceLine):
 
 @dataclass(frozen=True, slots=True)
 class Ends(TraceLine):
-    """``ends a, b``: after these actions the node that their first argument names writes no line any more, until it starts again."""
+    """``ends a, b``: after these actions the node that is their first argument writes no line until it starts again."""
 
     actions: tuple[DottedName, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Measure(TraceLine):
-    """``measure name(fields) "text": e``: for how long e held is worth saying. A field is what lines of the slice stated last."""
+    """``measure name(fields) "text": e``: the time for which e held is reported. A field is the value that lines of the
+    slice last gave."""
 
     name: Name
     fields: tuple[Field, ...]
@@ -108,7 +112,7 @@ class Measure(TraceLine):
 
 @dataclass(frozen=True, slots=True)
 class Noted(TraceLine):
-    """``note Event(fields) as risk "text": e``: that the event comes while e holds is worth saying."""
+    """``note Event(fields) as risk "text": e``: the event is reported if it comes while e holds."""
 
     event: Name
     fields: tuple[Field, ...]
@@ -137,7 +141,7 @@ class TraceClause(Declaration):
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment with its place; ``own_line`` tells whether nothing but blanks stands before it."""
+    """A comment with its place; ``own_line`` means that only blanks precede it."""
 
     text: str
     line: int

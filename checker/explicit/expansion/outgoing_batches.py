@@ -22,14 +22,15 @@ RECORDS = 1 << 14
 ALL_RECORDS = 1 << 19
 """The most records of all batches that are being filled at one time."""
 REMEMBERED = 1 << 18
-"""The most fingerprints of which it is remembered that they were sent."""
+"""The most fingerprints that are remembered as sent."""
 
 Packet = tuple[int, Rows]
 """The shard that a batch is for, and the words of a chunk."""
 
 
 def stretches(parts: int) -> list[tuple[int, int]]:
-    """The owners of each of so many searches: from the first number up to the second. There are no more searches than owners."""
+    """The range of owners of each of ``parts`` shards: from the first up to the second number. There are no more shards
+    than owners."""
     return list(pairwise(np.linspace(0, OWNERS, parts + 1).astype(int).tolist()))
 
 

@@ -91,7 +91,8 @@ class Probe:
         return int(self._context[slot])
 
     def false_steps(self) -> list[int]:
-        """For each property of steps the first successor of the last ``expand`` where it is false, then where it has no value."""
+        """For each property of steps the first successor of the last ``expand`` where it is false, then where it is
+        undefined."""
         return [int(each) for each in self._found_steps]
 
     def decided(self, rows: Rows) -> list[int]:

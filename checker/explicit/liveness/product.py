@@ -115,7 +115,8 @@ class CompiledProduct(BuchiProduct):
         return here[:1] or self._shortest(self.roots, self._aim(TO_FAIR), fairs.component)
 
     def to_mark(self, start: int, wanted: frozenset[int], fairs: Fairs) -> list[int]:
-        """A shortest path inside the component of ``start`` that collects one of the wanted marks, which some path does."""
+        """A shortest path inside the component of ``start`` that collects one of the wanted marks; such a path must
+        exist."""
         return self._inside_component(start, self._aim(TO_MARK, marks=wanted), fairs)
 
     def to_node(self, start: int, goal: int, fairs: Fairs) -> list[int]:

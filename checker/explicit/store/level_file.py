@@ -94,7 +94,8 @@ def sum_of(words: Rows) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RecordChunk:
-    """Records, column by column: rows, predecessors, and the positions of actions in ``Kernel.next`` (of an initial state both are 0)."""
+    """Records, column by column: rows, predecessors, and the positions of actions in ``Kernel.next`` (0 for an initial
+    state)."""
 
     rows: Rows
     parents: npt.NDArray[Any]

@@ -123,7 +123,7 @@ class Levels:
     # -------------------------------------------------------------------------------------------------- write
 
     def stage(self, n: int) -> RecordChunk:
-        """The staged states, with room for n more from position ``staged`` on; raises ``MemoryError``."""
+        """The staged states, with capacity for n more from position ``staged`` on. Raises ``MemoryError``."""
         if self.size + n > MOST:
             raise MemoryError(f"a level of more than {MOST:,} states cannot be numbered")
         if self.staged + n > len(self._stage.rows):

@@ -149,7 +149,7 @@ class PythonWriter:
             case k.IsSome(_, operand):
                 return f"({self.of(operand)} is not None)"
             case k.Member(_, item, collection, negated) if not isinstance(collection, k.Interval | k.Subsets):
-                # what the collection is, is asked after the item
+                # the collection is evaluated after the item
                 return f"({self.of(item)} {'not in' if negated else 'in'} {self.of(collection)})"
             case k.Subset(_, left, right, strict) if not isinstance(left.type, t.BagType):
                 return f"({self.of(left)} {'<' if strict else '<='} {self.of(right)})"

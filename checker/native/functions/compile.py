@@ -109,7 +109,8 @@ class NativeProgram:
         return result
 
     def judge(self, rows: Rows) -> npt.NDArray[np.uint8]:
-        """For each row and condition of the program whether it is true, then for each condition whether it has no value."""
+        """For each row and condition of the program whether it is true, then for each condition whether it is
+        undefined."""
         told = np.zeros((len(rows), 2 * self.program.conditions), np.uint8)
         if self._judge is not None:
             self._judge(rows.ctypes.data, len(rows), told.ctypes.data)

@@ -11,7 +11,8 @@ from assay.checker.symbolic.encode.transition_system import System
 
 
 class UnrolledSystem:
-    """Frames of a system. ``frames[k]`` are the bits of state k, ``choices[k]`` the inputs that choose the step from it."""
+    """Frames of a system. ``frames[k]`` are the bits of state k, ``choices[k]`` the inputs that choose the step from
+    it."""
 
     def __init__(self, system: System, first: Sequence[int], gates: Gates) -> None:
         self.system = system

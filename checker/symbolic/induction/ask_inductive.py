@@ -45,7 +45,7 @@ def ask_inductive(
         try:
             failure = induction.failure(range(len(conjuncts)))
             if failure is None:
-                with suppress(OutOfBudgetError):  # it is inductive, whatever it rests on
+                with suppress(OutOfBudgetError):  # the property is inductive even if its helpers stay unknown
                     helpers = _helpers(induction, [prop.name for prop, _ in conjuncts])
         except OutOfBudgetError as error:
             why = str(error)

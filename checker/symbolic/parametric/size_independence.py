@@ -27,7 +27,7 @@ NOT_CONSTANT = {"E209": "a range or capacity", "E314": "the value of a parameter
 def depends_on_size(loaded: Loaded, sorts: Sequence[Sort]) -> list[tuple[str, Span]]:
     """What is computed from the number of elements, and the declarations that differ with one element more, each with
     its place."""
-    loaded = replace(loaded, model=loaded.kernel.model)  # a model that nobody named counts too
+    loaded = replace(loaded, model=loaded.kernel.model)  # the default model counts too
     more = {sort.name: [*sort.elements, _fresh(sort)] for sort in sorts}
     larger = log_kernel(loaded, more, {})
     pairs = zip(_declarations(loaded.kernel), _declarations(larger), strict=True)

@@ -32,7 +32,8 @@ COLLECTIONS = (t.SetType, t.MapType, t.SeqType, t.BagType)
 
 
 class SmtEncoder(Collections):
-    """The translation of expressions. ``now`` and ``before`` are the values of the state variables, ``bound`` those of locals."""
+    """The encoder of expressions. ``now`` and ``before`` are the values of the state variables, ``bound`` those of
+    locals."""
 
     def __init__(self, domain: Domain, now: Values, before: Values | None = None) -> None:
         super().__init__(domain, now, before)

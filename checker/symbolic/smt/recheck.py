@@ -257,7 +257,7 @@ class SecondOpinion:
 
     def _fails(self, solver: z3.Solver, step: TheoryStep, statement: k.Expr, at: int | None = None) -> Doubt | None:
         if not variables_of(statement) & written(self._kernel, step.action):
-            return None  # nothing that it speaks of changes
+            return None  # none of its variables changes
         denied = z3.Not(self._says(statement, step.after))
         return self._asked(solver, denied, f"a step of `{step.action}`", at)
 

@@ -142,7 +142,8 @@ def _sequence_image(node: k.Image, scope: TlaScope) -> Formula:
 
 
 def _set_image(node: k.Image, scope: TlaScope) -> Formula:
-    """``{e : x \\in S}``, in unions of such sets where there are several generators, whose domains may depend on earlier ones."""
+    r"""``{e : x \in S}``, as a union of such sets if there are several generators, whose domains may depend on earlier
+    ones."""
     inner, ranges = scope, []
     for generator in node.generators:
         domain = elements(generator.domain, inner)

@@ -38,7 +38,7 @@ class ModuleNeeds:
 
     @property
     def none(self) -> Formula:
-        """The constant that stands for ``none``."""
+        """The constant for ``none``."""
         self.needs_none = True
         return Formula("none")
 
@@ -59,7 +59,8 @@ class ModuleNeeds:
 class TlaScope:
     """The names bound around a formula. ``primed``: variables are read after the step.
 
-    ``write`` turns an expression of the kernel into a formula; ``fitting`` are the bound names whose values are known to be of their types.
+    ``write`` turns a kernel expression into a formula; ``fitting`` are the bound names whose values are known to be of
+    their types.
     """
 
     parts: ModuleNeeds

@@ -10,7 +10,8 @@ from assay.grammar.elaborate.scopes.scope import ActionEntity, ArrayEntity, Enti
 
 
 def action_named(path: syntax.DottedName, scope: Scope, diagnostics: Diagnostics) -> ActionEntity | None:
-    """The action of that name; ``r.fetch`` of an array ``r`` is the action of all its instances. None after an error."""
+    """The action of that name; ``r.fetch`` of an array ``r`` is the action of all its instances. None after
+    an error."""
     found: tuple[Entity, ...] = ()
     for position, part in enumerate(path.parts):
         found = scope.find(part.text) if position == 0 else _member(scope, part.text)

@@ -80,7 +80,8 @@ def span_of(entity: Entity) -> Span:
 
 
 def is_namespace(expr: syntax.Expr, scope: Scope) -> bool:
-    """Whether an expression is a module, an instance or an array of instances, so that a dot after it names a member."""
+    """Whether an expression is a module, an instance or an array of instances, so that a dot after it accesses a
+    member."""
     match expr:
         case syntax.Ref(name):
             found = scope.find(name.text)
@@ -114,7 +115,8 @@ def _quiet_entity(expr: syntax.Expr, scope: Scope) -> Entity | None:
 
 
 def resolve(expr: syntax.Expr, cx: Context) -> Entity | None:
-    """The entity that a name or a dotted name denotes; None after an error. The expression is a Ref or an Attr of a namespace."""
+    """The entity that a name or a dotted name denotes; None after an error. The expression is a Ref, or an Attr of a
+    namespace."""
     match expr:
         case syntax.Ref(name):
             return find(name, cx)

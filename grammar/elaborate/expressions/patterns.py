@@ -17,7 +17,8 @@ from assay.grammar.kernel.types import BOOL, EnumType, OptionType, VariantType
 
 @dataclass(frozen=True, slots=True)
 class PatternTest:
-    """A pattern test without its negation; ``when_true`` and ``when_false`` are the scopes where it holds and where it does not."""
+    """A pattern test without its negation; ``when_true`` and ``when_false`` are the scopes where it holds and where it
+    does not."""
 
     expr: kernel.Expr
     when_true: Scope

@@ -166,7 +166,8 @@ def _settled(param: syntax.Param, type_: Type, expr: kernel.Expr, unit: Unit) ->
 
 
 def _declare_elements(unit: Unit, elements: list[dict[str, AtomEntity]]) -> Iterator[Mapping[str, Entity]]:
-    """Elements whose name one set has become names of the module; where several sets have it, each use of it is ambiguous."""
+    """Elements whose name only one set has become names of the module. If several sets have it, each use of it is
+    ambiguous."""
     names = [name for table in elements for name in table]
     for table in elements:
         for name, entity in table.items():

@@ -37,7 +37,8 @@ class ModuleFile:
 
 @dataclass(frozen=True, slots=True)
 class ModuleTree:
-    """The top module, the text of every file that was read, and the words in the declarations that could not be parsed."""
+    """The top module, the text of every file that was read, and the words in the declarations that could not
+    be parsed."""
 
     top: ModuleFile
     sources: Mapping[str, str]
