@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-WORTH_IT = 1 << 17
+MIN_EVENTS = 1 << 17
 """The number of events from which on returning memory is worth the time."""
 
 YOUNG_THRESHOLD = 200_000
@@ -21,7 +21,7 @@ def trim_heap(events: int) -> None:
     With glibc this is a fifth of what half a gigabyte of logs takes. Processes that are forked later start smaller,
     too.
     """
-    if events >= WORTH_IT and sys.platform == "linux":
+    if events >= MIN_EVENTS and sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # `malloc_trim` exists in glibc only
         if trim is not None:
             trim(0)

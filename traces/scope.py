@@ -22,7 +22,7 @@ from assay.traces.table.event_table import EventTable
 _NUMBER = re.compile(r"\d+")
 
 
-def moment(text: str) -> int | None:
+def parse_time(text: str) -> int | None:
     """A time as logs write it, with a date, in milliseconds since the epoch; None if it is not one."""
     clock = Clock()
     stamp = text.strip() + (" 00:00:00" if re.fullmatch(r"\d{4}-\d\d-\d\d", text.strip()) else "")
@@ -30,7 +30,7 @@ def moment(text: str) -> int | None:
     return found if clock.lacks is None else None
 
 
-def until(events: Sequence[Event], end: int) -> tuple[Sequence[Event], list[Notice]]:
+def events_until(events: Sequence[Event], end: int) -> tuple[Sequence[Event], list[Notice]]:
     """The events up to a time, and a notice that counts the others."""
     table = EventTable.of(events)
     late = table.times > end
@@ -42,7 +42,7 @@ def until(events: Sequence[Event], end: int) -> tuple[Sequence[Event], list[Noti
     )
 
 
-def of_topics(events: Iterable[Event], topics: Sequence[str]) -> tuple[list[Event], list[Notice]]:
+def events_of_topics(events: Iterable[Event], topics: Sequence[str]) -> tuple[list[Event], list[Notice]]:
     """The events of some topics, and those that concern no topic; and a notice that counts the others."""
     kept: list[Event] = []
     left: list[Event] = []
@@ -55,7 +55,7 @@ def _left_out(first: Event, count: int, why: str) -> list[Notice]:
     return [Notice("left out", first.record.place, f"{count:,} events {why} were left out")]
 
 
-def since(validation: Validation, begin: int) -> Validation:
+def answer_since(validation: Validation, begin: int) -> Validation:
     """The answer about what happened from a time on. Findings before it are counted, and do not affect the verdict."""
     early = [each for each in validation.violations if _before(each.event, begin)]
     properties = [each for each in validation.properties if each.event is None or _before(each.event, begin)]

@@ -111,7 +111,7 @@ def validate_in_scope(
     asked = outage_basis(shared, reading, beside)
     meter = None if asked is None else Meter(asked)
     found = validate_slices(shared, slices, options.jobs, None if meter is None else meter.measured)
-    whole = validate_product(loaded, shared, slices, found, clause, _known(options, reading, beside.missing))
+    whole = validate_product(loaded, shared, slices, found, clause, _search_options(options, reading, beside.missing))
     return assemble_answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
 
 
@@ -137,11 +137,11 @@ def validate_shared_in_scope(
     supported: bool = True,
 ) -> tuple[SharedAnswer, Mapping[str, Selection], InputRemarks]:
     """The answer about what all slices share, the events of each slice, and what accompanies the answer."""
-    untold = untold_members(reading) if options.supposes else {}
+    unregistered = untold_members(reading) if options.supposes else {}
     read = {member for node in reading.nodes for member in node.brokers}
-    missing = (*gaps(reading), *(_untold(member, each.said, read) for member, each in untold.items()))
-    known = _known(options, reading, missing)
-    ask = bound(_ask, loaded, options=known, clause=clause, scope=scope, supported=supported)
+    missing = (*gaps(reading), *(_unregistered(member, each.said, read) for member, each in unregistered.items()))
+    known = _search_options(options, reading, missing)
+    ask = bound(_validate_in_scope, loaded, options=known, clause=clause, scope=scope, supported=supported)
     found = _from_later(reading, ask) if known.partial and supported else ask(reading)
     return (
         found.shared,
@@ -155,7 +155,7 @@ def validate_shared_in_scope(
     )
 
 
-class _Asked(NamedTuple):
+class _SharedPart(NamedTuple):
     """An answer about what slices share, the events of each slice, and notices about the events."""
 
     shared: SharedAnswer
@@ -163,9 +163,9 @@ class _Asked(NamedTuple):
     notices: list[Notice]
 
 
-def _ask(
+def _validate_in_scope(
     loaded: Loaded, reading: LogReading, options: Options, clause: str | None, scope: AnswerScope, *, supported: bool
-) -> _Asked:
+) -> _SharedPart:
     """Validate what slices share, for the events in scope and those that have to be inferred because
     logs are missing.
     """
@@ -175,7 +175,7 @@ def _ask(
         more = (
             list(events_of_members(reading, untold_members(reading)))
             if options.supposes
-            else _supposed(loaded, reading, clause, scope)
+            else _inferred_events(loaded, reading, clause, scope)
         )
     shared, slices = validate_shared(
         loaded,
@@ -185,10 +185,10 @@ def _ask(
         explain=reading.explain,
         levels=WORTH_WORDS,
     )
-    return _Asked(without_inferred(shared, len(more)), slices, [*left, *inference_notices(more)])
+    return _SharedPart(without_inferred(shared, len(more)), slices, [*left, *inference_notices(more)])
 
 
-def _from_later(reading: LogReading, ask: Callable[[LogReading], _Asked]) -> _Asked:
+def _from_later(reading: LogReading, ask: Callable[[LogReading], _SharedPart]) -> _SharedPart:
     """The answer about all of the logs; or, if only that has an explanation, about what follows the beginning of a
     later file.
 
@@ -209,7 +209,7 @@ def _from_later(reading: LogReading, ask: Callable[[LogReading], _Asked]) -> _As
     return found
 
 
-def _untold(member: int, said: Said, read: Container[int]) -> Notice:
+def _unregistered(member: int, said: Said, read: Container[int]) -> Notice:
     """A notice about a broker of which nothing was read, or whose registration no line had reported by then."""
     place = said.event.record.place
     if member not in read:
@@ -217,7 +217,7 @@ def _untold(member: int, said: Said, read: Container[int]) -> Notice:
     return Notice(UNTOLD_BROKER, place, f"broker {member} is there, and no line before tells that it registered")
 
 
-def _known(options: Options, reading: LogReading, missing: Sequence[Notice]) -> Options:
+def _search_options(options: Options, reading: LogReading, missing: Sequence[Notice]) -> Options:
     """The options for logs that lack this."""
     lost = (*missing, *not_read(reading.notices))
     partial = any(notice.kind in OF_BROKERS for notice in lost) if options.supposes else bool(lost)
@@ -226,7 +226,7 @@ def _known(options: Options, reading: LogReading, missing: Sequence[Notice]) -> 
     return replace(options, versions=protocol_versions(reading), partial=partial, begun=begun, late=late)
 
 
-def _supposed(loaded: Loaded, reading: LogReading, clause: str | None, scope: AnswerScope) -> list[Event]:
+def _inferred_events(loaded: Loaded, reading: LogReading, clause: str | None, scope: AnswerScope) -> list[Event]:
     """The events that have to be inferred for logs that are known to be incomplete."""
     kinds = rules_by_kind(trace_plan(loaded.kernel, clause))
     every = supposed_events(reading, kinds)
@@ -246,7 +246,7 @@ def assemble_answer(
     concluded = conclude(shared, slices, seconds, whole)
     found = replace(concluded, notices=beside.notices, remarks=(*beside.twins, *_remarks(shared)))
     found = with_gaps(_with_unread(found, beside.unmapped), list(beside.missing))
-    found = window.since(found, scope.since) if scope.since is not None else found
+    found = window.answer_since(found, scope.since) if scope.since is not None else found
     found = window.without_known(found, scope.known) if scope.known is not None else found
     if beside.missing:
         found = replace(found, notices=(*found.notices, UNMEASURED))
@@ -257,20 +257,20 @@ def _remarks(shared: SharedAnswer) -> Iterator[Remark]:
     """Occurrences, in what all slices share, of actions that the clause reports."""
     if shared.joint is None or shared.execution is None:
         return
-    told = {each.action: each for each in shared.joint.plan.reported}
+    reported = {each.action: each for each in shared.joint.plan.reported}
     for step in shared.execution.steps:
-        if step.event is not None and step.action in told:
-            yield Remark(told[step.action].severity, told[step.action].text, step.event)
+        if step.event is not None and step.action in reported:
+            yield Remark(reported[step.action].severity, reported[step.action].text, step.event)
 
 
 def _in_scope(events: Sequence[Event], scope: AnswerScope) -> tuple[Sequence[Event], list[Notice]]:
     """The events to validate, and notices that count the others."""
     left: list[Notice] = []
     if scope.until is not None:
-        events, late = window.until(events, scope.until)
+        events, late = window.events_until(events, scope.until)
         left += late
     if scope.topics:
-        events, others = window.of_topics(events, scope.topics)
+        events, others = window.events_of_topics(events, scope.topics)
         left += others
     return events, left
 

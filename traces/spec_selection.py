@@ -38,7 +38,7 @@ class SpecChoice:
     supposes: bool = False
     by_user: bool = False
 
-    def conduct(self, options: Options) -> Options:
+    def apply_to(self, options: Options) -> Options:
         """The options for this clause."""
         return replace(options, supposes=self.supposes)
 
@@ -109,8 +109,8 @@ def validate_with_selection(
     choice = select_spec(reading.kinds, None if named is None else named.kernel)
     loaded = load(choice.spec) if named is None else named
     supported = choice.unsupported is None
-    conduct, asked = choice.conduct(options), clause or choice.clause
-    found = validate_in_scope(loaded, reading, conduct, asked, scope or AnswerScope(), supported=supported)
+    clause_options, asked = choice.apply_to(options), clause or choice.clause
+    found = validate_in_scope(loaded, reading, clause_options, asked, scope or AnswerScope(), supported=supported)
     return loaded, with_selection(found, choice, sum(reading.kinds.values()))
 
 

@@ -475,5 +475,5 @@ def _explanations(
     """What events mean, in words, for those of the given log levels."""
     if explain is None:
         return ()
-    told = events if levels is None else EventTable.of(events).events_where(lambda traits: traits.level in levels)
-    return tuple(EventMeaning(event, text) for event in told if (text := explain(event)) is not None)
+    explained = events if levels is None else EventTable.of(events).events_where(lambda traits: traits.level in levels)
+    return tuple(EventMeaning(event, text) for event in explained if (text := explain(event)) is not None)

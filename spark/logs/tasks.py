@@ -270,7 +270,7 @@ def validate_shared_part(
     shared, slices, beside = validate_shared_in_scope(
         question.spec.spec(choice),
         reading,
-        choice.conduct(question.options),
+        choice.apply_to(question.options),
         clause or choice.clause,
         scope,
         supported=choice.unsupported is None,

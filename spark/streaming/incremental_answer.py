@@ -118,7 +118,7 @@ class _MicroBatch:
         positions = np.concatenate([np.empty(0, np.int64), *new])
         slices = np.repeat(np.arange(len(new)), [len(each) for each in new])
         events = Selection(table, positions, self.slices[names[0]].table_numbers) if names else None
-        table.hold(positions if events is None else np.sort(positions[_representatives(slices, events)]))
+        table.prefetch(positions if events is None else np.sort(positions[_representatives(slices, events)]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from assay.cli.main import invoke
 from assay.traces.diagnosis.redact import Redaction, redacted
 from assay.traces.log_reader import read_logs
 from assay.traces.samples import unpack_sample
-from assay.traces.scope import known_ids, moment
+from assay.traces.scope import known_ids, parse_time
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def said(answer: Any, kind: str) -> list[str]:
     ],
 )
 def test_a_time_is_written_as_in_logs(text: str, milliseconds: int | None) -> None:
-    assert moment(text) == milliseconds
+    assert parse_time(text) == milliseconds
 
 
 def test_what_was_logged_after_the_end_is_left_out_and_counted(

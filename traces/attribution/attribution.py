@@ -81,7 +81,7 @@ class _RunRecords:
             for sections in self._records.values()
             for section in sections
             for at in section.matches.with_roles("version")
-            for finding in section.matches[at].findings
+            for finding in section.matches[at].matches
             if finding.pattern.role == "version"
         }
         brokers = tuple(sorted(self._files.brokers()))

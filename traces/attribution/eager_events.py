@@ -36,8 +36,8 @@ class EagerEvents(tuple[Event, ...]):
     @cached_property
     def times(self) -> Numbers:
         """The times of the events, in milliseconds since the epoch; ``NEVER`` for those without one."""
-        stated = (event.record.time for event in self)
-        return np.fromiter((NEVER if time is None else time for time in stated), np.int64, len(self))
+        logged_times = (event.record.time for event in self)
+        return np.fromiter((NEVER if time is None else time for time in logged_times), np.int64, len(self))
 
     @cached_property
     def resolutions(self) -> Numbers:
@@ -47,8 +47,8 @@ class EagerEvents(tuple[Event, ...]):
     def matches_traits(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
         """The result of a condition on the traits of each event."""
         every, which = self._traits
-        said: npt.NDArray[np.bool_] = np.array([ask(each) for each in every], np.bool_)[which]
-        return said
+        result: npt.NDArray[np.bool_] = np.array([ask(each) for each in every], np.bool_)[which]
+        return result
 
     def traits(self) -> Counter[Traits]:
         """How many events have which traits."""

@@ -21,7 +21,7 @@ class Author:
     def __init__(self, run: ProcessRun, broker: int | None, owners: Owners, *, unknown: bool) -> None:
         self.run, self._broker, self._owners = run, broker, owners
         self._place: dict[str, Field] = {"node": None, "run": None} if unknown else {"node": str(run)}
-        self._added: dict[tuple[str | None, bool], dict[str, Field]] = {}
+        self._added_fields: dict[tuple[str | None, bool], dict[str, Field]] = {}
 
     def is_like(self, other: Author) -> bool:
         """Whether both add the same fields to lines that name no session, and were written in none."""
@@ -35,8 +35,8 @@ class Author:
         """The events of a record, with the node, the broker and the session added where they are known."""
         record, run = match.record, self.run
         return [
-            Event(each.pattern.kind, each.pattern.name, self._with_more(each.fields, session), record, run, stream)
-            for each in match.findings
+            Event(each.pattern.kind, each.pattern.name, self._complete(each.fields, session), record, run, stream)
+            for each in match.matches
         ]
 
     def event_of(self, field_layout: FieldLayout, record: LogRecord, session: str | None, stream: str) -> Event:
@@ -46,40 +46,43 @@ class Author:
             pattern.kind, pattern.name, self._fields(field_layout, record.message, session), record, self.run, stream
         )
 
-    def added(self, field_layout: FieldLayout, session: str | None) -> Mapping[str, Field] | None:
+    def added_fields(self, field_layout: FieldLayout, session: str | None) -> Mapping[str, Field] | None:
         """The fields that are added to those of a message; None if they depend on a session that the message names."""
         names = field_layout.fields
         if "session" in names or "owner_session" in names:
             return None
         # The result depends on nothing else, so that all events of a session share one dictionary.
         key = session, "broker" in names
-        added = self._added.get(key)
-        if added is None:
-            added = self._added[key] = self._more(session, says_broker=key[1])
-            self._add_owner(added)
-        return added
+        added_fields = self._added_fields.get(key)
+        if added_fields is None:
+            added_fields = self._added_fields[key] = self._author_fields(session, names_broker=key[1])
+            self._add_owner(added_fields)
+        return added_fields
 
     def _fields(self, field_layout: FieldLayout, message: str, session: str | None) -> Mapping[str, Field]:
         """The fields of a message and the added ones."""
-        added = self.added(field_layout, session)
+        added_fields = self.added_fields(field_layout, session)
         return (
-            self._with_more(field_layout.read(message), session)
-            if added is None
-            else LineFields(field_layout, message, added)
+            self._complete(field_layout.read(message), session)
+            if added_fields is None
+            else LineFields(field_layout, message, added_fields)
         )
 
-    def _with_more(self, stated: Mapping[str, Field], session: str | None) -> dict[str, Field]:
+    def _complete(self, logged: Mapping[str, Field], session: str | None) -> dict[str, Field]:
         """All fields of a line. If the line names a session, the owner of that session is added."""
-        fields = {**stated, **self._more(session if "session" not in stated else None, says_broker="broker" in stated)}
+        fields = {
+            **logged,
+            **self._author_fields(session if "session" not in logged else None, names_broker="broker" in logged),
+        }
         self._add_owner(fields)
         return fields
 
-    def _more(self, session: str | None, *, says_broker: bool) -> dict[str, Field]:
+    def _author_fields(self, session: str | None, *, names_broker: bool) -> dict[str, Field]:
         """The fields that are added to a line: the session, if one is given, and the broker, if the line does not name
         it.
         """
         more = dict(self._place)
-        if self._broker is not None and not says_broker:
+        if self._broker is not None and not names_broker:
             more["broker"] = self._broker
         if session is not None:
             more["session"] = session

@@ -24,13 +24,13 @@ from assay.traces.input.rotation import logs_in_sequence
 from assay.traces.store.packed_records import NEVER, PackedRecords, concatenate
 from assay.traces.store.record_block import Numbers
 
-JOINED = 5_000
+FILE_BOUNDARY_MS = 5_000
 """If times go back by more than this (milliseconds), another file begins; lines that several processes write in turns
 are closer together.
 """
 
 
-ENDED = 5_000
+QUIET_AFTER_END_MS = 5_000
 """This long (milliseconds) after it has logged its end, a process writes nothing more."""
 
 
@@ -91,28 +91,30 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
         }
         rows, others = separate_servers(rows)
         for stream in rows:
-            if any(stream in beside for beside in others.values()):
+            if any(stream in server_logs for server_logs in others.values()):
                 notices += shared_log_notices(members[stream])
-        stated = {stream: matches.writers for stream, matches in rows.items()}
-        mixed = len(set().union(*stated.values())) > 1
+        writers = {stream: matches.writers for stream, matches in rows.items()}
+        mixed = len(set().union(*writers.values())) > 1
         for stream, matches in rows.items():
-            own, parts = stated[stream], members[stream]
+            own, parts = writers[stream], members[stream]
             if mixed and len(own) > 1:
-                _divide(stream, matches, name, nodes, notices)
+                _split_by_broker(stream, matches, name, nodes, notices)
                 continue
             if mixed and not own:
                 text = "several brokers have files here, and no line of this one names its broker"
                 notices.append(Notice("node unknown", LogPosition(parts[0].file, 1, 0), text))
             label = f"{name}/{min(own)}" if mixed and own else name
             nodes.setdefault(label, NodeFiles(label, unknown=mixed and not own)).logs[stream] = matches
-        for server, beside in others.items():
-            nodes[f"{name}/{server}"] = NodeFiles(f"{name}/{server}", logs=beside)
+        for server, server_logs in others.items():
+            nodes[f"{name}/{server}"] = NodeFiles(f"{name}/{server}", logs=server_logs)
     return list(nodes.values())
 
 
-def _divide(stream: str, matches: PackedRecords, name: str, nodes: dict[str, NodeFiles], notices: list[Notice]) -> None:
+def _split_by_broker(
+    stream: str, matches: PackedRecords, name: str, nodes: dict[str, NodeFiles], notices: list[Notice]
+) -> None:
     """Distribute the records of a log that several brokers wrote to the nodes that they name."""
-    pieces = _joined_files(matches)
+    pieces = _concatenated_files(matches)
     if pieces:
         for number, piece in enumerate(pieces, 1):
             own = piece.writers
@@ -133,7 +135,7 @@ def _divide(stream: str, matches: PackedRecords, name: str, nodes: dict[str, Nod
     notices.append(Notice("interleaved nodes", LogPosition(matches[0].record.place.file, 1, 0), text))
 
 
-def _joined_files(matches: PackedRecords) -> list[PackedRecords]:
+def _concatenated_files(matches: PackedRecords) -> list[PackedRecords]:
     """The files of which this one is a concatenation; empty where brokers wrote in turns.
 
     In a concatenation each file begins long before the previous one ends, and names at most one broker. Lines that
@@ -142,7 +144,7 @@ def _joined_files(matches: PackedRecords) -> list[PackedRecords]:
     times = matches.times
     if NEVER in times:
         return []
-    cuts = [0, *(np.flatnonzero(times[1:] < times[:-1] - JOINED) + 1).tolist(), len(matches)]
+    cuts = [0, *(np.flatnonzero(times[1:] < times[:-1] - FILE_BOUNDARY_MS) + 1).tolist(), len(matches)]
     pieces = [matches[start:end] for start, end in pairwise(cuts)]
     return pieces if len(pieces) > 1 and all(len(piece.writers) <= 1 for piece in pieces) else []
 
@@ -162,19 +164,19 @@ class RunSplitter:
     """
 
     def __init__(self, node: NodeFiles) -> None:
-        told = [start for stream, matches in node.logs.items() for start in _starts(stream, matches)]
-        own = {stream: _own_lines(matches) for stream, matches in node.logs.items()}
-        untold = _untold_starts(node, own, sorted(start.time for start in told))
-        self._starts = sorted([*told, *untold], key=lambda start: (start.time, start.stream, start.position))
+        logged = [start for stream, matches in node.logs.items() for start in _starts(stream, matches)]
+        own = {stream: _certain_lines(matches) for stream, matches in node.logs.items()}
+        inferred = _inferred_starts(node, own, sorted(start.time for start in logged))
+        self._starts = sorted([*logged, *inferred], key=lambda start: (start.time, start.stream, start.position))
         self._times = np.array([start.time for start in self._starts], np.int64)
-        self._local: dict[str, list[tuple[int, int]]] = {start.stream: [] for start in told}
+        self._local: dict[str, list[tuple[int, int]]] = {start.stream: [] for start in logged}
         for number, start in enumerate(self._starts, 1):
-            for stream in self._local if start in untold else (start.stream,):
+            for stream in self._local if start in inferred else (start.stream,):
                 self._local[stream].append((_place(start, stream, node.logs[stream]), number))
         self._node = node
         self._before = {stream: self._starts_before(stream, matches) for stream, matches in node.logs.items()}
-        in_mid_life = self._starts and any((self._before[stream][at] == 0).any() for stream, at in own.items())
-        self._earlier = 1 if in_mid_life else 0
+        began_before = self._starts and any((self._before[stream][at] == 0).any() for stream, at in own.items())
+        self._earlier = 1 if began_before else 0
 
     @property
     def count(self) -> int:
@@ -186,7 +188,7 @@ class RunSplitter:
         found: dict[int, list[Section]] = {}
         for stream, matches in self._node.logs.items():
             numbers = np.maximum(1, self._before[stream] + self._earlier)
-            for positions in _alike(numbers):
+            for positions in _positions_by_number(numbers):
                 own = matches if len(positions) == len(matches) else matches.take(positions)
                 found.setdefault(int(numbers[positions[0]]), []).append(Section(stream, positions, own))
         return {ProcessRun(self._node.name, number): sections for number, sections in found.items()}
@@ -206,14 +208,14 @@ class RunSplitter:
         return found
 
 
-def _alike(numbers: Numbers) -> list[Numbers]:
+def _positions_by_number(numbers: Numbers) -> list[Numbers]:
     """The positions of each number, in order; the groups are in the order of their first positions."""
     order = np.argsort(numbers, kind="stable")
     found = np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1) if len(order) else []
     return sorted(found, key=lambda positions: int(positions[0]))
 
 
-def _untold_starts(node: NodeFiles, own: Mapping[str, Numbers], begins: Sequence[int]) -> set[_Start]:
+def _inferred_starts(node: NodeFiles, own: Mapping[str, Numbers], begins: Sequence[int]) -> set[_Start]:
     """The first lines after the logged end of a process and before the next start: they belong to a run whose start was
     not read.
 
@@ -228,13 +230,13 @@ def _untold_starts(node: NodeFiles, own: Mapping[str, Numbers], begins: Sequence
         first = [
             _Start(int(times[stream][at[0]]), stream, int(positions[at[0]]))
             for stream, positions in own.items()
-            if len(at := np.flatnonzero((times[stream] > end + ENDED) & (times[stream] < until)))
+            if len(at := np.flatnonzero((times[stream] > end + QUIET_AFTER_END_MS) & (times[stream] < until)))
         ]
         found |= {min(first, key=lambda start: start.time)} if first else set()
     return found
 
 
-def _own_lines(matches: PackedRecords) -> Numbers:
+def _certain_lines(matches: PackedRecords) -> Numbers:
     """The positions of the lines that a broker certainly wrote while it ran: those that name it, or a session that
     begins.
 
@@ -248,8 +250,8 @@ def _own_lines(matches: PackedRecords) -> Numbers:
 
 def _ends(node: NodeFiles) -> set[int]:
     """The times at which processes of a node logged their end."""
-    told = (matches[at] for matches in node.logs.values() for at in matches.with_roles("process end"))
-    return {match.record.time for match in told if match.record.time is not None}
+    logged = (matches[at] for matches in node.logs.values() for at in matches.with_roles("process end"))
+    return {match.record.time for match in logged if match.record.time is not None}
 
 
 def _place(start: _Start, stream: str, matches: PackedRecords) -> int:

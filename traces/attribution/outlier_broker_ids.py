@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from assay.traces.event import Notice
 from assay.traces.store.packed_records import PackedRecords
 
-MOST = 3
+MAX_OUTLIERS = 3
 """At most this many lines with another id are outliers."""
 
-AMONG = 50
+MIN_RATIO = 50
 """For each outlier there are at least this many lines with the main id."""
 
 KIND = "another id"
@@ -26,7 +26,7 @@ def without_outliers(matches: PackedRecords, notices: list[Notice]) -> PackedRec
         return matches
     counts = matches.writer_counts()
     (main, most), *others = counts.most_common()
-    few = {broker for broker, count in others if count <= MOST and count * AMONG <= most}
+    few = {broker for broker, count in others if count <= MAX_OUTLIERS and count * MIN_RATIO <= most}
     outliers = few - set(_reporting_on_themselves(matches)) if few else few
     if not outliers:
         return matches

@@ -33,7 +33,7 @@ def _count_of_layout(layout: RecordLayout) -> int:
 
 
 def _count_of_match(match: MatchedRecord) -> int:
-    return len(match.findings)
+    return len(match.matches)
 
 
 def _resolution_of_match(match: MatchedRecord) -> int:
@@ -76,7 +76,7 @@ def traits_of(event: Event) -> Traits:
 
 
 def _names_session(field_layout: FieldLayout) -> bool:
-    """Whether the fields added to a message depend on a session that it names (``Author.added``)."""
+    """Whether the fields added to a message depend on a session that it names (``Author.added_fields``)."""
     return not field_layout.fields.keys().isdisjoint({"session", "owner_session"})
 
 
@@ -129,7 +129,7 @@ class LogEvents(LazyEvents):
         self._doubtful = repeated.doubtful
         counts = rows.evaluate(_count_of_match, _count_of_layout, np.int64)
         for at in np.flatnonzero(self._doubtful & rows.packed).tolist():
-            counts[at] = len(rows[at].findings)
+            counts[at] = len(rows[at].matches)
         # None stands for the usual case, in which the events of a record are numbered from 0 on: an index takes memory
         # for each event.
         self._numbers = _field_layout_indices(counts, repeated) if len(repeated.records) else None
@@ -252,8 +252,8 @@ class LogEvents(LazyEvents):
     def matches_traits(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
         """The result of a condition on the traits of each event."""
         every, which = self._traits
-        said: npt.NDArray[np.bool_] = np.array([ask(each) for each in every], np.bool_)[which]
-        return said
+        result: npt.NDArray[np.bool_] = np.array([ask(each) for each in every], np.bool_)[which]
+        return result
 
     def traits(self) -> Counter[Traits]:
         """How many events have which traits."""
@@ -268,9 +268,9 @@ class LogEvents(LazyEvents):
         for packed in self.packed():
             every, of_field_layout = packed.layouts.evaluate_field_layouts(_traits_of_layout)
             which = of_field_layout[packed.codes]
-            stated = np.flatnonzero(np.bincount(which))
+            used = np.flatnonzero(np.bincount(which))
             numbers = np.zeros(len(every), np.int32)
-            numbers[stated] = [known.setdefault(every[each], len(known)) for each in stated.tolist()]
+            numbers[used] = [known.setdefault(every[each], len(known)) for each in used.tolist()]
             found[packed.at] = numbers[which]
         loose = np.flatnonzero(found == _UNKNOWN)
         found[loose] = [known.setdefault(traits_of(event), len(known)) for event in self.at(loose)]

@@ -18,7 +18,7 @@ from assay.traces.patterns.pattern import JOINED
 from assay.traces.store.matched_record import MatchedRecord
 from assay.traces.store.record_block import Numbers
 
-_OF_SESSIONS = ("session start", "session end")
+_SESSION_ROLES = ("session start", "session end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class SessionTimeline:
         changes: list[tuple[int, str | None]] = []
         owned: set[str] = set()
         for stream, positions, matches in sections:
-            for at in matches.with_roles(*_OF_SESSIONS):
+            for at in matches.with_roles(*_SESSION_ROLES):
                 match = matches[at]
                 for known, session in self._states_in(match):
                     own_positions, states = self._places.setdefault(stream, ([], [None]))
@@ -62,10 +62,10 @@ class SessionTimeline:
 
     def of(self, section: Section) -> Sessions:
         """The session of the process when it wrote each record; None where that cannot be determined."""
-        found, changed = self._by_place(section), False
+        found, changed = self._by_latest_report(section), False
         if self._joined:
             for at in section.matches.with_roles(JOINED):
-                keys = (_join_key(finding) for finding in section.matches[at].findings if finding.pattern.joins)
+                keys = (_join_key(finding) for finding in section.matches[at].matches if finding.pattern.joins)
                 name = next((self._joined[key] for key in keys if key in self._joined), found[at])
                 if not changed:
                     found, changed = Sessions(found.names, found.numbers.copy()), True
@@ -73,7 +73,7 @@ class SessionTimeline:
                 found.numbers[at] = len(found.names) - 1
         return found
 
-    def _by_place(self, section: Section) -> Sessions:
+    def _by_latest_report(self, section: Section) -> Sessions:
         """The session by the latest report: by position in a log that reports sessions, by time in the others."""
         own = self._places.get(section.stream)
         if own is not None:
@@ -91,9 +91,9 @@ class SessionTimeline:
         holds from then on.
         """
         found: list[tuple[str | None, str | None]] = []
-        for finding in match.findings:
+        for finding in match.matches:
             role = finding.pattern.role
-            if role not in _OF_SESSIONS:
+            if role not in _SESSION_ROLES:
                 continue
             value = finding.fields.get("session")
             session = value if isinstance(value, str) else None

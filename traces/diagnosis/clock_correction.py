@@ -213,7 +213,10 @@ def _asked(reading: LogReading) -> Positions:
     if len(found) <= MANY:
         return found
     statements = events.statements(EveryKind(frozenset(SLICE)))
-    of = [str(own) for own in events.each(statements, SLICE, lambda event: [event.fields.get(name) for name in SLICE])]
+    of = [
+        str(own)
+        for own in events.map_statements(statements, SLICE, lambda event: [event.fields.get(name) for name in SLICE])
+    ]
     kept = set(sorted(set(of))[:: len(found) // MANY + 1]) | {str([None] * len(SLICE))}
     return found[np.array([own in kept for own in of], np.bool_)[statements.numbers[found]]]
 
@@ -226,7 +229,7 @@ def _news(reading: LogReading) -> dict[str, _Told]:
     events, positions = reading.events.only(_asked(reading))
     statements = events.statements(EveryKind(frozenset(name for news in _all_news() for name in news.fields)))
     known: dict[object, int] = {None: -1}
-    stated = events.each(statements, "news", _told_by)
+    stated = events.map_statements(statements, "news", _told_by)
     what = np.array([known.setdefault(each, len(known)) for each in stated], np.int32)[statements.numbers]
     telling = np.flatnonzero(what >= 0).astype(np.int32)
     what, times = what[telling], events.times_at(telling)

@@ -264,7 +264,7 @@ class _Told:
 
     def each(self, what: str, make: Callable[[Event], T]) -> list[T]:
         """What ``make`` returns for each fact."""
-        return self._events.each(self._statements, what, make)
+        return self._events.map_statements(self._statements, what, make)
 
     def examples(self) -> Iterator[tuple[int, Event]]:
         """The number of each fact, and the first event that reports it."""

@@ -135,14 +135,14 @@ def expand(
         inner = LimitedStream(Decompressed(peeked, make, where.place, notices), budget, where.place, notices)
         yield from expand(inner, where, budget, notices, depth + 1)
     elif head.startswith(_ZIP):
-        yield from _zipped(peeked, where, budget, notices, depth)
+        yield from _zip_files(peeked, where, budget, notices, depth)
     elif _is_tar(head):
-        yield from _members(peeked, where, budget, notices, depth)
+        yield from _tar_files(peeked, where, budget, notices, depth)
     else:
         yield Content(where, peeked)
 
 
-def _zipped(
+def _zip_files(
     stream: PeekableStream, where: ArchivePath, budget: Budget, notices: list[Notice], depth: int
 ) -> Iterator[Content]:
     """The files of a zip archive, in its order. The archive is kept while it is read, a large one on disk."""
@@ -153,12 +153,12 @@ def _zipped(
             with zipfile.ZipFile(kept) as archive:
                 for member in archive.infolist():
                     if not member.is_dir():
-                        yield from _unzipped(archive, member, where, budget, notices, depth)
+                        yield from _zip_member(archive, member, where, budget, notices, depth)
         except (zipfile.BadZipFile, OSError, EOFError, ValueError) as error:
             notices.append(Notice("damaged file", where.place, f"the archive is damaged: {error}"))
 
 
-def _unzipped(
+def _zip_member(
     archive: zipfile.ZipFile,
     member: zipfile.ZipInfo,
     where: ArchivePath,
@@ -169,14 +169,14 @@ def _unzipped(
     inside = ArchivePath(where.path, (*where.members, member.filename))
     try:
         with archive.open(member) as content:
-            limited = LimitedStream(_Checked(content, inside.place, notices), budget, where.place, notices)
+            limited = LimitedStream(_CheckedMember(content, inside.place, notices), budget, where.place, notices)
             yield from expand(limited, inside, budget, notices, depth + 1)
     except (RuntimeError, NotImplementedError) as error:
         # An encrypted member, or a compression method that zipfile does not know.
         notices.append(Notice("unsupported compression", inside.place, f"not read: {error}"))
 
 
-class _Checked:
+class _CheckedMember:
     """A member of a zip archive; damage ends it with a notice."""
 
     def __init__(self, content: IO[bytes], place: LogPosition, notices: list[Notice]) -> None:
@@ -195,7 +195,7 @@ class _Checked:
             return b""
 
 
-class _Padded:
+class _ZeroPadded:
     """The bytes of an archive, followed by zeros: ``tarfile`` discards the block in which the archive ends early."""
 
     def __init__(self, stream: ByteStream) -> None:
@@ -220,10 +220,10 @@ class _Padded:
         return b"".join(parts) + bytes(zeros)
 
 
-class _Member:
+class _TarMember:
     """The bytes of one file of an archive, without the padding; ``cut`` is whether the archive ended inside it."""
 
-    def __init__(self, content: IO[bytes], begin: int, archive: _Padded) -> None:
+    def __init__(self, content: IO[bytes], begin: int, archive: _ZeroPadded) -> None:
         self._content, self._position, self._archive = content, begin, archive
         self.cut = False
 
@@ -240,11 +240,11 @@ class _Member:
         return out
 
 
-def _members(
+def _tar_files(
     stream: PeekableStream, where: ArchivePath, budget: Budget, notices: list[Notice], depth: int
 ) -> Iterator[Content]:
     """The files of a tar archive, in its order."""
-    padded = _Padded(stream)
+    padded = _ZeroPadded(stream)
     damage: str | None = None
     try:
         with tarfile.open(fileobj=padded, mode="r|") as archive:  # type: ignore[call-overload]  # only read is needed
@@ -255,7 +255,7 @@ def _members(
                 if not member.isreg() or member.issparse():
                     notices.append(Notice("not a file", inside.place, "a link or special file in an archive"))
                 elif (content := archive.extractfile(member)) is not None:
-                    data = _Member(content, member.offset_data, padded)
+                    data = _TarMember(content, member.offset_data, padded)
                     yield from expand(data, inside, budget, notices, depth + 1)
                     if data.cut:
                         damage = f"it ends inside {member.name}"

@@ -29,13 +29,13 @@ from assay.traces.store.packed_records import NEVER
 from assay.traces.store.record_block import Numbers, RawRecord, RecordBlock
 from assay.traces.store.single_record_templates import SingleRecordLayouts
 
-_BACK = 60_000
-_AHEAD = 6 * 3600_000
+_MAX_BACK_MS = 60_000
+_MAX_AHEAD_MS = 6 * 3600_000
 """Jumps of the times of one file that are reported: back by more than a minute, or ahead by more than six hours
 (milliseconds).
 """
 
-_PATIENCE = 64
+_MAX_MISSES = 64
 """After this many records in a row that begin with a bracket which is not a thread, no thread is looked for there."""
 
 
@@ -97,11 +97,11 @@ class FileJob:
         self._reader, self.reading, self._may_be_pasted = reader, reading, may_be_pasted
         self._clock = Clock()
         self._in_header = False
-        self._loose: tuple[LogPosition, int] | None = None
-        self._odd: dict[tuple[str, str], tuple[int, LogPosition]] = {}
+        self._leading_text: tuple[LogPosition, int] | None = None
+        self._unusual: dict[tuple[str, str], tuple[int, LogPosition]] = {}
         self._last: RawRecord | None = None
         self._nameless_last = False
-        self._vain = 0
+        self._misses = 0
         self._began_in_header = False
         self._layout_changed = False
         self._first_thread: int | None = None
@@ -122,7 +122,7 @@ class FileJob:
         records, count = self._reader.kinds.sort(block), len(block.bodies)
         classes = records.classes
         alone = (classes == ALONE) | ((classes == KEPT) & (block.times == NO_MOMENT))
-        if self._vain < _PATIENCE or alone.any():
+        if self._misses < _MAX_MISSES or alone.any():
             alone |= classes == BRACKETED
         at = 0
         for stop in (*np.flatnonzero(alone).tolist(), count):
@@ -154,7 +154,7 @@ class FileJob:
         jumps = np.empty_like(times)
         jumps[0] = 0 if self._latest is None else times[0] - self._latest
         np.subtract(times[1:], times[:-1], out=jumps[1:])
-        for at in np.flatnonzero((jumps < -_BACK) | (jumps > _AHEAD)).tolist():
+        for at in np.flatnonzero((jumps < -_MAX_BACK_MS) | (jumps > _MAX_AHEAD_MS)).tolist():
             line, offset = int(block.lines[kept[at]]), block.base + int(block.starts[kept[at]]) + 1
             self._note_jump(int(jumps[at]), LogPosition(self.reading.file, line, offset))
         self._latest = int(times[-1])
@@ -162,13 +162,13 @@ class FileJob:
     def take(self, raw: RawRecord) -> None:
         """Take in one record."""
         if not raw.stamp:
-            self._take_loose(raw)
+            self._take_leading_text(raw)
             return
         self.reading.tally.records += 1
         self._last, self._nameless_last = raw, False
         text = raw.text
         if self._in_header or not raw.level or not text.isascii():
-            self._take_odd(raw)
+            self._take_unusual(raw)
             return
         at = text.rfind(b" (")
         known = self._reader.endings.get(text[at:])
@@ -179,7 +179,7 @@ class FileJob:
             raw = raw._replace(text=text.replace(b"\r\n", b"\n"))
         head, logger, tail = split_logger(raw.text)
         if not logger:
-            self._take_odd(raw)
+            self._take_unusual(raw)
             return
         self._take_stock(raw, self._reader.dispatch(logger), head, tail.decode())
         if known is None:
@@ -192,16 +192,16 @@ class FileJob:
             self.reading.other += 1
             return
         template_match = patterns.template_match(head)
-        if not template_match.whole and head.startswith(b"[") and self._vain < _PATIENCE:
-            self._vain += 1
-            self._take_odd(raw)
+        if not template_match.whole and head.startswith(b"[") and self._misses < _MAX_MISSES:
+            self._misses += 1
+            self._take_unusual(raw)
             return
         self._count(raw, name, patterns, template_match)
         if template_match.field_layouts:
-            said = ReadLine(self._reader.level(raw.level), None, name, head.decode(), tail)
-            self._keep(raw, said, patterns, template_match)
+            line = ReadLine(self._reader.level(raw.level), None, name, head.decode(), tail)
+            self._keep(raw, line, patterns, template_match)
 
-    def begin_like(self, earlier: FileJob) -> None:
+    def expect_layout_of(self, earlier: FileJob) -> None:
         """Expect the layout that another job met last."""
         self._in_header = self._began_in_header = earlier._in_header
 
@@ -212,7 +212,7 @@ class FileJob:
         Returns False, and changes nothing, if this job would have read them differently: a record is read like those
         before it where layouts change, or where timestamps lack their date.
         """
-        if not self._would_read_alike(later):
+        if not self._would_agree_with(later):
             return False
         mine, its = self.reading, later.reading
         mine.tally.records += its.tally.records
@@ -222,40 +222,40 @@ class FileJob:
         if len(timed) and self._latest is not None:
             first = int(timed[0])
             jump = int(its.matches.times[first]) - self._latest
-            if not -_BACK <= jump <= _AHEAD:
-                self._note_jump(jump, self._moved(its.matches[first].record.place, lines, offset))
+            if not -_MAX_BACK_MS <= jump <= _MAX_AHEAD_MS:
+                self._note_jump(jump, self._relocated(its.matches[first].record.place, lines, offset))
         mine.matches.extend_in_place(its.matches.relocated(mine.file, lines, offset))
         for key, unmapped in its.unmapped.items():
-            known = mine.unmapped.setdefault(key, Unmapped(0, self._moved(unmapped.place, lines, offset)))
+            known = mine.unmapped.setdefault(key, Unmapped(0, self._relocated(unmapped.place, lines, offset)))
             known.count += unmapped.count
         for notice in its.tally.notices:
-            place = None if notice.place is None else self._moved(notice.place, lines, offset)
+            place = None if notice.place is None else self._relocated(notice.place, lines, offset)
             mine.tally.notices.append(replace(notice, place=place))
-        for what, (count, place) in later._odd.items():
-            before, where = self._odd.get(what, (0, self._moved(place, lines, offset)))
-            self._odd[what] = (before + count, where)
+        for what, (count, place) in later._unusual.items():
+            before, where = self._unusual.get(what, (0, self._relocated(place, lines, offset)))
+            self._unusual[what] = (before + count, where)
         for kind, (count, largest, place) in later._jumps.items():
             before, most, where = self._jumps.get(kind, (0, 0, place))
-            where = where if most >= largest else self._moved(place, lines, offset)
+            where = where if most >= largest else self._relocated(place, lines, offset)
             self._jumps[kind] = (before + count, max(most, largest), where)
         self._latest = self._latest if later._latest is None else later._latest
         self._in_header = later._in_header
         resumed = later._first_thread is None
-        self._vain = min(_PATIENCE, self._vain + later._vain) if resumed else later._vain
+        self._misses = min(_MAX_MISSES, self._misses + later._misses) if resumed else later._misses
         self._last, self._nameless_last = later._last, later._nameless_last
         return True
 
-    def _moved(self, place: LogPosition, lines: int, offset: int) -> LogPosition:
+    def _relocated(self, place: LogPosition, lines: int, offset: int) -> LogPosition:
         """A position in a part of the file as one in the file, whose name may have changed since the part was read."""
         return LogPosition(self.reading.file, place.line + lines, place.offset + offset)
 
-    def _would_read_alike(self, later: FileJob) -> bool:
+    def _would_agree_with(self, later: FileJob) -> bool:
         """Whether this job, in its present state, reads records like the other one, which began
         without any before it.
         """
         dated = self._clock.lacks is None and later._clock.lacks is None
-        found_in_time = later._first_thread is None or self._vain + later._first_thread <= _PATIENCE
-        steady = not (self._vain and later._layout_changed)
+        found_in_time = later._first_thread is None or self._misses + later._first_thread <= _MAX_MISSES
+        steady = not (self._misses and later._layout_changed)
         return dated and found_in_time and steady and self._in_header == later._began_in_header
 
     def __getstate__(self) -> dict[str, Any]:
@@ -272,15 +272,15 @@ class FileJob:
             what = "no log record" if not reading.nameless else "no record that names a logger or was understood"
             reading.note("not a log", LogPosition(file, 1, 0), f"the file holds {what}")
             return
-        if self._loose is not None and not self._begins_with_process():
-            place, size = self._loose
+        if self._leading_text is not None and not self._begins_with_process():
+            place, size = self._leading_text
             reading.note("beginning cut off", place, f"{size:,} bytes before the first record belong to no record")
         if self._last is not None and self._nameless_last and not self._last.text.endswith(b"\n"):
             reading.note("end cut off", self._place(self._last), "the last record is not complete")
         for kind, (count, largest, place) in self._jumps.items():
             what = "times go back" if kind == "clock went back" else "nothing is said for long"
             reading.note(kind, place, f"{what} at {count:,} places, at most by {_duration(largest)}, here")
-        for (kind, text), (count, place) in self._odd.items():
+        for (kind, text), (count, place) in self._unusual.items():
             reading.note(kind, place, f"{count:,} records {text}")
 
     def _begins_with_process(self) -> bool:
@@ -294,26 +294,26 @@ class FileJob:
 
     def _note(self, kind: str, raw: RawRecord, text: str) -> None:
         """Count an unusual record; each kind is reported once, at its first record."""
-        count, place = self._odd.get((kind, text), (0, self._place(raw)))
-        self._odd[kind, text] = (count + 1, place)
+        count, place = self._unusual.get((kind, text), (0, self._place(raw)))
+        self._unusual[kind, text] = (count + 1, place)
 
-    def _take_loose(self, raw: RawRecord) -> None:
+    def _take_leading_text(self, raw: RawRecord) -> None:
         """Text before the first record: pasted lines, or the end of a record whose beginning is missing."""
         place = self._place(raw)
         found = list(self._reader.pasted(raw.text, place)) if self._may_be_pasted else []
         self.reading.matches += found
         self.reading.tally.records += len(found)
         if not found:
-            self._loose = (place, len(raw.text))
+            self._leading_text = (place, len(raw.text))
 
-    def _take_odd(self, raw: RawRecord) -> None:
+    def _take_unusual(self, raw: RawRecord) -> None:
         """A record in another layout than the stock one, or with characters beyond ASCII: it may have come from a web
         page.
         """
         text = self._text(raw)
         level = self._reader.level(raw.level)
         best: tuple[ReadLine, LoggerPatterns | None, TemplateMatch] | None = None
-        for line in self._ways_to_read(text, level):
+        for line in self._interpretations(text, level):
             name, patterns = self._reader.dispatch(line.logger.encode())
             if patterns is None and (
                 best is not None or not ("." in line.logger or (line.in_header and self._in_header))
@@ -336,8 +336,8 @@ class FileJob:
         self._layout_changed |= self._in_header != line.in_header
         self._in_header = line.in_header
         if line.thread:
-            self._first_thread = self._vain if self._first_thread is None else self._first_thread
-            self._vain = 0
+            self._first_thread = self._misses if self._first_thread is None else self._first_thread
+            self._misses = 0
         if patterns is None:
             self.reading.other += 1
             return
@@ -355,13 +355,13 @@ class FileJob:
         template_match = patterns.template_match(message.encode())
         if not template_match.whole:
             return None
-        said = (
+        line = (
             ReadLine(level, None, "", message, "")
             if head is None
             else ReadLine(head.level, head.thread, "", message, "")
         )
         return (
-            said._replace(logger=template_match.field_layouts[0].pattern.loggers[0], in_header=self._in_header),
+            line._replace(logger=template_match.field_layouts[0].pattern.loggers[0], in_header=self._in_header),
             patterns,
             template_match,
         )
@@ -385,7 +385,7 @@ class FileJob:
         plain = without_colours(text.encode()).decode() if "\x1b" in text else text
         return plain.replace("\r\n", "\n")
 
-    def _ways_to_read(self, text: str, level: str) -> Iterator[ReadLine]:
+    def _interpretations(self, text: str, level: str) -> Iterator[ReadLine]:
         """The interpretations of a record, those of the layout of the previous record first; then those of its text
         before a web page changed it.
         """
@@ -415,7 +415,7 @@ class FileJob:
         if time is None:
             self._note("no such time", raw, "have a time stamp that names no moment")
         else:
-            if self._latest is not None and not -_BACK <= time - self._latest <= _AHEAD:
+            if self._latest is not None and not -_MAX_BACK_MS <= time - self._latest <= _MAX_AHEAD_MS:
                 self._note_jump(time - self._latest, self._place(raw))
             self._latest = time
         message = f"{line.message}\n{line.tail.rstrip()}" if line.tail else line.message

@@ -118,8 +118,8 @@ def _event(line: bytes, place: LogPosition, clock: Clock) -> JsonEvent:
         raise NoEventError("`run` is no number from 1 on")
     thread, level = (_text(content, name) for name in ("thread", "level"))
     time, resolution = _time(content.get("time"), clock)
-    said = _text(content, "message") or line.decode("utf-8", "replace").strip()
-    record = LogRecord(place, time, level or "INFO", "", thread, said, resolution)
+    message = _text(content, "message") or line.decode("utf-8", "replace").strip()
+    record = LogRecord(place, time, level or "INFO", "", thread, message, resolution)
     node = content.get("node", "")
     if not isinstance(node, str | int) or isinstance(node, bool):
         raise NoEventError("`node` is neither a text nor a number")

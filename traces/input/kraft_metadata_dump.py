@@ -101,7 +101,7 @@ class _Dump:
             control = _CONTROL.search(line)
             if control is None:
                 raise NoEventError("a record whose payload is not shown")
-            return _made(
+            return _event(
                 "ControlRecord", {**own, "control": (control[1] or control[2]).decode()}, int(head["time"]), line, place
             )
         return self._payload(_parsed(line[at + len(_PAYLOAD) :]), own, int(head["time"]), line, place)
@@ -122,16 +122,16 @@ class _Dump:
         if not isinstance(kind, str) or not isinstance(data, dict):
             raise NoEventError("a payload without `type` and `data`")
         fields: dict[str, Field] = dict(own)
-        special = _special(kind, data)
+        special = _table_entry(kind, data)
         names = {**_names()["fields"], **special.get("fields", {})}
-        for key, value in _completed(kind, data).items():
+        for key, value in _with_defaults(kind, data).items():
             number = key in special.get("fields", {}) and isinstance(value, str) and value.isdecimal()
             fields[names.get(key, _snake(key))] = int(value[:20]) if number else field_of(value, key)
         self._learn(kind, data)
         for each in _names()["name"]:
             if (name := self._names.get((each["field"], str(data.get(each["id"]))))) is not None:
                 fields[each["field"]] = name
-        return _made(special.get("kind", _camel(kind)), fields, time, line, place)
+        return _event(special.get("kind", _camel(kind)), fields, time, line, place)
 
     def _learn(self, kind: str, data: Mapping[str, Any]) -> None:
         for each in _names()["name"]:
@@ -139,13 +139,13 @@ class _Dump:
                 self._names[each["field"], str(data.get(each["id"]))] = data[each["name"]]
 
 
-def _special(kind: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _table_entry(kind: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
     """The table entry for records with such data; empty for most."""
     fitting = (each for each in _names()["special"] if each["type"] == kind)
     return next((each for each in fitting if each["where"].items() <= data.items()), {})
 
 
-def _completed(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
+def _with_defaults(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """The data with the keys that the payload leaves out, and None for numbers that stand for no value."""
     whole = {**dict.fromkeys(_names()["left_out"].get(kind, ())), **data}
     for each in _names()["none"]:
@@ -158,7 +158,7 @@ def _completed(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
     return whole
 
 
-def _made(kind: str, fields: Mapping[str, Field], time: int | None, line: bytes, place: LogPosition) -> JsonEvent:
+def _event(kind: str, fields: Mapping[str, Field], time: int | None, line: bytes, place: LogPosition) -> JsonEvent:
     text = line.decode("utf-8", "replace").strip()
     record = LogRecord(place, time, "INFO", "", None, text)
     return JsonEvent(kind, MappingProxyType(dict(fields)), record, "", 1)

@@ -62,8 +62,8 @@ class _Hashed:
 class RecordReader:
     """Reads files with one catalogue of patterns."""
 
-    def __init__(self, recogniser: PatternMatcher, limits: ScanLimits) -> None:
-        self._recogniser = recogniser
+    def __init__(self, matcher: PatternMatcher, limits: ScanLimits) -> None:
+        self._matcher = matcher
         self._limits = limits
         self._loggers: dict[bytes, LoggerDispatch] = {}
         self.endings: dict[bytes, LoggerDispatch] = {}
@@ -137,7 +137,7 @@ class RecordReader:
     @property
     def nameless(self) -> LoggerPatterns:
         """The patterns that recognise a message without its logger."""
-        return self._recogniser.nameless
+        return self._matcher.nameless
 
     def learn_ending(self, ending: bytes) -> None:
         """Remember the ending of a record of one line, if it is a logger."""
@@ -150,8 +150,8 @@ class RecordReader:
         try:
             return self._loggers[logger]
         except KeyError:
-            name = self._recogniser.full_name(logger.decode("ascii", "replace"))
-            found = self._loggers[logger] = (name, self._recogniser.patterns_of(name))
+            name = self._matcher.full_name(logger.decode("ascii", "replace"))
+            found = self._loggers[logger] = (name, self._matcher.patterns_of(name))
             return found
 
     def level(self, level: bytes) -> str:
@@ -163,7 +163,7 @@ class RecordReader:
 
     def pasted(self, text: bytes, place: LogPosition) -> Iterator[MatchedRecord]:
         """The log lines in text that is in no layout."""
-        for pasted in pasted_records(text, place, self._recogniser):
+        for pasted in pasted_records(text, place, self._matcher):
             yield match_found(pasted.record, pasted.findings)
 
 

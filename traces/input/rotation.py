@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"(?<=\.[A-Za-z]{3})\.(\d{1,4})$")
 _TOLERANCE = 5_000
 _SHARED = 3
 _SHARED_COARSE = 20
-_BACKWARDS = 10
+_MIN_BACKWARD_STEPS = 10
 """A file is in reverse order if times go back at least this often, and more than four times as often as ahead."""
 
 
@@ -54,11 +54,11 @@ def logs_in_sequence(readings: Sequence[FileReading]) -> dict[str, list[FileRead
     logs: dict[str, list[FileReading]] = {}
     for group in groups.values():
         for log in _in_sequence([reading for reading in group if reading.matches]):
-            logs[_unused(log[0].origin.stream, logs)] = log
+            logs[_unique_name(log[0].origin.stream, logs)] = log
     return logs
 
 
-def _unused(name: str, taken: Container[str]) -> str:
+def _unique_name(name: str, taken: Container[str]) -> str:
     """The name, with a number behind it if it is taken."""
     found, number = name, 1
     while found in taken:
@@ -91,7 +91,7 @@ def reverse_newest_first(readings: Sequence[FileReading], notices: list[Notice])
     for reading in readings:
         steps = np.diff(reading.matches.known_times)
         back, ahead = np.count_nonzero(steps < 0), np.count_nonzero(steps > 0)
-        if back >= _BACKWARDS and back > 4 * ahead:
+        if back >= _MIN_BACKWARD_STEPS and back > 4 * ahead:
             reading.matches = reading.matches.take(slice(None, None, -1))
             reading.tally.notices[:] = [each for each in reading.tally.notices if each.kind != "clock went back"]
             text = "the newest line comes first; the lines were read from the last to the first"
@@ -143,13 +143,13 @@ def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
     time, and do not name different brokers.
     """
     first: dict[Key, int] = {}
-    common = _in_several(readings)
+    common = _times_in_several_files(readings)
     keys = [_keys(reading.matches, common) for reading in readings]
     moved: dict[str, str] = {}
     for number, reading in enumerate(readings):
         shared: Counter[int] = Counter(first[key] for key in keys[number] if key in first)
         for earlier, count in shared.most_common(3):
-            if count >= _SHARED and not _of_two_brokers(readings[earlier], reading):
+            if count >= _SHARED and not _name_different_brokers(readings[earlier], reading):
                 _drop(readings[earlier], reading, keys[earlier], moved, notices)
                 keys[number] = _keys(reading.matches, common)
         for key in keys[number]:
@@ -160,7 +160,7 @@ def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
             reading.origin = replace(reading.origin, folder=folder)
 
 
-def _in_several(readings: Sequence[FileReading]) -> Numbers:
+def _times_in_several_files(readings: Sequence[FileReading]) -> Numbers:
     """The times at which some file may hold a record that another file also holds, in order."""
     times = _repeated([reading.matches.times for reading in readings])
     times = times[times != NEVER]
@@ -199,7 +199,7 @@ def _key(record: LogRecord, time: int) -> Key:
     return time, record.logger, record.message.partition("\n")[0]
 
 
-def _of_two_brokers(one: FileReading, other: FileReading) -> bool:
+def _name_different_brokers(one: FileReading, other: FileReading) -> bool:
     """Whether the lines of both files name their brokers, and no broker is named in both."""
     ids = [reading.matches.writers for reading in (one, other)]
     return bool(ids[0] and ids[1]) and not ids[0] & ids[1]
@@ -221,7 +221,7 @@ def _drop(
             left[key] -= 1
             coarse |= match.record.resolution > 1
         (dropped if copied else kept).append(at)
-    window = _common(earlier, later)
+    window = _overlap_size(earlier, later)
     if len(dropped) < max(_SHARED_COARSE if coarse else _SHARED, window // 2):
         return
     place = later.matches[dropped[0]].record.place
@@ -232,7 +232,7 @@ def _drop(
     notices.append(Notice("duplicated input", place, text))
 
 
-def _common(*readings: FileReading) -> int:
+def _overlap_size(*readings: FileReading) -> int:
     """How many records the file with fewer of them has in the common interval of time."""
     both = [reading.matches.known_times for reading in readings]
     begin, end = max(int(times.min()) for times in both), min(int(times.max()) for times in both)
@@ -248,8 +248,8 @@ def complete_years(readings: Sequence[FileReading], notices: list[Notice]) -> No
         begin, end = _span(reading)
         shift = _shift(reading.lacks, begin, end, dated, reading.origin.modified)
         reading.matches = reading.matches.relocated(reading.file, times=shift)
-        said = "that of the other files" if dated else "that of the file's last change" if shift else "unknown"
-        text = f"the time stamps have no {reading.lacks}; it was taken to be {said}"
+        source = "that of the other files" if dated else "that of the file's last change" if shift else "unknown"
+        text = f"the time stamps have no {reading.lacks}; it was taken to be {source}"
         notices.append(Notice(f"no {reading.lacks}", LogPosition(reading.file, 1, 0), text))
 
 

@@ -55,7 +55,7 @@ class Piece:
 
 def read_piece(reader: RecordReader, text: bytes, origin: RecordOrigin, limits: ScanLimits, number: int) -> Piece:
     """Read some whole lines of a text; the part with the number 0 is its beginning."""
-    first, second, last = _beginnings(text)
+    first, second, last = _record_starts(text)
     between = None
     if second < last:
         # The first record shows in which layout the following ones have to be expected.
@@ -74,7 +74,7 @@ def read_piece(reader: RecordReader, text: bytes, origin: RecordOrigin, limits: 
     )
 
 
-def _beginnings(text: bytes) -> tuple[int, int, int]:
+def _record_starts(text: bytes) -> tuple[int, int, int]:
     """Where the first, the second and the last record begin; the end of the text for each that does not exist."""
     data = b"\n" + text
     found = [match.start() for match, _ in zip(START.finditer(data), range(2), strict=False)]
@@ -96,7 +96,7 @@ def _job(
     """Read the records of a text that begins with one; ``like`` is a job whose layout is expected."""
     job = FileJob(reader, FileReading(origin, FileCounts()), may_be_pasted=False)
     if like is not None:
-        job.begin_like(like)
+        job.expect_layout_of(like)
     job.take_all(divide(io.BytesIO(text), origin.file, job.reading.tally, limits))
     return job
 
@@ -123,14 +123,14 @@ def join_pieces(
     mark = BOM if missing in {len(BOM), len(BOM) - 1} else b""
     if missing - len(mark) not in {0, -1}:  # the text was written to while it was read
         return None
-    joined = _Joined(FileJob(reader, FileReading(origin, FileCounts()), may_be_pasted=may_be_pasted), limits, mark)
+    joined = _SeamReader(FileJob(reader, FileReading(origin, FileCounts()), may_be_pasted=may_be_pasted), limits, mark)
     for piece in ordered:
         if not joined.append(piece):
             return None
     return joined.finish(ends_in_line_feed=missing - len(mark) != -1)
 
 
-class _Joined:
+class _SeamReader:
     """The pieces of a text so far. ``open`` is the text from the last record on, which begins at the byte ``offset``
     after ``lines`` lines.
     """

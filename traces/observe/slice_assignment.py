@@ -96,7 +96,7 @@ class _Named:
         self.shared = np.empty(0, np.int32)
         known: dict[Name, int] = {}
         statements = table.statements(EveryKind(frozenset(slicing.fields)))  # far fewer than what events state in all
-        names = table.each(statements, "names a slice", lambda event: _name(slicing, event))
+        names = table.map_statements(statements, "names a slice", lambda event: _name(slicing, event))
         codes = np.array([known.setdefault(name, len(known)) for name in names], np.int32)
         own = codes[statements.numbers] if len(codes) else np.empty(0, np.int32)
         order, begins = in_order(own, len(known))

@@ -30,22 +30,22 @@ class LoggerNames:
 
     def patterns(self, logger: str) -> list[LinePattern]:
         """The patterns of the lines that a logger prints, in the order of the catalogue."""
-        names = [logger, *_fitting(logger, self._wild)]
+        names = [logger, *_matching(logger, self._wild)]
         numbers = {number for name in names for number in self._printed.get(name, ())}
         return [self._patterns[number] for number in sorted(numbers)]
 
     def is_protocol(self, logger: str) -> bool:
         """Whether this is a protocol logger: a pattern should describe each of its records."""
-        return logger in self._protocol or any(_fitting(logger, self._wild_protocol))
+        return logger in self._protocol or any(_matching(logger, self._wild_protocol))
 
-    def in_full(self, short: str) -> str | None:
+    def full_name(self, short: str) -> str | None:
         """The logger that an abbreviated name means, or None; names without ``*`` are preferred.
 
         Example: ``k.s.KafkaServer`` means ``kafka.server.KafkaServer``.
         """
         *before, last = short.split(".")
         for packages, name in self._known:
-            if len(before) in {0, len(packages)} and _stands_for(before, last, packages, name):
+            if len(before) in {0, len(packages)} and _abbreviates(before, last, packages, name):
                 return ".".join((*packages, last))
         return None
 
@@ -55,11 +55,11 @@ def _compiled(names: Iterable[str]) -> list[tuple[str, re.Pattern[str]]]:
     return [(name, re.compile(translate(name))) for name in names if _WILD.search(name)]
 
 
-def _fitting(logger: str, wild: list[tuple[str, re.Pattern[str]]]) -> list[str]:
+def _matching(logger: str, wild: list[tuple[str, re.Pattern[str]]]) -> list[str]:
     return [name for name, regex in wild if regex.match(logger)]
 
 
-def _stands_for(before: list[str], last: str, packages: list[str], name: str) -> bool:
+def _abbreviates(before: list[str], last: str, packages: list[str], name: str) -> bool:
     """Whether each part of an abbreviated name begins the same part of a known logger name, whose last part may hold
     ``*``.
     """

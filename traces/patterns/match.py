@@ -63,7 +63,7 @@ class TemplateMatch:
         """Pickle without ``writers`` and ``masked``: they are needed only while a text is read."""
         return TemplateMatch, (self.field_layouts, self.whole, self.repeats, (), "", self.roles)
 
-    def findings(self, message: str) -> list[PatternMatch]:
+    def matches(self, message: str) -> list[PatternMatch]:
         """The matches in a message of this template."""
         found = [
             PatternMatch(field_layout.pattern, LineFields(field_layout, message)) for field_layout in self.field_layouts
@@ -112,7 +112,7 @@ class LoggerPatterns:
     def find(self, message: str) -> tuple[list[PatternMatch], bool]:
         """All matches in a message, and whether a pattern describes the whole of it."""
         template_match = self.template_match(message.encode("utf-8", "replace"))
-        return template_match.findings(message), template_match.whole
+        return template_match.matches(message), template_match.whole
 
     def template_match(self, message: bytes) -> TemplateMatch:
         """What the patterns find in a message, given as UTF-8 bytes; cached by template."""
@@ -170,7 +170,7 @@ class PatternMatcher:
         else the name itself.
         """
         if logger not in self._full_names:
-            known = logger if self.patterns_of(logger) is not None else self._names.in_full(logger)
+            known = logger if self.patterns_of(logger) is not None else self._names.full_name(logger)
             self._full_names[logger] = known or logger
         return self._full_names[logger]
 

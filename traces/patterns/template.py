@@ -25,7 +25,7 @@ def template_table(patterns: Iterable[re.Pattern[str]], literals: Iterable[str])
 
     Each digit is replaced by the least digit that lies in the same character classes of all patterns and literals.
     """
-    classes = {_told_apart(frozenset(literal)) for literal in literals}
+    classes = {_distinguished(frozenset(literal)) for literal in literals}
     try:
         for pattern in patterns:
             classes |= _classes(pattern)
@@ -36,7 +36,7 @@ def template_table(patterns: Iterable[re.Pattern[str]], literals: Iterable[str])
     return _BYTES.translate(bytes.maketrans(_DIGITS.encode(), "".join(stands_for).encode()))
 
 
-def _told_apart(characters: frozenset[str]) -> frozenset[str]:
+def _distinguished(characters: frozenset[str]) -> frozenset[str]:
     """The digits among some characters; empty if these are all ten, because then no digit is distinguished from
     another.
     """
@@ -47,7 +47,7 @@ def _told_apart(characters: frozenset[str]) -> frozenset[str]:
 @cache
 def _classes(pattern: re.Pattern[str]) -> frozenset[frozenset[str]]:
     """The sets of digits that the characters of a pattern can be; raises ValueError where that cannot be judged."""
-    return frozenset(_told_apart(takes(item)) for item in _characters(_parser.parse(pattern.pattern, pattern.flags)))
+    return frozenset(_distinguished(takes(item)) for item in _characters(_parser.parse(pattern.pattern, pattern.flags)))
 
 
 def _characters(items: Iterable[Any]) -> Iterator[Any]:

@@ -111,11 +111,11 @@ def pack(  # noqa: PLR0913, PLR0917
 
 
 @ArrayFunction
-def mark(layouts: Any, begins: Any, first: Any, digits: Any, templates: Any, marks: Any) -> None:
+def hash_messages(layouts: Any, begins: Any, first: Any, digits: Any, templates: Any, hashes: Any) -> None:
     """A hash of the message of each record, from the hash of its template and its digits."""
     for row in range(layouts.shape[0]):
         number, at = layouts[row], begins[row]
         found = templates[number]
         for place in range(at, at + first[number + 1] - first[number]):
             found = (found ^ np.uint64(digits[place])) * FACTOR
-        marks[row] = found ^ (found >> MIX)
+        hashes[row] = found ^ (found >> MIX)

@@ -48,11 +48,11 @@ def number_pieces(  # noqa: PLR0913, PLR0917
 
 
 @ArrayFunction
-def fill(marks: Any, count: int, slots: Any) -> None:
+def fill(hashes: Any, count: int, slots: Any) -> None:
     """Insert all known pieces into new hash slots."""
     mask = slots.shape[0] - 1
     for known in range(count):
-        slot = np.int64(marks[known] ^ (marks[known] >> MIX)) & mask
+        slot = np.int64(hashes[known] ^ (hashes[known] >> MIX)) & mask
         while slots[slot]:
             slot = (slot + 1) & mask
         slots[slot] = known + 1
@@ -66,7 +66,7 @@ class DigitPool:
 
     def __init__(self, most: int, size: int) -> None:
         self._count = np.zeros(1, np.int64)
-        self._marks, self._owners = np.zeros(most, np.uint64), np.zeros(most, np.int64)
+        self._hashes, self._owners = np.zeros(most, np.uint64), np.zeros(most, np.int64)
         self._offsets, self._pieces = np.zeros(most + 1, np.int64), np.empty(size, np.uint8)
         self._slots = np.zeros(2 * most, np.int64)
 
@@ -76,7 +76,7 @@ class DigitPool:
     @property
     def arrays(self) -> tuple[Any, ...]:
         """Slots, hashes, owners, where each piece begins, the pieces, and how many there are."""
-        return self._slots, self._marks, self._owners, self._offsets, self._pieces, self._count
+        return self._slots, self._hashes, self._owners, self._offsets, self._pieces, self._count
 
     def text(self, number: int) -> bytes:
         """The byte sequence of a number."""
@@ -94,11 +94,11 @@ class DigitPool:
 
     def grow(self) -> None:
         """Double the room; numbers stay as they are."""
-        most = 2 * len(self._marks)
-        self._marks, self._owners = longer(self._marks, most), longer(self._owners, most)
+        most = 2 * len(self._hashes)
+        self._hashes, self._owners = longer(self._hashes, most), longer(self._owners, most)
         self._offsets, self._pieces = longer(self._offsets, most + 1), longer(self._pieces, 2 * len(self._pieces))
         self._slots = np.zeros(2 * most, np.int64)
-        fill(self._marks, len(self), self._slots)
+        fill(self._hashes, len(self), self._slots)
 
 
 def longer(array: Any, size: int) -> Any:

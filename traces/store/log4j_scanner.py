@@ -225,14 +225,14 @@ def intern(text: Any, begin: int, end: int, owner: int, fold: Any, store: Any) -
     ``store`` holds slots (numbers from 1, 0 where free), hashes, owners, where each piece begins and the last ends, the
     pieces, and how many there are.
     """
-    slots, marks, owners, offsets, pieces, count = store
-    mark = hashed(text, begin, end, fold) ^ np.uint64(owner)
+    slots, hashes, owners, offsets, pieces, count = store
+    hash_code = hashed(text, begin, end, fold) ^ np.uint64(owner)
     mask = slots.shape[0] - 1
-    slot = np.int64(mark ^ (mark >> MIX)) & mask
+    slot = np.int64(hash_code ^ (hash_code >> MIX)) & mask
     while slots[slot]:
         known = slots[slot] - 1
         first = offsets[known]
-        if marks[known] == mark and owners[known] == owner and offsets[known + 1] - first == end - begin:
+        if hashes[known] == hash_code and owners[known] == owner and offsets[known + 1] - first == end - begin:
             at = begin
             while at < end and fold[text[at]] == pieces[first + at - begin]:
                 at += 1
@@ -241,11 +241,11 @@ def intern(text: Any, begin: int, end: int, owner: int, fold: Any, store: Any) -
         slot = (slot + 1) & mask
     new = count[0]
     first = offsets[new]
-    if new == marks.shape[0] or first + end - begin > pieces.shape[0]:
+    if new == hashes.shape[0] or first + end - begin > pieces.shape[0]:
         return -1
     for at in range(begin, end):
         pieces[first + at - begin] = fold[text[at]]
-    slots[slot], marks[new], owners[new] = new + 1, mark, owner
+    slots[slot], hashes[new], owners[new] = new + 1, hash_code, owner
     offsets[new + 1], count[0] = first + end - begin, new + 1
     return new
 

@@ -26,15 +26,15 @@ class MatchedRecord:
     roles: frozenset[str] = NO_ROLES
 
     @property
-    def findings(self) -> tuple[PatternMatch, ...]:
+    def matches(self) -> tuple[PatternMatch, ...]:
         """The single matches. They are made anew each time, because a log has too many to keep them all."""
         found = self.found
-        return tuple(found.findings(self.record.message)) if isinstance(found, TemplateMatch) else found
+        return tuple(found.matches(self.record.message)) if isinstance(found, TemplateMatch) else found
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MatchedRecord):
             return NotImplemented
-        mine, its = ((each.record, each.findings, each.writers, each.roles) for each in (self, other))
+        mine, its = ((each.record, each.matches, each.writers, each.roles) for each in (self, other))
         return mine == its
 
     __hash__ = None  # type: ignore[assignment]

@@ -18,7 +18,7 @@ from assay.checker.jit.array_ops import distinct
 from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.event import LogPosition, LogRecord
 from assay.traces.patterns.match import TemplateMatch
-from assay.traces.store.columns import Columns, RecordSource, mark, pack
+from assay.traces.store.columns import Columns, RecordSource, hash_messages, pack
 from assay.traces.store.matched_record import NOBODY, MatchedRecord, singleton
 from assay.traces.store.message_templates import NO_WRITER, MergedLayouts, RecordLayout, RecordLayouts, layouts_from
 from assay.traces.store.record_block import Numbers, RecordBlock
@@ -30,10 +30,10 @@ NEVER = -(1 << 62)
 
 _WORD = (1 << 64) - 1
 
-AT_ONCE = 1 << 14
+BATCH = 1 << 14
 """How many records are taken out of the columns, or put into them, at a time."""
 
-WORTH_IT = 1 << 8
+MIN_COMPACTED = 1 << 8
 """The number of records from which on compacting the columns pays: a node that restarts often has thousands of short
 logs.
 """
@@ -81,7 +81,7 @@ class PackedRecords(Sequence[MatchedRecord]):
         """Add a record by its entries of the columns."""
         # The entry waits in a list: columns are concatenated at the next read, not at each append.
         self._single.append(entry)
-        if len(self._single) == AT_ONCE:
+        if len(self._single) == BATCH:
             self._end_single()
 
     def extend(self, rows: PackedRecords) -> None:
@@ -160,7 +160,7 @@ class PackedRecords(Sequence[MatchedRecord]):
 
     def compact(self) -> None:
         """Compact the columns, because more records are unlikely. A log of few records stays as it is."""
-        if len(self) >= WORTH_IT and (self._narrow is None or self._more or self._single):
+        if len(self) >= MIN_COMPACTED and (self._narrow is None or self._more or self._single):
             self._narrow = tuple(CompactColumn(column) for column in self.columns)
             self._columns = _EMPTY
 
@@ -196,8 +196,8 @@ class PackedRecords(Sequence[MatchedRecord]):
 
     def __iter__(self) -> Iterator[MatchedRecord]:
         columns = self.columns
-        for begin in range(0, len(columns.times), AT_ONCE):
-            part = columns.at(slice(begin, begin + AT_ONCE))
+        for begin in range(0, len(columns.times), BATCH):
+            part = columns.at(slice(begin, begin + BATCH))
             for entry in zip(*(column.tolist() for column in part), strict=True):
                 yield self._made(*entry)
 
@@ -306,17 +306,17 @@ class PackedRecords(Sequence[MatchedRecord]):
         columns = self.columns
         found = np.zeros(len(columns.times), np.uint64)
         for source, own in self.by_source():
-            marks = np.empty(len(own), np.uint64)
+            hashes = np.empty(len(own), np.uint64)
             layouts, begins = columns.layouts[own].astype(np.int64), columns.begins[own]
-            mark(
+            hash_messages(
                 layouts,
                 begins,
                 source.layouts.places.first,
                 source.digits,
                 source.layouts.evaluate(_template_hash),
-                marks,
+                hashes,
             )
-            found[own] = marks
+            found[own] = hashes
         return found
 
     def equals_by_hash(self, others: PackedRecords) -> bool:

@@ -37,19 +37,19 @@ def mark_redundant(
     of each record begin in ``found``.
     """
     first_field_layout, alike, first, chosen = field_layouts
-    marks, owners, holders = slots
-    mask = marks.shape[0] - 1
+    hashes, owners, holders = slots
+    mask = hashes.shape[0] - 1
     for row in range(layouts.shape[0]):
         begin, first_own = begins[row], first_field_layout[layouts[row]]
         for field_layout in range(first_own, first_field_layout[layouts[row] + 1]):
-            mark = np.uint64(alike[field_layout])
+            hash_code = np.uint64(alike[field_layout])
             for place in range(first[field_layout], first[field_layout + 1]):
-                mark = (mark ^ np.uint64(digits[begin + chosen[place]])) * FACTOR
-            slot = np.int64(mark ^ (mark >> MIX)) & mask
+                hash_code = (hash_code ^ np.uint64(digits[begin + chosen[place]])) * FACTOR
+            slot = np.int64(hash_code ^ (hash_code >> MIX)) & mask
             # Slots carry the number of the row that filled them, so that they need not be cleared between records.
             while owners[slot] == row + 1:
                 other = holders[slot]
-                if marks[slot] == mark and alike[other] == alike[field_layout]:
+                if hashes[slot] == hash_code and alike[other] == alike[field_layout]:
                     size, place = first[field_layout + 1] - first[field_layout], 0
                     while (
                         place < size
@@ -61,7 +61,7 @@ def mark_redundant(
                         found[entries[row] + field_layout - first_own] = 1
                         break
                 slot = (slot + 1) & mask
-            owners[slot], marks[slot], holders[slot] = row + 1, mark, field_layout
+            owners[slot], hashes[slot], holders[slot] = row + 1, hash_code, field_layout
 
 
 def mask_digits(text: bytes) -> bytes:

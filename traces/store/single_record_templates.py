@@ -14,7 +14,7 @@ from assay.traces.store.packed_records import NEVER, PackedRecords
 _DIGITS = b"0123456789"
 _NO_DIGITS = bytes(set(range(256)) - set(_DIGITS))
 
-_MOST = 1 << 15
+_MAX_KINDS = 1 << 15
 """Above this number of kinds the cache is emptied; no ordinary log has so many."""
 
 
@@ -32,9 +32,9 @@ class SingleRecordLayouts:
     """The record layouts of all such records seen so far."""
 
     def __init__(self) -> None:
-        self._begin_anew()
+        self._reset()
 
-    def _begin_anew(self) -> None:
+    def _reset(self) -> None:
         self._layouts = RecordLayouts()
         self._known: dict[_Kind, int] = {}
 
@@ -65,8 +65,8 @@ class SingleRecordLayouts:
 
     def _learn(self, kind: _Kind, template_match: TemplateMatch) -> int:
         """Add a record layout for a new kind; returns its number."""
-        if len(self._known) == _MOST:
-            self._begin_anew()
+        if len(self._known) == _MAX_KINDS:
+            self._reset()
         layout = RecordLayout(kind.level, kind.logger, template_match, kind.template, kind.thread, kind.resolution)
         number = self._known[kind] = self._layouts.add(layout)
         return number

@@ -25,7 +25,7 @@ H = TypeVar("H", bound=Hashable)
 
 _NONE = -1
 
-FEW = 1 << 14
+KEPT_BELOW = 1 << 14
 """From this many events in a log on, events are made anew at each read; those of smaller logs are kept."""
 
 
@@ -114,7 +114,7 @@ class Selection(LazyEvents):
     @property
     def _is_kept(self) -> bool:
         """Whether all events are kept; in a small log that happens at the first read."""
-        if self._kept is None and len(self.table) < FEW:
+        if self._kept is None and len(self.table) < KEPT_BELOW:
             self.keep()
         return self._kept is not None
 
@@ -175,7 +175,7 @@ class Selection(LazyEvents):
     @cached_property
     def _first(self) -> tuple[Numbers, Numbers, Numbers]:
         """The distinct statement ids in increasing order, the first position of each, and how often it occurs."""
-        if len(self) < FEW:
+        if len(self) < KEPT_BELOW:
             return np.unique(self.numbers, return_index=True, return_counts=True)
         order, begins = in_order(self.numbers, int(self.numbers.max()) + 1)
         distinct = np.flatnonzero(np.diff(begins))
@@ -204,10 +204,10 @@ class Selection(LazyEvents):
         """
         first = np.full(len(statements.known), _NONE, np.int32)
         first[statements.numbers[positions[::-1]]] = positions[::-1]
-        stated = np.flatnonzero(first != _NONE)
-        examples = first[stated]
-        return statements.counting.distinct(
-            what, statements.known[stated], lambda which: self._made(examples[which]), make
+        used_ids = np.flatnonzero(first != _NONE)
+        examples = first[used_ids]
+        return statements.numbering.distinct(
+            what, statements.known[used_ids], lambda which: self._made(examples[which]), make
         )
 
     def statement_counts(self) -> dict[int, StatementCount]:

@@ -74,12 +74,12 @@ def in_order(numbers: Positions, count: int) -> tuple[Positions, Numbers]:
 class StatementNumbers:
     """The statement id of each event: ids are dense within one answer.
 
-    ``known`` are the lasting ids under which ``counting`` keeps results.
+    ``known`` are the lasting ids under which ``numbering`` keeps results.
     """
 
     numbers: Positions
     known: Numbers
-    counting: StatementNumbering
+    numbering: StatementNumbering
 
     @property
     def order(self) -> Positions:
@@ -144,7 +144,7 @@ class EventTable(LazyEvents):
                 local = positions[begin:end] - self._starts[int(parts[begin])]
                 yield from part.at(local)
 
-    def hold(self, positions: Positions) -> None:
+    def prefetch(self, positions: Positions) -> None:
         """Make the events at some positions in advance, and release earlier ones: making events of many logs one by one
         takes longer than all at once.
         """
@@ -245,24 +245,26 @@ class EventTable(LazyEvents):
         """The time at which each event had been written, in milliseconds since the epoch; counted from 0 where it is
         not known.
         """
-        stated = self.times_at(positions)
-        lasting = np.ones_like(stated) if self._resolutions is None else self._resolutions.at(positions)
-        stated[stated == NEVER] = 0
-        return stated + lasting
+        logged = self.times_at(positions)
+        lasting = np.ones_like(logged) if self._resolutions is None else self._resolutions.at(positions)
+        logged[logged == NEVER] = 0
+        return logged + lasting
 
     def statements(self, names: FieldNames) -> StatementNumbers:
         """The statement ids of the events for the given fields."""
-        counting = self.memory.counting(names)
-        numbers, known = counting.count(self.parts)
-        return StatementNumbers(numbers, known, counting)
+        numbering = self.memory.numbering(names)
+        numbers, known = numbering.assign_ids(self.parts)
+        return StatementNumbers(numbers, known, numbering)
 
-    def each(self, statements: StatementNumbers, what: Hashable, make: Callable[[Event], T]) -> list[T]:
+    def map_statements(self, statements: StatementNumbers, what: Hashable, make: Callable[[Event], T]) -> list[T]:
         """The result of ``make`` for each statement, worked out once as long as the memory lasts.
 
         It may depend only on the fields that were asked for.
         """
         examples = statements.examples
-        return statements.counting.each(what, statements.known.tolist(), lambda which: self.at(examples[which]), make)
+        return statements.numbering.map_statements(
+            what, statements.known.tolist(), lambda which: self.at(examples[which]), make
+        )
 
 
 def in_columns(part: Sequence[Event]) -> LogEvents | EagerEvents:

@@ -27,16 +27,16 @@ T = TypeVar("T")
 H = TypeVar("H", bound=Hashable)
 
 Counted = tuple[npt.NDArray[np.signedinteger[Any]], Numbers]
-"""The dense ids of what events state, and for each of them the lasting id, or ``LOOSE``."""
+"""The dense ids of what events state, and for each of them the lasting id, or ``UNNUMBERED``."""
 
-LOOSE = -1
+UNNUMBERED = -1
 """In place of a lasting id: the event must be looked at by itself."""
 
-AT_ONCE = 1 << 16
+BATCH = 1 << 16
 """About how many events are numbered in one batch: each takes some bytes of working memory."""
 
 _ABSENT = object()
-_GIVEN = 1 << 32
+_ADDED_RANGE = 1 << 32
 
 FieldNames = Mapping[str, frozenset[str]]
 """The fields that statements consist of, by the kind of event."""
@@ -62,19 +62,19 @@ class StatementMemory:
     """Statement ids and results, kept from one answer about logs to the next."""
 
     def __init__(self) -> None:
-        self._counting: dict[Hashable, StatementNumbering] = {}
+        self._numberings: dict[Hashable, StatementNumbering] = {}
 
-    def counting(self, names: FieldNames) -> StatementNumbering:
+    def numbering(self, names: FieldNames) -> StatementNumbering:
         """The statement ids for these fields."""
         key = _key(names)
-        found = self._counting.get(key)
+        found = self._numberings.get(key)
         if found is None:
-            found = self._counting[key] = StatementNumbering(names)
+            found = self._numberings[key] = StatementNumbering(names)
         return found
 
     def forget(self) -> None:
         """Release everything; for logs about which there will be no other answer."""
-        self._counting.clear()
+        self._numberings.clear()
 
     def __reduce__(self) -> tuple[type[StatementMemory], tuple[()]]:
         """Pickle as an empty memory: another process has other ids."""
@@ -128,7 +128,7 @@ class _ChosenDigits:
         self._groups.append(groups.setdefault(group, len(groups)))
 
 
-class _Some(NamedTuple):
+class _PackedPart(NamedTuple):
     """Packed events of one log and one source, the log, and the array that receives their ids."""
 
     packed: PackedEvents
@@ -142,16 +142,16 @@ class _Batch:
     __slots__ = ("events", "size")
 
     def __init__(self) -> None:
-        self.events: list[_Some] = []
+        self.events: list[_PackedPart] = []
         self.size = 0
 
-    def add(self, some: _Some) -> None:
+    def add(self, some: _PackedPart) -> None:
         """More events."""
         self.events.append(some)
         self.size += len(some.packed.at)
 
 
-def _together(parts: Iterable[tuple[Sequence[Event], Numbers]]) -> Iterator[list[_Some]]:
+def _batches(parts: Iterable[tuple[Sequence[Event], Numbers]]) -> Iterator[list[_PackedPart]]:
     """The packed events of logs in batches, by source: a cluster has a hundred logs of a hundred runs, most of them
     short.
     """
@@ -162,13 +162,13 @@ def _together(parts: Iterable[tuple[Sequence[Event], Numbers]]) -> Iterator[list
         for packed in part.packed():
             source = packed.layouts, packed.digits
             batch = waiting.get(source) or waiting.put(source, None, _Batch())
-            batch.add(_Some(packed, part, numbers))
-            if batch.size >= AT_ONCE:
+            batch.add(_PackedPart(packed, part, numbers))
+            if batch.size >= BATCH:
                 yield waiting.pop(source).events
     yield from (batch.events for batch in waiting.values())
 
 
-class _Distinct:
+class _DistinctResults:
     """The distinct results for interned statements, and for each statement the index of its result."""
 
     def __init__(self) -> None:
@@ -176,9 +176,9 @@ class _Distinct:
         self._numbers = np.empty(0, np.int32)
 
     def numbers(self, count: int) -> npt.NDArray[np.int32]:
-        """For each of ``count`` statements the index of its result, or ``LOOSE``."""
+        """For each of ``count`` statements the index of its result, or ``UNNUMBERED``."""
         if len(self._numbers) < count:
-            more = np.full(max(count, 2 * len(self._numbers)) - len(self._numbers), LOOSE, np.int32)
+            more = np.full(max(count, 2 * len(self._numbers)) - len(self._numbers), UNNUMBERED, np.int32)
             self._numbers = np.concatenate((self._numbers, more))
         return self._numbers
 
@@ -202,20 +202,20 @@ class StatementNumbering:
         self._field_layouts: IdentityMemo[RecordLayouts, _ChosenDigits] = IdentityMemo()
         self._alike: dict[Hashable, int] = {}
         self._groups: dict[Hashable, int] = {}
-        self._given: dict[Hashable, int] = {}
+        self._added: dict[Hashable, int] = {}
         self._keys = StatementKeys(names)
         self._loose: dict[Hashable, int] = {}
-        self._told: dict[Hashable, dict[int, Any]] = {}
-        self._distinct: dict[Hashable, _Distinct] = {}
+        self._results: dict[Hashable, dict[int, Any]] = {}
+        self._distinct: dict[Hashable, _DistinctResults] = {}
 
-    def count(self, parts: Sequence[Sequence[Event]]) -> Counted:
+    def assign_ids(self, parts: Sequence[Sequence[Event]]) -> Counted:
         """The dense statement ids of the events of some logs, one log after the other, and the lasting id of each.
 
-        The dense ids have no gaps. ``LOOSE`` is the lasting id of an event whose statement cannot be remembered.
+        The dense ids have no gaps. ``UNNUMBERED`` is the lasting id of an event whose statement cannot be remembered.
         """
         before, self._field_layouts = self._field_layouts, IdentityMemo()
-        found = [np.full(len(part), LOOSE, np.int64) for part in parts]
-        for some in _together(zip(parts, found, strict=True)):
+        found = [np.full(len(part), UNNUMBERED, np.int64) for part in parts]
+        for some in _batches(zip(parts, found, strict=True)):
             layouts = some[0].packed.layouts
             if layouts in before:
                 self._field_layouts[layouts] = before[layouts]
@@ -226,11 +226,11 @@ class StatementNumbering:
                 begin = end
         fresh = len(self._interning)
         for part, own in zip(parts, found, strict=True):
-            fresh = self._count_loose(own, part, fresh)
+            fresh = self._number_singly(own, part, fresh)
         return self._dense(np.concatenate([np.empty(0, np.int64), *found]))
 
-    def _numbers(self, layouts: RecordLayouts, some: Sequence[_Some]) -> Numbers:
-        """The ids of events of packed records, all of one source; ``LOOSE`` for those whose line names a session."""
+    def _numbers(self, layouts: RecordLayouts, some: Sequence[_PackedPart]) -> Numbers:
+        """The ids of events of packed records, all of one source; ``UNNUMBERED`` for those whose line names a session."""
         field_layouts = self._field_layouts.get(layouts)
         if field_layouts is None:
             field_layouts = self._field_layouts[layouts] = _ChosenDigits(self._names, layouts)
@@ -238,16 +238,16 @@ class StatementNumbering:
         codes, begins = (
             np.concatenate(each) for each in zip(*((s.packed.codes, s.packed.begins) for s in some), strict=True)
         )
-        given = self._givens(field_layouts, codes, some)
+        given = self._added_ids(field_layouts, codes, some)
         known = given >= 0
-        found = np.full(len(codes), LOOSE, np.int64)
-        owners = field_layouts.alike[codes[known]] * _GIVEN + given[known]
+        found = np.full(len(codes), UNNUMBERED, np.int64)
+        owners = field_layouts.alike[codes[known]] * _ADDED_RANGE + given[known]
         found[known] = self._interning.numbers(
             codes[known], begins[known], owners, field_layouts.first, field_layouts.chosen, some[0].packed.digits
         )
         return found
 
-    def _givens(self, field_layouts: _ChosenDigits, codes: Numbers, some: Sequence[_Some]) -> Numbers:
+    def _added_ids(self, field_layouts: _ChosenDigits, codes: Numbers, some: Sequence[_PackedPart]) -> Numbers:
         """The id of the added fields of each event, as far as they belong to the statement.
 
         LazyEvents of one log, group and session share it.
@@ -266,7 +266,7 @@ class StatementNumbering:
         kinds: list[Any] = list(self._groups)
         rows = zip(*(each.tolist() for each in (which, groups, names, codes[places[distinct]])), strict=True)
         places[distinct] = [
-            self._given_number(
+            self._added_id(
                 some[at].part,
                 field_layouts.field_layouts[code][1],
                 some[at].part.sessions.names[session],
@@ -277,7 +277,7 @@ class StatementNumbering:
         given: Numbers = places[keys]
         return given
 
-    def _given_number(
+    def _added_id(
         self,
         part: LogEvents,
         field_layout: FieldLayout,
@@ -285,25 +285,25 @@ class StatementNumbering:
         names: Sequence[str],
         of_the_file: bool,
     ) -> int:
-        more = part.author.added(field_layout, session)
+        more = part.author.added_fields(field_layout, session)
         if more is None:
-            return LOOSE
+            return UNNUMBERED
         given = tuple(more.get(name, _ABSENT) for name in names)
         key = given, part.author.run if of_the_file and _ABSENT in given else None
-        return self._given.setdefault(key, len(self._given))
+        return self._added.setdefault(key, len(self._added))
 
-    def _count_loose(self, numbers: Numbers, part: Sequence[Event], fresh: int) -> int:
-        """Number the events without an id one by one: below ``LOOSE`` those whose statement others may share, from
+    def _number_singly(self, numbers: Numbers, part: Sequence[Event], fresh: int) -> int:
+        """Number the events without an id one by one: below ``UNNUMBERED`` those whose statement others may share, from
         ``fresh`` on the others.
         """
-        loose = np.flatnonzero(numbers == LOOSE)
+        loose = np.flatnonzero(numbers == UNNUMBERED)
         events = part.at(loose) if isinstance(part, LogEvents) else (part[at] for at in loose.tolist())
         for at, event in zip(loose.tolist(), events, strict=True):
             key = self._keys.of(event)
             if key is None:
                 numbers[at], fresh = fresh, fresh + 1
             else:
-                numbers[at] = LOOSE - 1 - self._loose.setdefault(key, len(self._loose))
+                numbers[at] = UNNUMBERED - 1 - self._loose.setdefault(key, len(self._loose))
         return fresh
 
     def _dense(self, numbers: Numbers) -> Counted:
@@ -311,11 +311,11 @@ class StatementNumbering:
         then the others.
         """
         interned, end = len(self._interning), max(len(self._interning), int(numbers.max(initial=-1)) + 1)
-        numbers = np.where(numbers < LOOSE, end + LOOSE - 1 - numbers, numbers)
+        numbers = np.where(numbers < UNNUMBERED, end + UNNUMBERED - 1 - numbers, numbers)
         used = np.flatnonzero(np.bincount(numbers, minlength=1))
         places = np.zeros(int(used[-1]) + 1 if len(used) else 0, np.int32)
         places[used] = np.arange(len(used), dtype=np.int32)
-        known = np.where(used < interned, used, np.where(used < end, LOOSE, LOOSE - 1 - (used - end)))
+        known = np.where(used < interned, used, np.where(used < end, UNNUMBERED, UNNUMBERED - 1 - (used - end)))
         return places[numbers], known
 
     def distinct(
@@ -325,22 +325,22 @@ class StatementNumbering:
         examples: Callable[[Numbers], Iterable[Event]],
         make: Callable[[Event], H],
     ) -> set[H]:
-        """The distinct results of ``make`` for some statements; otherwise like :meth:`each`.
+        """The distinct results of ``make`` for some statements; otherwise like :meth:`map_statements`.
 
         Statements seen before are not examined again.
         """
-        told = self._distinct.get(what)
-        if told is None:
-            told = self._distinct[what] = _Distinct()
+        results = self._distinct.get(what)
+        if results is None:
+            results = self._distinct[what] = _DistinctResults()
         plain = np.flatnonzero(known >= 0)
-        fresh = plain[told.numbers(len(self._interning))[known[plain]] < 0]
-        told.add(known[fresh], map(make, examples(fresh)))
+        fresh = plain[results.numbers(len(self._interning))[known[plain]] < 0]
+        results.add(known[fresh], map(make, examples(fresh)))
         others = np.flatnonzero(known < 0)
-        return told.of(known[plain]).union(
-            self.each(what, known[others].tolist(), lambda which: examples(others[which]), make)
+        return results.of(known[plain]).union(
+            self.map_statements(what, known[others].tolist(), lambda which: examples(others[which]), make)
         )
 
-    def each(
+    def map_statements(
         self,
         what: Hashable,
         known: Sequence[int],
@@ -352,8 +352,8 @@ class StatementNumbering:
 
         ``make`` may depend only on the fields that the statements consist of.
         """
-        told: dict[int, T] = self._told.setdefault(what, {})
-        fresh = [at for at, key in enumerate(known) if key == LOOSE or key not in told]
+        results: dict[int, T] = self._results.setdefault(what, {})
+        fresh = [at for at, key in enumerate(known) if key == UNNUMBERED or key not in results]
         made = dict(zip(fresh, map(make, examples(fresh)), strict=True))
-        told |= {known[at]: each for at, each in made.items() if known[at] != LOOSE}
-        return [made[at] if key == LOOSE else told[key] for at, key in enumerate(known)]
+        results |= {known[at]: each for at, each in made.items() if known[at] != UNNUMBERED}
+        return [made[at] if key == UNNUMBERED else results[key] for at, key in enumerate(known)]

@@ -16,9 +16,9 @@ from assay.traces.input.lines.timestamps import DATED
 
 _RFC3339 = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
 _SYSLOG = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,9})?"
-_SHARE = 0.9
-_MOST = 3
-_LOOKED_AT = 400
+_MIN_SHARE = 0.9
+_MAX_PREFIXES = 3
+_SAMPLE_LINES = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ def find_prefixes(head: bytes) -> tuple[Prefix, ...]:
     is ignored.
     """
     whole = without_colours(head)
-    lines = [line for line in whole[: whole.rfind(b"\n") + 1].split(b"\n")[:_LOOKED_AT] if line.strip()]
+    lines = [line for line in whole[: whole.rfind(b"\n") + 1].split(b"\n")[:_SAMPLE_LINES] if line.strip()]
     found: list[Prefix] = []
-    while lines and len(found) < _MOST and (prefix := _outermost(lines)) is not None:
+    while lines and len(found) < _MAX_PREFIXES and (prefix := _outermost(lines)) is not None:
         found.append(prefix)
         lines = [line[match.end() :] for line in lines if (match := prefix.pattern.match(line)) is not None]
     return tuple(found)
@@ -78,14 +78,14 @@ def find_prefixes(head: bytes) -> tuple[Prefix, ...]:
 def _outermost(lines: Sequence[bytes]) -> Prefix | None:
     """The outermost prefix of the lines: one behind which a record begins, or another prefix."""
     for prefix in PREFIXES:
-        rests = _behind(prefix, lines)
+        rests = _remainders(prefix, lines)
         stamped = "stamp" in prefix.pattern.groupindex
         if any(_begins_record(rest, stamped=stamped) for rest in rests) or (rests and _outermost(rests) is not None):
             return prefix
     return None
 
 
-def _behind(prefix: Prefix, lines: Sequence[bytes]) -> list[bytes]:
+def _remainders(prefix: Prefix, lines: Sequence[bytes]) -> list[bytes]:
     """What stands behind the prefix in the lines that have it; empty if too few lines have it."""
     rests: list[bytes] = []
     for number, line in enumerate(lines):
@@ -93,7 +93,7 @@ def _behind(prefix: Prefix, lines: Sequence[bytes]) -> list[bytes]:
         if found is not None:
             rests.append(line[found.end() :])
         # Gives up at the first line at which too few of the others can still have the prefix.
-        elif number + 1 - len(rests) > len(lines) - _SHARE * len(lines):
+        elif number + 1 - len(rests) > len(lines) - _MIN_SHARE * len(lines):
             return []
     return rests
 

@@ -19,7 +19,7 @@ from typing import Any
 from assay.traces.input.lines.timestamps import DATED
 
 _PARTS = ("who", "role", "run", "path")
-_BESIDE = {"level", *_PARTS}
+_MARKERS = {"level", *_PARTS}
 """Keys that mark a log line; an object with a message and none of these, and no time, may be anything."""
 
 _STAMP = re.compile(DATED)
@@ -32,7 +32,7 @@ _UNITS = ((1e11, 1_000_000), (1e14, 1_000), (1e17, 1))
 microseconds; above, nanoseconds.
 """
 
-_LOOKED_AT = 400
+_SAMPLE_LINES = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class JsonLine:
 
 def holds_lines(head: bytes) -> bool:
     """Whether some of the lines of a file with these first bytes are log lines as JSON."""
-    lines = head[: head.rfind(b"\n") + 1].split(b"\n")[:_LOOKED_AT]
+    lines = head[: head.rfind(b"\n") + 1].split(b"\n")[:_SAMPLE_LINES]
     return any(json_line(line) is not None for line in lines)
 
 
@@ -65,12 +65,12 @@ def json_line(line: bytes) -> JsonLine | None:
         return None
     part = _parts(content)
     message, stamp = part.get("message"), _stamp(part.get("time"))
-    if not isinstance(message, str) or not (stamp or part.keys() & _BESIDE):
+    if not isinstance(message, str) or not (stamp or part.keys() & _MARKERS):
         return None
-    said = {
+    origin = {
         name: part[name].encode("utf-8", "replace") for name in _PARTS if isinstance(part.get(name), str) and part[name]
     }
-    groups = {**said, "stamp": stamp.encode()} if stamp else said
+    groups = {**origin, "stamp": stamp.encode()} if stamp else origin
     text = _text(message, stamp, part)
     whole = text.endswith("\n") or not content.keys() <= set(_data()["cut"])
     return JsonLine((f"{text}\n" if whole and not text.endswith("\n") else text).encode("utf-8", "replace"), groups)

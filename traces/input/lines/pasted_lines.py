@@ -28,7 +28,7 @@ _HEADER = re.compile(
     r"[\s\"'>*|]*(?:\[?(?P<stamp>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3})\]?)?[\s:,-]*(?:\[?(?P<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\]?[\s:-]+)?"
 )
 _LOGGER = re.compile(r"\s*\((?P<logger>[A-Za-z_][\w$]*(?:\.[\w$-]+)+)\)[\s\"'.]*\Z")
-_JOINED = 4
+_MAX_WRAPPED_LINES = 4
 _LONGEST = 1 << 14
 
 
@@ -49,7 +49,7 @@ class PastedRecord:
     findings: tuple[PatternMatch, ...]
 
 
-def pasted_records(text: bytes, place: LogPosition, recogniser: PatternMatcher) -> Iterator[PastedRecord]:
+def pasted_records(text: bytes, place: LogPosition, matcher: PatternMatcher) -> Iterator[PastedRecord]:
     """The log lines in a text; one that was wrapped over up to four lines is joined.
 
     Only lines that hold an anchor of a pattern, or end in the name of a known logger, are tried; all others are prose.
@@ -61,14 +61,14 @@ def pasted_records(text: bytes, place: LogPosition, recogniser: PatternMatcher) 
         found = None
         if len(lines[number]) <= _LONGEST:
             here = LogPosition(place.file, place.line + number, offset)
-            found, used = _first_match(lines[number : number + _JOINED], here, recogniser)
+            found, used = _first_match(lines[number : number + _MAX_WRAPPED_LINES], here, matcher)
         if found is not None:
             yield found
         offset += sum(map(len, lines[number : number + used]))
         number += used
 
 
-def _first_match(lines: list[bytes], place: LogPosition, recogniser: PatternMatcher) -> tuple[PastedRecord | None, int]:
+def _first_match(lines: list[bytes], place: LogPosition, matcher: PatternMatcher) -> tuple[PastedRecord | None, int]:
     """The record that begins on the first of these lines, and how many of them it takes; otherwise None and 1."""
     text = ""
     for used, line in enumerate(lines, 1):
@@ -76,34 +76,34 @@ def _first_match(lines: list[bytes], place: LogPosition, recogniser: PatternMatc
             break
         text = f"{text} {line.decode('utf-8', 'replace').strip()}"
         plain = normalise(text).strip()
-        if used == 1 and not _worth_a_look(plain, recogniser):
+        if used == 1 and not _may_be_log_line(plain, matcher):
             return None, 1
-        if (found := _recognise(plain, place, recogniser)) is not None:
+        if (found := _match(plain, place, matcher)) is not None:
             return found, used
     return None, 1
 
 
-def _worth_a_look(plain: str, recogniser: PatternMatcher) -> bool:
+def _may_be_log_line(plain: str, matcher: PatternMatcher) -> bool:
     """Whether a line holds an anchor, or ends in the name of a known logger."""
-    if any(anchor in plain for anchor in recogniser.anchors):
+    if any(anchor in plain for anchor in matcher.anchors):
         return True
     logger = _LOGGER.search(plain[-200:])
-    return logger is not None and recogniser.patterns_of(logger["logger"]) is not None
+    return logger is not None and matcher.patterns_of(logger["logger"]) is not None
 
 
-def _recognise(plain: str, place: LogPosition, recogniser: PatternMatcher) -> PastedRecord | None:
+def _match(plain: str, place: LogPosition, matcher: PatternMatcher) -> PastedRecord | None:
     """The record in a normalised text, if a pattern describes its whole message."""
     header = _HEADER.match(plain)
     stamp, level, begin = (header["stamp"], header["level"], header.end()) if header is not None else (None, None, 0)
     suffix = _LOGGER.search(plain)
     logger = suffix["logger"] if suffix is not None else ""
     message = plain[begin : suffix.start() if suffix is not None else len(plain)]
-    patterns = recogniser.patterns_of(logger) if logger else None
+    patterns = matcher.patterns_of(logger) if logger else None
     if patterns is not None:
         findings, whole = patterns.find(message)
     else:
         findings, whole = (
-            recogniser.match_by_anchor(message) or recogniser.match_by_anchor(message.rstrip(" \"'")),
+            matcher.match_by_anchor(message) or matcher.match_by_anchor(message.rstrip(" \"'")),
             True,
         )
     if not findings or not whole:

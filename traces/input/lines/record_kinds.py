@@ -56,12 +56,12 @@ class RecordKinds:
     def __init__(self, dispatch: Callable[[bytes], LoggerDispatch], level: Callable[[bytes], str]) -> None:
         self._dispatch, self._level = dispatch, level
         self._loggers: list[LoggerDispatch] = []
-        self._rows = np.full(_ENDINGS, _ALONE, np.int64)
+        self._fold_rows = np.full(_ENDINGS, _ALONE, np.int64)
         self._folds = np.empty((0, 256), np.uint8)
         self._known_folds: dict[bytes, int] = {}
-        self._begin_anew()
+        self._reset()
 
-    def _begin_anew(self) -> None:
+    def _reset(self) -> None:
         """Forget all kinds and all endings."""
         self._endings, self._messages = DigitPool(_ENDINGS, _BYTES_OF_ENDINGS), DigitPool(_KINDS, _BYTES_OF_KINDS)
         self._loggers.clear()
@@ -76,13 +76,13 @@ class RecordKinds:
         """Classify the records of a block by their kinds."""
         # Kinds are forgotten between blocks only: numbers must not change within one.
         if self._messages.is_nearly_full or self._endings.is_nearly_full:
-            self._begin_anew()
+            self._reset()
         text, count = np.frombuffer(block.text, np.uint8), len(block.bodies)
         ends, stops, endings, numbers = np.empty((4, count), np.int64)
         find_endings(text, block.starts, block.lines, block.bodies, block.plain, ends, stops)
         number_endings(text, ends, stops, IDENTITY, self._endings.arrays, endings)
         self._learn_endings()
-        rows, store = self._rows, self._messages.arrays
+        rows, store = self._fold_rows, self._messages.arrays
         number_kinds(text, block.starts, ends, endings, rows, self._folds, LONGEST_CACHED, store, numbers)
         self._learn_kinds()
         numbers += 2
@@ -120,10 +120,10 @@ class RecordKinds:
             self._loggers.append(logger)
             patterns = logger[1]
             if found is None or (patterns is not None and patterns.table is None):
-                self._rows[number] = _ALONE
+                self._fold_rows[number] = _ALONE
             else:
                 table = None if patterns is None else patterns.table
-                self._rows[number] = _OTHER if table is None else self._fold(table)
+                self._fold_rows[number] = _OTHER if table is None else self._fold(table)
 
     def _fold(self, table: bytes) -> int:
         """The index of a fold table in the array of all."""

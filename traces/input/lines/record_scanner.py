@@ -70,14 +70,14 @@ def divide(
 ) -> Iterator[RawRecord | RecordBlock]:
     """Like :func:`scan`, but consecutive records in the stock layout come as blocks."""
     cutter = Cutter(lambda line, offset: LogPosition(file, line, offset), tally, limits)
-    while block := _filled(stream, limits.block):
+    while block := _read_full(stream, limits.block):
         tally.bytes += len(block)
         yield from cutter.divide(block)
     yield from cutter.finish()
     tally.lines = cutter.lines
 
 
-def _filled(stream: ByteStream, size: int) -> bytes:
+def _read_full(stream: ByteStream, size: int) -> bytes:
     """The next ``size`` bytes, however the stream divides them; fewer at its end."""
     parts: list[bytes] = []
     missing = size
@@ -96,7 +96,7 @@ def _header(match: re.Match[bytes]) -> Header:
     return stamp or other, level or b"", match.end() - match.start()
 
 
-def _may_go_on(match: re.Match[bytes], data: bytes) -> bool:
+def _may_continue(match: re.Match[bytes], data: bytes) -> bool:
     """Whether a header at the end of a text may be longer than what has arrived."""
     return match[2] is None and len(data) - match.start() < HEADER_LIMIT and data.find(b"\n", match.end()) < 0
 
@@ -113,7 +113,7 @@ class Cutter:
         self._find = START.finditer
         self._place, self._tally, self._limits = place, tally, limits
         self._data, self._base, self.line = b"\n", -1, 1
-        self._fresh = 0
+        self._search_from = 0
         self._header: Header | None = (b"", b"", 1)
         self._cut_at: LogPosition | None = None
         self._skipped = 0
@@ -121,18 +121,18 @@ class Cutter:
 
     def feed(self, block: bytes) -> Iterator[RawRecord]:
         """The records that this block completes."""
-        yield from self._advance(self._with(block), last=False)
-        yield from self._limited()
+        yield from self._advance(self._appended(block), last=False)
+        yield from self._enforce_limits()
 
     def divide(self, block: bytes) -> Iterator[RawRecord | RecordBlock]:
         """Like :meth:`feed`, but consecutive records in the stock layout come as blocks."""
-        data = self._with(block)
+        data = self._appended(block)
         pending = self._header is not None and self._header[1] != b""
-        found = candidates(data, self._fresh, pending=pending)
-        yield from self._advance(data, last=False) if found is None else self._go_along(data, found)
-        yield from self._limited()
+        found = candidates(data, self._search_from, pending=pending)
+        yield from self._advance(data, last=False) if found is None else self._advance_by_candidates(data, found)
+        yield from self._enforce_limits()
 
-    def _with(self, block: bytes) -> bytes:
+    def _appended(self, block: bytes) -> bytes:
         """The data with the next block appended, without a byte order mark at the beginning of the file."""
         data = self._data + block
         if self._base == -1 and data.startswith(BOM, 1):
@@ -140,13 +140,13 @@ class Cutter:
             return data[:1] + data[1 + len(BOM) :]
         return data
 
-    def _limited(self) -> Iterator[RawRecord]:
+    def _enforce_limits(self) -> Iterator[RawRecord]:
         """Cut a record that is too long, and note up to where the data need no second search."""
         if len(self._data) > self._limits.record:
             yield from self._cut()
         in_record = self._header is not None and self._header[0] != b""
         # A header may straddle two blocks, so the last `HEADER_LIMIT` bytes are searched again.
-        self._fresh = max(1 if in_record else 0, len(self._data) - HEADER_LIMIT)
+        self._search_from = max(1 if in_record else 0, len(self._data) - HEADER_LIMIT)
 
     def finish(self) -> Iterator[RawRecord]:
         """The records that the end of the stream completes."""
@@ -162,9 +162,9 @@ class Cutter:
     def _advance(self, data: bytes, *, last: bool) -> Iterator[RawRecord]:
         """The records that end where another begins; a header that may continue in the next block is left for it."""
         at, line, base, header = 0, self.line, self._base, self._header
-        for match in self._find(data, self._fresh):
+        for match in self._find(data, self._search_from):
             start = match.start()
-            if not last and _may_go_on(match, data):
+            if not last and _may_continue(match, data):
                 break
             if header is None:
                 self._report_cut(start - at)
@@ -174,9 +174,9 @@ class Cutter:
             header, at = _header(match), start
         self._data, self._base, self.line, self._header = data[at:], base + at, line, header
 
-    def _go_along(self, data: bytes, found: Candidates) -> Iterator[RawRecord | RecordBlock]:
+    def _advance_by_candidates(self, data: bytes, found: Candidates) -> Iterator[RawRecord | RecordBlock]:
         """The records that end where another begins, like :meth:`_advance`, from candidates."""
-        found, headers = self._certain(data, found)
+        found, headers = self._confirmed(data, found)
         starts = found.starts
         if not len(starts):
             self._data = data
@@ -196,7 +196,7 @@ class Cutter:
         stock = data[last + 2 : last + LEVEL - 2], data[last + LEVEL : last + body].rstrip(b" "), body
         self._header = headers.get(last) or stock
 
-    def _certain(self, data: bytes, found: Candidates) -> tuple[Candidates, dict[int, Header]]:
+    def _confirmed(self, data: bytes, found: Candidates) -> tuple[Candidates, dict[int, Header]]:
         """The candidates that do begin records, and by their positions the headers of those in other layouts."""
         headers: dict[int, Header] = {}
         kept = np.ones(len(found.starts), np.bool_)
@@ -207,7 +207,7 @@ class Cutter:
                 headers[start] = self._header
             elif match is None:
                 kept[at] = False
-            elif _may_go_on(match, data):
+            elif _may_continue(match, data):
                 kept[at:] = False
                 break
             else:

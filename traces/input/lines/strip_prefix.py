@@ -18,7 +18,7 @@ from assay.traces.input.lines.line_layout import without_colours
 from assay.traces.input.lines.record_scanner import ByteStream, Cutter, FileCounts, ScanLimits
 from assay.traces.store.record_block import RawRecord
 
-_WITHIN = 3
+_MAX_NESTING = 3
 """How deep JSON objects may be nested in one another's messages."""
 
 _LINES = re.compile(rb"[^\n]*\n|[^\n]+")
@@ -41,7 +41,7 @@ class LineOrigin(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Strand:
+class _PartLines:
     """The lines of one part: where each stands in the file, and the cutter that makes records of them."""
 
     cutter: Cutter
@@ -84,11 +84,11 @@ class PrefixStripper:
     def __init__(self, prefixes: Sequence[Prefix], file: str, tally: FileCounts, limits: ScanLimits) -> None:
         self._patterns: list[re.Pattern[bytes]] = [prefix.pattern for prefix in prefixes]
         self._file, self._tally, self._limits = file, tally, limits
-        self._strands: dict[LineOrigin, _Strand] = {}
+        self._by_part: dict[LineOrigin, _PartLines] = {}
         self._names: dict[tuple[bytes, ...], LineOrigin] = {}
         self._unfinished: set[LineOrigin] = set()
         """Parts whose last line has not ended yet, because it is very long."""
-        self._held: dict[LineOrigin, tuple[bytes, tuple[int, int]]] = {}
+        self._incomplete_lines: dict[LineOrigin, tuple[bytes, tuple[int, int]]] = {}
         """Beginnings of lines that a collector cut, with their positions."""
         self._line, self._offset = 0, 0
         self._open: LineOrigin | None = None
@@ -110,14 +110,14 @@ class PrefixStripper:
             yield from self._drain(last=False)
         if rest:
             self._take(rest)
-        for part, (text, place) in self._held.items():
+        for part, (text, place) in self._incomplete_lines.items():
             self._take_lines(part, text, place)
         yield from self._drain(last=True)
         self._tally.lines = self._line
         self._report()
 
     def _drain(self, *, last: bool) -> Iterator[tuple[LineOrigin, RawRecord]]:
-        for part, strand in self._strands.items():
+        for part, strand in self._by_part.items():
             for raw in strand.records(last=last):
                 yield part, raw
 
@@ -129,14 +129,14 @@ class PrefixStripper:
         part, text, place = self._unwrap(line, place) if self._open is None else (self._open, line, place)
         self._open = None if line.endswith(b"\n") else part
         if text.find(b"\n") == len(text) - 1 and part not in self._unfinished:
-            self._strand(part).take(text, place, begins=True)
+            self._lines_of(part).take(text, place, begins=True)
         else:
             self._take_lines(part, text, place)
 
     def _take_lines(self, part: LineOrigin, text: bytes, place: tuple[int, int]) -> None:
         """Add the lines of one object, or the end of an incomplete one."""
         for piece in _LINES.findall(text):
-            self._strand(part).take(piece, place, begins=part not in self._unfinished)
+            self._lines_of(part).take(piece, place, begins=part not in self._unfinished)
             if piece.endswith(b"\n"):
                 self._unfinished.discard(part)
             else:
@@ -155,28 +155,30 @@ class PrefixStripper:
             text = text[found.end() :]
         if "labels" in groups:
             groups |= origin_from_labels(groups["labels"])
-        text, place = self._opened(text, groups, place)
+        text, place = self._open_json(text, groups, place)
         part = self._part(groups)
         if "number" in groups:
             self._count(part, int(groups["number"]), place)
         return part, with_prefix_stamp(text, groups["stamp"]) if "stamp" in groups else text, place
 
-    def _opened(self, text: bytes, groups: dict[str, bytes], place: tuple[int, int]) -> tuple[bytes, tuple[int, int]]:
+    def _open_json(
+        self, text: bytes, groups: dict[str, bytes], place: tuple[int, int]
+    ) -> tuple[bytes, tuple[int, int]]:
         """Open a JSON object, and objects in its message.
 
         Returns no text while the line continues in the next object, and then the position of the first.
         """
-        for _ in range(_WITHIN):
+        for _ in range(_MAX_NESTING):
             inner = json_line(text)
             if inner is None:
                 break
             groups |= inner.groups
             part = self._part(groups)
             # Docker cuts lines at 16 KB into several objects, so that a line may continue in the next one.
-            before, place = self._held.pop(part, (b"", place))
+            before, place = self._incomplete_lines.pop(part, (b"", place))
             text = before + inner.text
             if not text.endswith(b"\n") and len(text) <= self._limits.record:
-                self._held[part] = text, place
+                self._incomplete_lines[part] = text, place
                 return b"", place
             text = without_colours(text)
         return text, place
@@ -188,14 +190,14 @@ class PrefixStripper:
             found = self._names[key] = LineOrigin(*(each.decode("utf-8", "replace") for each in key))
         return found
 
-    def _strand(self, part: LineOrigin) -> _Strand:
-        found = self._strands.get(part)
+    def _lines_of(self, part: LineOrigin) -> _PartLines:
+        found = self._by_part.get(part)
         if found is None:
 
             def place(line: int, _: int) -> LogPosition:
-                return LogPosition(self._file, *self._strands[part].place(line))
+                return LogPosition(self._file, *self._by_part[part].place(line))
 
-            found = self._strands[part] = _Strand(Cutter(place, self._tally, self._limits))
+            found = self._by_part[part] = _PartLines(Cutter(place, self._tally, self._limits))
         return found
 
     def _count(self, part: LineOrigin, number: int, place: tuple[int, int]) -> None:

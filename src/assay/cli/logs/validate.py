@@ -47,9 +47,9 @@ SLICES_LISTED = 12
 
 def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
     """A time as logs write it, in milliseconds since the epoch."""
-    if value is not None and window.moment(value) is None:
+    if value is not None and window.parse_time(value) is None:
         raise click.BadParameter(f"{value!r} is no time such as `2026-11-21 01:45:22` or `2026-11-21T01:45:22.705Z`")
-    return None if value is None else window.moment(value)
+    return None if value is None else window.parse_time(value)
 
 
 @click.command()

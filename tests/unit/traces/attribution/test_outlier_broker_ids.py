@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.traces.attribution.outlier_broker_ids import KIND, MOST
+from assay.traces.attribution.outlier_broker_ids import KIND, MAX_OUTLIERS
 from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.samples import unpack_sample
 
@@ -47,7 +47,7 @@ def test_a_line_with_another_id_is_one_of_the_process_that_wrote_the_others(logs
 
 
 def test_what_another_broker_says_again_and_again_is_its_own(logs: Path) -> None:
-    changed(logs, MOST + 1)
+    changed(logs, MAX_OUTLIERS + 1)
     assert "interleaved nodes" in strange(read_logs([logs]))
 
 

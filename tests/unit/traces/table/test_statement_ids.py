@@ -16,7 +16,7 @@ from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.samples import unpack_sample
 from assay.traces.store.message_templates import MergedLayouts
 from assay.traces.table.event_selection import Selection
-from assay.traces.table.statement_ids import LOOSE, EveryKind, StatementMemory
+from assay.traces.table.statement_ids import UNNUMBERED, EveryKind, StatementMemory
 
 NAMES = EveryKind(frozenset({"topic", "partition", "version", "epoch"}))
 
@@ -74,10 +74,10 @@ def test_what_follows_from_a_statement_is_worked_out_once(texts: dict[str, bytes
     for part in (0.5, 1, 0.7):
         table = read(texts, part, memory, layouts).events
         statements = table.statements(NAMES)
-        found = table.each(statements, "version", version)
+        found = table.map_statements(statements, "version", version)
         expected = [(event.kind, event.fields.get("version")) for event in table.at(statements.examples)]
         assert found == expected
-        alone += int((statements.known == LOOSE).sum())
+        alone += int((statements.known == UNNUMBERED).sum())
     assert len(asked) <= len(read(texts, 1, memory, layouts).events.statements(NAMES).known) + alone
 
 
