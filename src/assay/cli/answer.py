@@ -1,4 +1,4 @@
-"""Where the answer of a command goes: the terminal, a JSON object, and the files that were asked for."""
+"""Where the answer of a command goes: the terminal, a JSON object, and the files that the user named."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from assay.report.lines import Line, Tone
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where the answer goes; ``spec`` is the argument as the user wrote it, which a saved counterexample names."""
+    """Where the answer goes. ``spec`` is the argument as the user wrote it: a saved counterexample names the spec by
+    it.
+    """
 
     spec: str
     as_json: bool
@@ -35,7 +37,9 @@ class Destination:
 
 
 def result_options(found: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """The options of a command that become its ``destination``; ``found`` is what the command calls a counterexample."""
+    """The options of a command that become its argument ``destination``. ``found`` is the command's word for a
+    counterexample.
+    """
     file = click.Path(path_type=Path)
     options = (
         click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output."),
@@ -66,7 +70,7 @@ def result_options(found: str) -> Callable[[Callable[..., int]], Callable[..., i
     return decorate
 
 
-def tell(
+def write_answer(
     loaded: Loaded,
     report: Report,
     destination: Destination,
@@ -74,7 +78,10 @@ def tell(
     as_lines: Callable[[], Iterable[Line]],
     declined: Diagnostic | None = None,
 ) -> int:
-    """Print the answer in the form asked for, write the files asked for, and say the exit code; ``declined``: why the fast engine was not used."""
+    """Print the answer as text or JSON, write the files that the user named, and return the exit code.
+
+    ``declined`` says why the fast engine was not used; it is shown as a warning.
+    """
     problems = _write_files(loaded, report, destination)
     unused = [] if declined is None else [replace(declined, severity=Severity.WARNING)]
     remarks = [*loaded.diagnostics, *unused, *problems]
@@ -88,7 +95,7 @@ def tell(
 
 
 def _write_files(loaded: Loaded, report: Report, destination: Destination) -> list[Diagnostic]:
-    """Write the result files that were asked for; what could not be written."""
+    """Write the result files that the user named. Returns a diagnostic for each that cannot be written."""
     problems: list[Diagnostic] = []
     if destination.junit is not None:
         problems += write_result(destination.junit, junit_of_report(report))
@@ -123,6 +130,8 @@ def _write_json(path: Path, data: dict[str, Any]) -> list[Diagnostic]:
 
 
 def _counterexample(report: Report) -> PropertyResult | None:
-    """The first violated property with a run that can be followed again; a scenario is run anew by every check."""
+    """The first violated property whose trace can be replayed. Not that of a scenario: every check runs a scenario
+    anew.
+    """
     violated = (each for each in report.properties if each.outcome is Outcome.VIOLATED and each.trace is not None)
     return next((each for each in violated if each.kind != "scenario"), None)

@@ -1,4 +1,4 @@
-"""The specs that come with assay, found by name both in a checkout and in an installed wheel."""
+"""The specs that come with assay, found by name in a checkout and in an installed wheel."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def bundled_specs() -> list[str]:
 
 
 def locate_spec(argument: str) -> Path:
-    """The file that a SPEC argument names: a path, or else the name of a bundled spec, with or without ``spec/`` and ``.assay``.
+    """The file of a SPEC argument: a path, or the name of a bundled spec, with or without ``spec/`` and ``.assay``.
 
-    A path that exists is taken as it is, whatever it is: reading it says what is wrong with it.
+    A path that exists is returned even if it is no spec: the reader of files says what is wrong with it.
     """
     path = Path(argument)
     if path.exists():
@@ -33,7 +33,7 @@ def locate_spec(argument: str) -> Path:
 
 
 def _advice(path: Path, name: str) -> tuple[Note, ...]:
-    """What was probably meant: a file beside it or a bundled spec; else all bundled specs."""
+    """What was probably meant: a file in the same folder or a bundled spec; else a list of all bundled specs."""
     beside = [str(each) for each in path.parent.glob("*.assay")]
     meant = did_you_mean(str(path), beside) or did_you_mean(name, bundled_specs())
     return (Note(f"did you mean `{meant}`?" if meant else f"bundled specs: {', '.join(bundled_specs())}"),)

@@ -1,4 +1,6 @@
-"""Whether the folders of the package are where they belong. Uses the standard library alone: without them nothing else can be imported."""
+"""Checks that the package's folders are there. Uses only the standard library: without these folders nothing else
+can be imported.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,6 @@ ADVICE = (
 
 
 def broken_links(package: Path | None = None) -> list[str]:
-    """The folders of the package that cannot be entered, by name."""
+    """The names of the package's folders that are missing or broken links."""
     root = package or Path(__file__).resolve().parent.parent
     return [name for name in FOLDERS if not (root / name).is_dir()]

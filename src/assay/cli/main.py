@@ -1,4 +1,4 @@
-"""The `assay` program: its commands, and what becomes of an exception."""
+"""The program ``assay``: its commands, and how each exception becomes a message and an exit code."""
 
 from __future__ import annotations
 
@@ -33,14 +33,16 @@ COMMANDS = {
     "doctor": "setup",
     "explain": "setup",
 }
-"""Each command with the room that holds its module, in the order in which a person meets them."""
+"""Each command with the folder of its module, in the order of the help text."""
 
 
 class Commands(click.Group):
-    """The commands, each in the module of its name, which is imported when it is asked for: `explain` needs no compiler."""
+    """The commands, each in a module of its name. A module is imported when its command runs: ``assay explain``
+    needs no compiler.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
-        """In the order in which a person meets them."""
+        """The commands in the order of the help text."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -52,7 +54,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first argument names; one that resembles it is suggested where there is none."""
+        """The command that the first argument names. An unknown name is an error that suggests a similar one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             meant = did_you_mean(args[0], COMMANDS)
             advice = f"Did you mean '{meant}'?" if meant else f"The commands are: {', '.join(COMMANDS)}"
@@ -70,7 +72,7 @@ def cli() -> None:
 
 
 def invoke(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code. Nothing that goes wrong ends in a traceback, except with ASSAY_DEBUG=1."""
+    """Run one command and return its exit code. No error ends in a traceback, except with ``ASSAY_DEBUG=1``."""
     as_json = "--json" in arguments
     if not arguments:
         complain(Line(line) for line in _help().splitlines())
@@ -85,7 +87,7 @@ def invoke(arguments: Sequence[str]) -> int:
         return report_errors([_usage(error)], as_json)
     except (KeyboardInterrupt, click.Abort):
         return _interrupted(as_json)
-    except Exception as error:  # noqa: BLE001 - the last resort: a person is told what to do, not shown a traceback
+    except Exception as error:  # noqa: BLE001 - the last resort: a message, not a traceback
         return _internal(error, as_json)
 
 

@@ -1,4 +1,4 @@
-"""What SPEC, `--model` and `--set` say, and the kernel that they make."""
+"""The arguments SPEC, ``--model`` and ``--set``, and the kernel that they denote."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.grammar.load import Loaded, load_spec
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options `--model` and `--set`, for every command that makes a kernel."""
+    """The options ``--model`` and ``--set``, for every command that builds a kernel."""
     set_option = click.option(
         "--set", "settings", multiple=True, metavar="P=V", help="Bind a parameter; repeatable; goes before --model."
     )
@@ -22,12 +22,16 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def load(spec: str, model: str | None, settings: Mapping[str, str], added: Sequence[str] = ()) -> Loaded:
-    """The spec that a SPEC argument names, with the parameters bound and declarations ``added`` behind it; raises SpecError."""
+    """The spec that a SPEC argument names, with its parameters bound, and with the declarations ``added`` to its
+    end. Raises SpecError.
+    """
     return load_spec(locate_spec(spec), model=model, overrides=settings, added=added)
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
-    """The text of each value by parameter; raises SpecError where the form is not P=V or a parameter is bound twice."""
+    """The text of each value by parameter. Raises SpecError if a setting is not of the form P=V, or binds a
+    parameter twice.
+    """
     bound: dict[str, str] = {}
     wrong: list[Diagnostic] = []
     for setting in settings:

@@ -1,4 +1,4 @@
-"""The entry point of the installed program: checks that the package is whole, then hands over to the commands."""
+"""The entry point of the installed program: checks that the package is complete, then runs the command."""
 
 from __future__ import annotations
 
@@ -14,23 +14,30 @@ INTERRUPTED = 130
 
 
 def run() -> None:
-    """Run `assay` with the arguments of the process, and exit. What is interrupted before the command begins says so too."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what ends a service lets it tidy up, as Ctrl-C does
+    """Run ``assay`` with the arguments of the process, and exit. An interrupt before the command begins is reported
+    too.
+    """
+    # SIGTERM raises KeyboardInterrupt, as Ctrl-C does, so that `finally` blocks run when a service is ended.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         code = _run()
     except KeyboardInterrupt:
         code = _interrupted()
     for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, signal.SIG_IGN)  # the answer stands, and so does its exit code
+        signal.signal(each, signal.SIG_IGN)  # the answer is complete: a late signal must not change the exit code
     if code == INTERRUPTED:
         _leave(code)
     sys.exit(code)
 
 
 def _leave(code: int) -> None:
-    """End at once: where an import was interrupted, Python's own end would be death by the signal instead of the exit code."""
+    """Exit at once.
+
+    Where an import was interrupted, Python's own exit would end the process by the signal instead of with the exit
+    code.
+    """
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError):  # whoever read it is gone, perhaps by the same Ctrl-C
+        with contextlib.suppress(OSError):  # the reader of the pipe is gone, perhaps by the same Ctrl-C
             stream.flush()
     os._exit(code)
 
@@ -40,7 +47,7 @@ def _run() -> int:
     if broken:
         sys.stderr.write(f"assay is incomplete: {', '.join(broken)} missing below the package\n{ADVICE}\n")
         return INCOMPLETE
-    from assay.cli.main import invoke  # noqa: PLC0415 - importable only once the links are known to be whole
+    from assay.cli.main import invoke  # noqa: PLC0415 - it imports what is behind the links
 
     return invoke(sys.argv[1:])
 

@@ -1,8 +1,9 @@
 """The page docs/kafka-bugs.md, made of the documentation of the specs' safeguards.
 
-A safeguard is a parameter ``param X: bool = true`` whose documentation names an issue (KAFKA-…) or a proposal (KIP-…). Its first paragraph is
-a title that ends in what it stands for, in parentheses: issues, proposals, and the versions of Kafka that lack the safeguard. Paragraphs follow.
-Where the default model is too small to show the bug, they name one that is not: "(model `r3e2`)".
+A safeguard is a parameter ``param X: bool = true`` whose documentation names an issue (KAFKA-…) or a proposal (KIP-…).
+The first paragraph is a title, followed in parentheses by issues, proposals, and the versions of Kafka without the
+safeguard. Other paragraphs follow. If the default model is too small to show the bug, they name one that is large
+enough: "(model `r3e2`)".
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _HEAD = re.compile(r"(?P<title>.+) \((?P<sources>[^();]+); (?P<versions>[^();]+)
 
 @dataclass(frozen=True, slots=True)
 class Safeguard:
-    """A documented switch of a spec: ``sources`` and ``versions`` as written, ``text`` in paragraphs."""
+    """A documented switch of a spec. ``sources`` and ``versions`` are as written; ``text`` has the other paragraphs."""
 
     spec: str
     parameter: str
@@ -33,7 +34,7 @@ class Safeguard:
 
 
 def safeguards(spec: str, module: Module) -> Iterator[Safeguard]:
-    """The safeguards of a spec, in its order; raises ValueError where the documentation of one does not have the form."""
+    """The safeguards of a spec, in its order. Raises ValueError where the documentation of one is not in the form."""
     for declared in module.declarations:
         match declared:
             case Param(name=name, default=BoolLit(value=True), doc=str(doc)) if REFERENCE.search(doc):

@@ -1,4 +1,4 @@
-"""Diagnostics as text, with the source lines they are about, and as JSON."""
+"""Diagnostics as text, with their source lines, and as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.report.lines import clean, plural
 def diagnostics_text(
     diagnostics: Sequence[Diagnostic], sources: Mapping[str, str] | None = None, *, color: bool = False
 ) -> str:
-    """All diagnostics, and a last line that counts them if they are several.
+    """All diagnostics, and a last line with their number if there are several.
 
     Files whose text is not among ``sources`` are read again, so that their lines can be shown.
     """
@@ -30,7 +30,7 @@ def error_object(diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
 
 
 def diagnostic_object(item: Diagnostic) -> dict[str, Any]:
-    """One diagnostic as JSON; a diagnostic without a place has no ``place``."""
+    """A diagnostic as JSON. Without a place in a file it has no ``place``."""
     notes = [{"message": note.message, **_place(note.span)} for note in item.notes]
     return {
         "code": item.code,
@@ -68,7 +68,7 @@ def _read_all(diagnostics: Iterable[Diagnostic]) -> dict[str, str]:
 
 
 def _read(file: str) -> str:
-    """The file's text; nothing where it cannot be shown, which the diagnostic itself may be about."""
+    """The file's text; empty where it cannot be read, which may be what the diagnostic is about."""
     try:
         path = Path(file)
         return path.read_text(encoding="utf-8") if path.is_file() else ""

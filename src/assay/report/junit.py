@@ -1,4 +1,6 @@
-"""Answers as JUnit XML, which every continuous integration server shows: one test case for each thing that was checked."""
+"""Answers as JUnit XML, which every continuous integration server shows: a test case for each thing that was
+checked.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ STATUS: dict[Outcome, Status] = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A test case: ``message`` is one line, ``details`` all that is known."""
+    """A test case. ``message`` is one line; ``details`` may have many."""
 
     name: str
     status: Status
@@ -32,7 +34,7 @@ class Case:
 
 
 def junit_of_report(report: Report) -> str:
-    """The XML of a check: a property that is violated is a failure, one that no engine decided is an error."""
+    """The XML of a check: a violated property is a failure, and one that no engine could decide is an error."""
     cases = []
     for result in report.properties:
         message = result.reason or result.outcome.value

@@ -1,4 +1,4 @@
-"""Lines of human output with a tone, so that layout is decided here and colour where a terminal is known to be."""
+"""Lines of text output, each with a tone. So the layout is decided here, and colours where the terminal is known."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Tone(Enum):
-    """What a line is about; a terminal may colour it, plain text does not show it."""
+    """What a line is about. A terminal may colour it; plain text does not show it."""
 
     PLAIN = "plain"
     GOOD = "good"
@@ -19,13 +19,13 @@ class Tone(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of output without its line end."""
+    """A line of output, without its line end."""
 
     text: str
     tone: Tone = Tone.PLAIN
 
     def indented(self, columns: int) -> Line:
-        """The same line further to the right."""
+        """The same line, indented by so many columns."""
         return Line(" " * columns + self.text, self.tone)
 
 
@@ -35,5 +35,7 @@ def plural(number: int, noun: str, plural_form: str | None = None) -> str:
 
 
 def clean(text: str) -> str:
-    """The text with control characters shown as escapes: what a log line holds must not reach a terminal raw."""
+    """The text with control characters as escapes. Text of a log must not reach a terminal raw: it could contain
+    escape sequences.
+    """
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)

@@ -1,4 +1,4 @@
-"""`assay coverage`: what of a model logs have exercised, added up over many of them."""
+"""``assay coverage``: which parts of a model logs have exercised, added up over many logs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def logs(paths: tuple[str, ...], spec: str | None, into: Path | None, as_json: b
         loaded, validation = validate_with_selection(reading, named, lambda name: load(name, None, {}))
     found = coverage_of(validation)
     before = [_read(into)] if into is not None and into.exists() else []
-    return worst([exit_code(validation), _tell(_sum([*before, found]), loaded, into, as_json=as_json)])
+    return worst([exit_code(validation), _write(_sum([*before, found]), loaded, into, as_json=as_json)])
 
 
 @coverage.command()
@@ -61,10 +61,10 @@ def merge(files: tuple[Path, ...], spec: str | None, into: Path | None, as_json:
     """Add up the coverage in FILES, and show it."""
     found = _sum([_read(file) for file in files])
     loaded = load(spec or found.spec.replace(".", "/"), None, {})
-    return _tell(found, loaded, into, as_json=as_json)
+    return _write(found, loaded, into, as_json=as_json)
 
 
-def _tell(found: LogCoverage, loaded: Loaded, into: Path | None, *, as_json: bool) -> ExitCode:
+def _write(found: LogCoverage, loaded: Loaded, into: Path | None, *, as_json: bool) -> ExitCode:
     problems = [] if into is None else write_result(into, as_text(found))
     complain_about(problems, loaded.sources)
     if as_json:

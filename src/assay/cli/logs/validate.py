@@ -1,4 +1,4 @@
-"""`assay validate`: recorded logs against a spec."""
+"""``assay validate``: logs against a spec."""
 
 from __future__ import annotations
 
@@ -186,9 +186,10 @@ def validate(
 
 
 def _with_clause(loaded: Loaded, clause: str | None) -> Loaded:
-    """A spec that has this trace clause, or a single one: to read the logs first may take minutes. Raises ``SpecError``.
+    """The spec, checked to have this trace clause, or a single one. Raises ``SpecError`` before logs are read, which
+    may take minutes.
 
-    Of a bundled spec with several the logs say which one is meant.
+    For a bundled spec with several clauses the logs select one later.
     """
     if clause is not None or loaded.kernel.name.replace(".", "/") not in selectable_specs():
         trace_plan(loaded.kernel, clause)
@@ -196,7 +197,11 @@ def _with_clause(loaded: Loaded, clause: str | None) -> Loaded:
 
 
 def _refuse_unknown(topics: tuple[str, ...], reading: LogReading) -> None:
-    """Raises ``SpecError`` (E906) for topics of which no line tells: what is said of the others would be taken for an answer about these."""
+    """Raise ``SpecError`` (E906) for a topic that no line mentions.
+
+    Otherwise the answer about the lines of no topic, such as the controller's, would look like an answer about that
+    topic.
+    """
     if not topics:
         return
     known = sorted({name for event in reading.events if isinstance(name := event.fields.get("topic"), str)})
@@ -208,27 +213,29 @@ def _refuse_unknown(topics: tuple[str, ...], reading: LogReading) -> None:
 
 
 def _accepted(known: Path | None) -> list[str] | None:
-    """The ids of the findings that a file accepts."""
+    """The ids of the findings in the file of ``--known``."""
     return None if known is None else known_ids(known.read_text(encoding="utf-8", errors="replace"))
 
 
 def _renamed(
     reading: LogReading, scope: AnswerScope, stories: tuple[str, ...]
 ) -> tuple[LogReading, AnswerScope, tuple[str, ...]]:
-    """The logs under other names, and what is asked of them."""
+    """The logs with names replaced, and the options that contain names."""
     names = Redaction(reading)
     return redacted(reading, names), scope.renamed(names.text), tuple(map(names.text, stories))
 
 
 @dataclass(frozen=True, slots=True)
 class Stories:
-    """The slices whose history is told, and what says what an event means."""
+    """The slices whose history is printed, and what explains an event in words."""
 
     names: tuple[str, ...]
     explain: Callable[[Event], str]
 
     def problems(self, validation: Validation) -> list[Diagnostic]:
-        """E906 for each slice of which there is no history; histories of all slices take their time, and are made only if one is asked for."""
+        """A diagnostic E906 for each slice without a history. Histories take time, so that they are only made if one
+        is asked for.
+        """
         if not self.names:
             return []
         known = [each.slice for each in histories(validation) if each.slice]
@@ -254,10 +261,10 @@ def _answer(
     complain_about(remarks, loaded.sources)
     if as_json:
         found = [diagnostic_object(each) for each in remarks]
-        told = [story_object(validation, name, stories.explain) for name in stories.names]
-        answer = validation_object(validation, input_) | ({"stories": told} if told else {})
+        stories_found = [story_object(validation, name, stories.explain) for name in stories.names]
+        answer = validation_object(validation, input_) | ({"stories": stories_found} if stories_found else {})
         say_json(answer | ({"diagnostics": found} if found else {}))
     else:
-        told_lines = [line for name in stories.names for line in story_lines(validation, name, stories.explain)]
-        say([*validation_lines(validation, input_), *told_lines])
+        story = [line for name in stories.names for line in story_lines(validation, name, stories.explain)]
+        say([*validation_lines(validation, input_), *story])
     return worst([exit_code(validation), *([ExitCode.BAD_INPUT] if problems else [])])

@@ -1,4 +1,6 @@
-"""`assay validate --spark`: the same answer, made by the tasks of a Spark session; for many clusters at once where that is asked for."""
+"""``assay validate --spark``: the same answer, made by the tasks of a Spark session; for many clusters at once with
+``--clusters``.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ NOT_ON_SPARK = "E842"
 
 
 def validation_on_spark(command: F) -> F:
-    """The options of Spark."""
+    """The options that need ``--spark``."""
     for option in (
         click.option("--tables", metavar="DIR", help="With --spark: also write the answer as Parquet tables to a directory or URI."),
         click.option("--clusters", metavar="REGEX", help="With --spark: whose first group names the cluster in each file's name; each is answered by itself."),
@@ -52,7 +54,7 @@ def validation_on_spark(command: F) -> F:
 
 @dataclass(frozen=True, slots=True)
 class SparkQuestion:
-    """What is asked."""
+    """What is asked: the spec, and the options that determine the answer."""
 
     spec: SpecSelection
     clause: str | None
@@ -64,7 +66,7 @@ class SparkQuestion:
 
 @dataclass(frozen=True, slots=True)
 class SparkOutput:
-    """How the answer is divided and where it goes."""
+    """How the answer is divided into clusters, and where it goes."""
 
     clusters: str | None
     tables: str | None
@@ -74,7 +76,7 @@ class SparkOutput:
 
 
 def refuse_without_spark(clusters: str | None, tables: str | None) -> None:
-    """Raise SpecError for options that only Spark has."""
+    """Raise SpecError for options that only Spark supports."""
     for name, value in (("--clusters", clusters), ("--tables", tables)):
         if value is not None:
             notes = (Note("on this machine alone: `--spark 'local[*]'`"),)
@@ -82,7 +84,7 @@ def refuse_without_spark(clusters: str | None, tables: str | None) -> None:
 
 
 def refuse_on_spark(options: Mapping[str, bool], output: SparkOutput) -> None:
-    """Raise SpecError for the options that were given and ask of one process alone, and for a page that would have to show several clusters."""
+    """Raise SpecError for options that Spark does not support, and for an HTML page about several clusters."""
     notes = (Note("take a part of the logs with `--since`, `--until` or `--topic`, and leave `--spark` out"),)
     problems = [
         Diagnostic(NOT_ON_SPARK, NOWHERE, f"`{name}` asks of one process alone", notes)
@@ -97,7 +99,7 @@ def refuse_on_spark(options: Mapping[str, bool], output: SparkOutput) -> None:
 
 
 def validate_on_spark(master: str, paths: Sequence[str], question: SparkQuestion, output: SparkOutput) -> int:
-    """The exit code, after the answer was given."""
+    """Validate the logs, write the answer, and return the exit code."""
     found, problems = _answers(master, paths, question, output)
     reports = [ClusterReport(each.cluster, each.validation, each.overview) for each in found]
     if output.junit is not None:
@@ -107,7 +109,7 @@ def validate_on_spark(master: str, paths: Sequence[str], question: SparkQuestion
         title = "redacted logs" if question.redact else " ".join(paths)
         page = html_report(reports[0].validation, list(found[0].events), title, reports[0].overview)
         problems += write_result(output.html, page)
-    return _say([each.spec for each in found], reports, problems, output)
+    return _write_answer([each.spec for each in found], reports, problems, output)
 
 
 def _answers(
@@ -115,7 +117,7 @@ def _answers(
 ) -> tuple[list[ClusterAnswer], list[Diagnostic]]:
     from assay.spark.logs.inputs import list_inputs  # noqa: PLC0415
     from assay.spark.logs.tables import tables  # noqa: PLC0415
-    from assay.spark.logs.tasks import ClusterQuestion  # noqa: PLC0415 - who validates without Spark needs none of it
+    from assay.spark.logs.tasks import ClusterQuestion  # noqa: PLC0415 - only needed with Spark
     from assay.spark.logs.validate import validating  # noqa: PLC0415
     from assay.spark.session.session import local_settings, session  # noqa: PLC0415
 
@@ -142,14 +144,16 @@ def _answers(
             return list(work.answers), problems
 
 
-def _say(specs: list[Loaded], reports: list[ClusterReport], problems: list[Diagnostic], output: SparkOutput) -> int:
+def _write_answer(
+    specs: list[Loaded], reports: list[ClusterReport], problems: list[Diagnostic], output: SparkOutput
+) -> int:
     remarks = [*dict.fromkeys(remark for spec in specs for remark in spec.diagnostics), *problems]
     complain_about(remarks, {name: text for spec in specs for name, text in spec.sources.items()})
     single = reports[0] if output.clusters is None else None
     if output.as_json:
         found = clusters_object(reports) if single is None else validation_object(single.validation, single.overview)
-        said = [diagnostic_object(each) for each in remarks]
-        say_json(found | ({"diagnostics": said} if said else {}))
+        shown = [diagnostic_object(each) for each in remarks]
+        say_json(found | ({"diagnostics": shown} if shown else {}))
     else:
         say(clusters_lines(reports) if single is None else validation_lines(single.validation, single.overview))
     return worst([clusters_exit_code(reports), *([ExitCode.BAD_INPUT] if problems else [])])

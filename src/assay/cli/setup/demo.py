@@ -1,4 +1,6 @@
-"""`assay demo`: the three things that assay does, on what comes with it, each with the command that one would type."""
+"""``assay demo``: the three things that assay does, on bundled examples, each with the command that a user would
+type.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ SAMPLE = "elections"
 
 @dataclass(frozen=True, slots=True)
 class DemoStep:
-    """A step of the demo: what it shows, the command for it, the answer, and whether that is what was promised."""
+    """A step of the demo: what it shows, its command, its answer, and whether that is the expected one."""
 
     title: str
     says: tuple[str, ...]

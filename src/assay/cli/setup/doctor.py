@@ -1,4 +1,4 @@
-"""`assay doctor`: what assay runs on, and whether something it needs is missing."""
+"""``assay doctor``: what assay runs on, and whether anything that it needs is missing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OLDEST_PYTHON = (3, 11)
 
 @dataclass(frozen=True, slots=True)
 class DoctorCheck:
-    """One thing that was looked at. What is not ``needed`` is only told."""
+    """The result of one check. Without ``needed``, a failure is only reported."""
 
     name: str
     ok: bool
@@ -80,7 +80,7 @@ def _findings() -> Iterator[DoctorCheck]:
 
 
 def _cache(folder: Path) -> DoctorCheck:
-    """Whether compiled models can be kept; without that each run compiles anew, and nothing else is lost."""
+    """Whether compiled models can be cached. Without a cache each run compiles anew, and nothing else is lost."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -1,4 +1,4 @@
-"""`assay explain CODE`: the paragraph that belongs to a diagnostic code."""
+"""``assay explain CODE``: the paragraph about a diagnostic code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay check`: all properties of a spec."""
+"""``assay check``: all properties of a spec."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import click
 from assay.checker.engines import engine_selection
 from assay.checker.engines.engine_selection import Engine, EngineAnswer
 from assay.checker.options import Fingerprints, Order, SearchOptions
-from assay.cli.answer import Destination, result_options, tell
+from assay.cli.answer import Destination, result_options, write_answer
 from assay.cli.settings import load, model_options, parse_settings
-from assay.cli.specs.spark_options import cluster_wanted, search_on_spark, spark_options
+from assay.cli.specs.spark_options import search_on_spark, selected_cluster, spark_options
 from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.parse_size import size_in_bytes
 from assay.cli.terminal.progress import search_progress
@@ -146,7 +146,7 @@ def check(
         raise click.UsageError("--resume goes on writing into its folder: --checkpoint beside it has no meaning")
     if engine == "spark" and order == "dfs":
         raise click.UsageError("--engine spark searches breadth-first")
-    cluster = cluster_wanted(engine, master, partitions, exchange, workdir, resume)
+    cluster = selected_cluster(engine, master, partitions, exchange, workdir, resume)
     loaded = load(spec, model, parse_settings(settings))
     limits = SearchOptions(
         properties=frozenset(names) or None,
@@ -166,20 +166,20 @@ def check(
         symmetry=symmetry == "on",
     )
     if cluster is not None:
-        return _told(loaded, search_on_spark(loaded, limits, cluster), destination)
+        return _write_answer(loaded, search_on_spark(loaded, limits, cluster), destination)
     assert engine != "spark"
-    return _told(loaded, search(loaded, limits, engine), destination)
+    return _write_answer(loaded, search(loaded, limits, engine), destination)
 
 
-def _told(loaded: Loaded, answer: EngineAnswer, destination: Destination) -> int:
+def _write_answer(loaded: Loaded, answer: EngineAnswer, destination: Destination) -> int:
     report = answer.report
-    return tell(
+    return write_answer(
         loaded, report, destination, partial(report_object, report), partial(report_lines, report), answer.declined
     )
 
 
 def search(loaded: Loaded, limits: SearchOptions, engine: Engine = "auto") -> EngineAnswer:
-    """Run the search with progress on a terminal; Ctrl-C ends it with what was reached."""
+    """Run the search, with progress on a terminal. Ctrl-C ends it, and it reports what it has found."""
     with stoppable() as asked, search_progress() as show:
         options = replace(limits, progress=show, interrupted=asked)
         return engine_selection.check(loaded.kernel, options, loaded.sources, engine)

@@ -1,4 +1,4 @@
-"""`assay export`: a spec in the notation of another checker."""
+"""``assay export``: a spec in the notation of another checker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay fmt`: specs in their one canonical form."""
+"""``assay fmt``: specs in their canonical form."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Formatted:
 
     @property
     def changed(self) -> bool:
-        """Whether the file is not in its canonical form."""
+        """Whether the file differs from its canonical form."""
         return self.text != self.canonical
 
 
@@ -64,7 +64,7 @@ def fmt(specs: tuple[Path, ...], only_check: bool, as_json: bool) -> int:
 
 
 def _format_all(specs: tuple[Path, ...]) -> list[Formatted]:
-    """The canonical text of every file; raises UnusableSpecError with the mistakes of all of them."""
+    """The canonical text of every file. Raises UnusableSpecError with the mistakes of all files."""
     formatted: list[Formatted] = []
     mistakes: list[Diagnostic] = []
     sources: dict[str, str] = {}
@@ -75,6 +75,7 @@ def _format_all(specs: tuple[Path, ...]) -> list[Formatted]:
             mistakes += read.diagnostics
             continue
         canonical = format_module(read.parsed.module)
+        # The file is overwritten with this: a mistake of the formatter must not change a spec.
         if parse(canonical, read.file).module != read.parsed.module:
             raise AssertionError(f"the formatter would change the meaning of {path}; it was left alone")
         formatted.append(Formatted(path, read.text, canonical))

@@ -1,4 +1,4 @@
-"""`assay graph`: the graph of reachable states, exported, collapsed, and asked about its shape."""
+"""``assay graph``: the graph of reachable states, exported, collapsed, and analysed."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def graph(
     remarks = [*loaded.diagnostics, *problems]
     complain_about(remarks, loaded.sources)
     if as_json:
-        told = {"diagnostics": [diagnostic_object(each) for each in remarks]} if remarks else {}
-        say_json(graph_object(answered) | told)
+        shown = {"diagnostics": [diagnostic_object(each) for each in remarks]} if remarks else {}
+        say_json(graph_object(answered) | shown)
     else:
         say(graph_lines(answered))
     return worst([answered.exit_code, *([ExitCode.BAD_INPUT] if problems else [])])
@@ -98,13 +98,13 @@ def graph(
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """The expressions that were given, as text: the view, and conditions by option."""
+    """The expressions that were given, as text: the view, and the conditions by option."""
 
     view: str | None
     conditions: Mapping[str, str | None]
 
     def load(self, spec: str, model: str | None, settings: Mapping[str, str]) -> Loaded:
-        """The spec with these expressions behind it; those that are names of properties are not added."""
+        """The spec with these expressions as added declarations. The name of a property is used as it is."""
         for text in (self.view, *self.conditions.values()):
             if text is not None and ("\n" in text or not text.strip()):
                 raise SpecError([Diagnostic(WRONG_QUESTION, NOWHERE, "an expression stands on one line")])
@@ -121,7 +121,7 @@ class Questions:
         return load(spec, model, settings, [*shown, *added])
 
     def condition(self, option: str, kernel: k.Kernel) -> tuple[k.Conjunct, ...] | None:
-        """The condition given by an option, if one was."""
+        """The condition of an option, if it was given."""
         text = self.conditions[option]
         if text is None:
             return None
@@ -171,7 +171,7 @@ def _answered(
 
 
 def _states(found: StateGraph, condition: tuple[k.Conjunct, ...] | None) -> list[int] | None:
-    """The states in which a condition holds; raises ``SpecError`` if it has no value in one."""
+    """The states in which a condition holds. Raises ``SpecError`` if it has no value in one of them."""
     if condition is None:
         return None
     meanings = [Model(found.kernel).meaning(each.condition) for each in condition]

@@ -1,4 +1,4 @@
-"""`assay mutate`: which mistakes in a spec its properties would notice."""
+"""``assay mutate``: which mistakes in a spec its properties would notice."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assay.grammar.load import Loaded
 from assay.report.specs.mutation import mutation_lines, mutation_object
 
 GROWTH = 10
-"""A mutant may have this many times the states of the spec, and a few more, before it is given up."""
+"""A mutant may have so many times the states of the spec, plus 10,000, before it is given up."""
 
 
 @click.command()
@@ -76,7 +76,8 @@ def mutate(
 
 
 def run(loaded: Loaded, limits: SearchOptions, used: bool = False, longer: Loaded | None = None) -> Mutation:
-    """Check a spec and judge its mutants, those of used modules' lines too if asked for; raises ``SpecError`` if it does not hold.
+    """Check a spec and judge its mutants; with ``used``, mutants of the modules that it uses too. Raises ``SpecError``
+    if the spec does not hold.
 
     The scenarios of ``longer``, another model of the spec, judge too.
     """

@@ -1,4 +1,4 @@
-"""`assay prove`: proofs without a bound on the number of steps, and for any number of elements."""
+"""``assay prove``: proofs without a bound on the number of steps, and for any number of elements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.checker.symbolic.certificate.proof import Proofs
 from assay.checker.symbolic.induction.ask_inductive import ask_inductive
 from assay.checker.symbolic.parametric.prove import prove_any
 from assay.checker.symbolic.prove import Method
-from assay.cli.answer import Destination, tell
+from assay.cli.answer import Destination, write_answer
 from assay.cli.settings import load, model_options, parse_settings
 from assay.cli.terminal.interrupt import stoppable
 from assay.grammar.load import Loaded
@@ -67,7 +67,7 @@ def prove(
     with stoppable() as asked:
         options = SearchOptions(properties=frozenset(names) or None, timeout=timeout, interrupted=asked)
         proofs = _prove(loaded, options, inductive, sets, by)
-    return tell(
+    return write_answer(
         loaded, proofs.report, Destination(spec, as_json), partial(proof_object, proofs), partial(proof_lines, proofs)
     )
 

@@ -1,4 +1,4 @@
-"""`assay replay`: a saved counterexample followed again, perhaps after an edit of the spec."""
+"""``assay replay``: follows a saved counterexample again, perhaps after an edit of the spec."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _read(path: Path) -> SavedTrace:
         raise SpecError(diagnostics)
     try:
         data = json.loads(text)
-    except (ValueError, RecursionError) as error:  # also of an integer with more digits than Python reads
+    except (ValueError, RecursionError) as error:  # ValueError also for an integer with more digits than Python reads
         what = f"not a saved trace: it is no JSON ({error})"
         raise SpecError([Diagnostic(NOT_A_TRACE, Span(str(path), 1, 1, 1, 1), what)]) from error
     return trace_from_json(data, str(path))

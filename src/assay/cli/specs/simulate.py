@@ -1,4 +1,4 @@
-"""`assay simulate`: random walks through a model."""
+"""``assay simulate``: random walks through a model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.checker.engines.engine_selection import Engine
 from assay.checker.options import SearchOptions
 from assay.checker.simulate.random_walks import Walks
 from assay.checker.simulate.simulate import simulate as walk
-from assay.cli.answer import Destination, result_options, tell
+from assay.cli.answer import Destination, result_options, write_answer
 from assay.cli.settings import load, model_options, parse_settings
 from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.progress import search_progress
@@ -78,4 +78,4 @@ def simulate(
         options = replace(limits, progress=show, interrupted=asked)
         simulated = walk(loaded.kernel, Walks(walks, depth, seed), options, loaded.sources, engine)
     as_object, as_lines = partial(simulation_object, simulated), partial(simulation_lines, simulated)
-    return tell(loaded, simulated.report, destination, as_object, as_lines, simulated.declined)
+    return write_answer(loaded, simulated.report, destination, as_object, as_lines, simulated.declined)

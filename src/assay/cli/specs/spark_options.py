@@ -1,4 +1,6 @@
-"""The options of a search on a cluster, and that search. What is heavy is imported when somebody asks for it."""
+"""The options of a search on Spark, and that search. Heavy imports are inside functions, so that other commands
+start fast.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,14 @@ NO_USE = "E839"
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Where, and how."""
+    """The master of the cluster, and how the search is distributed."""
 
     master: str | None
     options: ClusterOptions
 
 
 def spark_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of `--engine spark`."""
+    """The options of ``--engine spark``."""
     for option in (
         click.option(
             "--workdir",
@@ -54,7 +56,7 @@ def spark_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def cluster_wanted(
+def selected_cluster(
     engine: str,
     master: str | None,
     partitions: int | None,
@@ -62,7 +64,9 @@ def cluster_wanted(
     workdir: str | None,
     resume: str | None,
 ) -> Cluster | None:
-    """Where to search if it is not here; raises ``SpecError`` if options of a cluster are given without one."""
+    """The cluster of the search; None if it runs here. Raises ``SpecError`` if options of a cluster are given
+    without ``--engine spark``.
+    """
     if engine == "spark":
         if workdir is not None and resume is not None and workdir != resume:
             raise click.UsageError(
@@ -79,7 +83,7 @@ def cluster_wanted(
 
 
 def search_on_spark(loaded: Loaded, limits: SearchOptions, cluster: Cluster) -> EngineAnswer:
-    """Run the search on a cluster, with progress on a terminal; says how tasks exchange states."""
+    """Run the search on a cluster, with progress on a terminal, and print how tasks exchange states."""
     if limits.checkpoint is not None and not cluster.options.resume:
         text = "`--checkpoint` has no use with `--engine spark`: the work directory is the checkpoint"
         raise SpecError([Diagnostic(NO_USE, NOWHERE, text)])

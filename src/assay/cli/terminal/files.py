@@ -1,4 +1,4 @@
-"""Result files that a command was asked to write. A file that cannot be written is a diagnostic beside the answer, which is still printed."""
+"""Result files that the user asked for. A file that cannot be written is a diagnostic; the answer is still printed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assay.grammar.diagnostics.diagnostic import Diagnostic, Span
 
 
 def write_result(path: Path, text: str) -> list[Diagnostic]:
-    """Write the text; E802 if the operating system refuses."""
+    """Write the text to a file. Returns a diagnostic E902 if the operating system refuses."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

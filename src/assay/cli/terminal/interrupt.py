@@ -1,8 +1,8 @@
-"""Ctrl-C and SIGTERM: the first one asks a search to stop and tell what it reached, the second one ends it at once.
+"""Ctrl-C and SIGTERM: the first one asks a search to stop and report what it has found, the second one ends it at once.
 
-Python runs a handler only between two steps of Python code, so that a search which is inside a long piece of machine code would heed neither. A
-thread of its own is told of every signal: it sees to it that the search is asked to stop, and ends the program if that is still running some
-seconds after it was told to end.
+Python runs signal handlers only between two bytecodes of the main thread. A search inside a long call of compiled code
+would react to neither signal. So a thread of its own reads every signal from a pipe (``signal.set_wakeup_fd``): it
+requests the stop, and it ends the process if that still runs some seconds after the signal to end.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ from assay.checker.report import ExitCode
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 GRACE = 3.0
-"""Seconds from the second signal until the program ends whatever it does."""
+"""Seconds from the second signal until the process is ended whatever it does."""
 NOTICE = 15.0
-"""The same from SIGTERM, which is sent once."""
+"""The same from SIGTERM, which service managers send once."""
 
 
 @contextmanager
 def stoppable() -> Iterator[Callable[[], bool]]:
-    """Inside, the function given says whether a stop was asked for; KeyboardInterrupt is raised when it is asked again."""
+    """Inside, the function given says whether a stop was requested. A second signal raises KeyboardInterrupt.
+
+    Outside the main thread no handler can be installed: then the function always returns False.
+    """
     asked, noted, ended = threading.Event(), threading.Event(), threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked.is_set
@@ -39,24 +42,24 @@ def stoppable() -> Iterator[Callable[[], bool]]:
         noted.set()
         asked.set()
 
-    told, tell = os.pipe()
-    os.set_blocking(tell, False)
-    before, heard = [signal.signal(each, note) for each in SIGNALS], signal.set_wakeup_fd(tell)
-    threading.Thread(target=_watch, args=(told, asked, ended), daemon=True).start()
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    before, previous = [signal.signal(each, note) for each in SIGNALS], signal.set_wakeup_fd(writing)
+    threading.Thread(target=_watch, args=(reading, asked, ended), daemon=True).start()
     try:
         yield asked.is_set
     finally:
         ended.set()
-        signal.set_wakeup_fd(heard)
+        signal.set_wakeup_fd(previous)
         for each, handler in zip(SIGNALS, before, strict=True):
             signal.signal(each, handler)
-        os.close(tell)
+        os.close(writing)
 
 
-def _watch(told: int, asked: threading.Event, ended: threading.Event) -> None:
+def _watch(reading: int, asked: threading.Event, ended: threading.Event) -> None:
     signals: list[int] = []
-    while heard := os.read(told, 64):
-        signals += (each for each in heard if each in SIGNALS)
+    while received := os.read(reading, 64):
+        signals += (each for each in received if each in SIGNALS)
         if signals:
             asked.set()
         grace = GRACE if len(signals) > 1 else NOTICE if signal.SIGTERM in signals else None
@@ -65,4 +68,4 @@ def _watch(told: int, asked: threading.Event, ended: threading.Event) -> None:
                 sys.__stderr__.fileno() if sys.__stderr__ else 2, b"interrupted: what was reached cannot be told\n"
             )
             os._exit(ExitCode.INTERRUPTED)
-    os.close(told)
+    os.close(reading)

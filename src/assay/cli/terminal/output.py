@@ -1,4 +1,6 @@
-"""Writing to standard output and standard error: plain text into a pipe, colour on a terminal, a closed pipe is no error."""
+"""Writes to standard output and standard error: plain text into a pipe, colours on a terminal. A closed pipe is no
+error.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +37,13 @@ def complain(lines: Iterable[Line]) -> None:
 
 
 def complain_about(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str] | None = None) -> None:
-    """Write diagnostics to standard error, with the lines that they are about."""
+    """Write diagnostics to standard error, with the source lines that they are about."""
     if diagnostics:
         _put(sys.stderr, diagnostics_text(diagnostics, sources, color=wants_colour(sys.stderr)))
 
 
 def say_json(answer: Mapping[str, Any]) -> None:
-    """Write one JSON object to standard output; it is the only thing that a command with ``--json`` writes there."""
+    """Write one JSON object to standard output. A command with ``--json`` writes nothing else there."""
     _put(sys.stdout, json.dumps(answer, ensure_ascii=False, indent=2))
 
 
@@ -51,7 +53,7 @@ def _write(stream: TextIO, lines: Iterable[Line]) -> None:
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Whether the stream is a terminal whose user has not switched colour off (https://no-color.org)."""
+    """Whether the stream is a terminal whose user has not switched colours off (https://no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -61,6 +63,6 @@ def _put(stream: TextIO, text: str) -> None:
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
         stream.flush()
     except BrokenPipeError:
-        # The reader has seen enough (`| head`). The exit code still tells the answer, and the interpreter's
+        # The reader has closed the pipe (`| head`). The exit code still gives the verdict, and the interpreter's
         # own flush at exit must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

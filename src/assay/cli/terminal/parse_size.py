@@ -1,4 +1,4 @@
-"""Sizes of memory as people write them: `800M`, `4G`, `1.5 GiB`."""
+"""Sizes of memory as people write them: ``800M``, ``4G``, ``1.5 GiB``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORM = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?")
 
 
 def size_in_bytes(_context: click.Context, _option: click.Parameter, text: str | None) -> int | None:
-    """What an option says of a size, as a number of bytes; raises ``click.BadParameter``."""
+    """The value of an option as a number of bytes; raises ``click.BadParameter``."""
     if text is None:
         return None
     found = FORM.fullmatch(text.strip().upper())

@@ -1,4 +1,6 @@
-"""A line that moves while something long runs; only on a terminal, and on standard error, so that no output is ever mixed with it."""
+"""A status line while something long runs. Only on a terminal, and on standard error, so that it never mixes with
+output.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,13 @@ from assay.checker.options import Progress
 
 @contextmanager
 def search_progress() -> Iterator[Callable[[Progress], None]]:
-    """Shows where a search is."""
+    """Shows the progress of a search."""
     with activity("searching") as show:
         yield lambda at: show(progress_text(at))
 
 
 def progress_text(at: Progress) -> str:
-    """Where a search is, in one line; what its engine does not measure is left out."""
+    """The progress of a search in one line. What its engine does not measure is left out."""
     parts = [
         f"level {at.level}: {at.distinct:,} distinct states",
         f"{at.generated:,} generated ({at.duplicates:.0%} seen before)",
@@ -35,11 +37,11 @@ def progress_text(at: Progress) -> str:
 
 @contextmanager
 def activity(first: str) -> Iterator[Callable[[str], None]]:
-    """Shows what goes on; the function given changes the text."""
+    """Shows what is being done; the function given changes the text."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    from rich.console import Console  # noqa: PLC0415 - half a second that only a terminal is worth
+    from rich.console import Console  # noqa: PLC0415 - half a second, which only a terminal needs
 
     console = Console(stderr=True)
     with console.status(first) as status:

@@ -1,4 +1,4 @@
-"""The answers about the logs of several clusters: as text, as one JSON object, and as JUnit XML."""
+"""The answers about several clusters: as text, as one JSON object, and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from assay.traces.result import TraceVerdict, Validation
 
 @dataclass(frozen=True, slots=True)
 class ClusterReport:
-    """The answer about one cluster, and what its logs are."""
+    """The answer about one cluster, and an overview of its logs."""
 
     cluster: str
     validation: Validation
@@ -27,12 +27,12 @@ class ClusterReport:
 
 
 def clusters_exit_code(reports: Sequence[ClusterReport]) -> ExitCode:
-    """The exit code: the worst of all clusters."""
+    """The worst exit code of all clusters."""
     return worst([exit_code(report.validation) for report in reports])
 
 
 def clusters_object(reports: Sequence[ClusterReport]) -> dict[str, Any]:
-    """The answers, each as of a single cluster under its name; the verdict is the worst of them."""
+    """The answers, each with the name of its cluster. The verdict is the worst of them."""
     return {
         "assay": VERSION,
         "verdict": _worst(reports).value,
@@ -48,10 +48,10 @@ def _worst(reports: Sequence[ClusterReport]) -> TraceVerdict:
 
 
 def clusters_lines(reports: Sequence[ClusterReport]) -> list[Line]:
-    """How many clusters there are of each verdict, and then each by itself."""
+    """How many clusters have each verdict, then each cluster by itself."""
     counts = Counter(report.validation.verdict.value for report in reports)
-    said = ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())
-    lines = [Line(f"{plural(len(reports), 'cluster')}: {said}", Tone.HEADING)]
+    counted = ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())
+    lines = [Line(f"{plural(len(reports), 'cluster')}: {counted}", Tone.HEADING)]
     for report in reports:
         lines += [Line(""), Line(f"cluster {clean(report.cluster)}", Tone.HEADING)]
         lines += validation_lines(report.validation, report.overview)
@@ -59,7 +59,7 @@ def clusters_lines(reports: Sequence[ClusterReport]) -> list[Line]:
 
 
 def junit_of_clusters(reports: Sequence[ClusterReport]) -> str:
-    """The XML: the cases of every cluster, its name before each."""
+    """The XML: the cases of every cluster, each with the cluster's name before its own."""
     cases = [
         replace(case, name=f"{report.cluster}: {case.name}")
         for report in reports

@@ -1,4 +1,4 @@
-"""What of a model logs have exercised, as text and as JSON."""
+"""Which parts of a model logs have exercised, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WIDTH = 100
 
 
 def log_coverage_lines(coverage: LogCoverage, kernel: Kernel) -> Iterator[Line]:
-    """The actions with how often each happened, and what no log has shown."""
+    """The actions, with how often each was taken, and what no log has exercised."""
     missing = uncovered_actions(kernel, coverage)
     guards = all_guards(kernel)
     passed = sum(guard in coverage.guards for guard in guards)

@@ -1,6 +1,6 @@
 """An accepted execution as values over time: what each cell of the state held, and what each step changed.
 
-A cell is a variable, or one entry of a variable that maps the elements of a set; of a record, one field.
+A cell is a variable, or one entry of a variable that is a map over a set; where the value is a record, one field of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from assay.traces.result import ExecutedStep, Execution, Validation
 
 
 class Cell(NamedTuple):
-    """A variable, the element that the entry is of with the name of its set (both empty for a variable that is no such map), and a field."""
+    """A variable, and for a map over a set the element and the name of its set (both empty otherwise), and for a
+    record the field.
+    """
 
     variable: str
     set: str = ""
@@ -28,12 +30,12 @@ class Cell(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Without the element."""
+        """The cell's name without the element."""
         return f"{self.variable}.{self.field}" if self.field else self.variable
 
     @property
     def text(self) -> str:
-        """As the language writes it."""
+        """The cell as the language writes it."""
         entry = f"{self.variable}[{self.element}]" if self.element else self.variable
         return f"{entry}.{self.field}" if self.field else entry
 
@@ -53,7 +55,7 @@ class CellChange:
 
 @dataclass(frozen=True, slots=True)
 class HistoryStep:
-    """A step: its event if a line tells of it, its action if it is not a mere observation, and its changes."""
+    """A step: its event if a line reports it, its action unless it only observes, and its changes."""
 
     event: Event | None
     action: str | None
@@ -62,7 +64,9 @@ class HistoryStep:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionHistory:
-    """The cells of the initial state, and the steps after it. ``slice`` names the slice of the log that it is of; empty, it is what all share."""
+    """The values of all cells in the initial state, and the steps after it. ``slice`` names the slice of the log;
+    empty for what all slices share.
+    """
 
     initial: dict[Cell, str]
     steps: tuple[HistoryStep, ...]
@@ -70,7 +74,9 @@ class ExecutionHistory:
 
 
 def histories(validation: Validation) -> list[ExecutionHistory]:
-    """The accepted execution of what the slices of a log share, and that of each slice: the cells that are its own."""
+    """The history of what the slices of a log share, and that of each slice; each has only the cells that are its
+    own.
+    """
     kernel = validation.kernel
     plan = next((plan for plan in kernel.traces if plan.name == validation.clause), None)
     own = plan.slicing.sort.name if plan is not None and plan.slicing is not None else None
@@ -90,13 +96,15 @@ def _of_slice(own: str, name: str, cell: Cell) -> Cell | None:
 
 
 Keep = Callable[[Cell], Cell | None]
-"""A cell under the name that it is shown with; none for one that is not shown."""
+"""The cell under the name with which it is shown; None for a cell that is not shown."""
 
 
 def _history(
     kernel: Kernel, execution: Execution, keep: Keep, slices: str | None = None, name: str = ""
 ) -> ExecutionHistory:
-    """The history of an execution: of a slice of that ``name``, for which the one element of the set ``slices`` stands, or of what is shared."""
+    """The history of an execution: of the slice ``name``, for which the only element of the set ``slices`` stands,
+    or of what is shared.
+    """
     initial = {
         cell: text for at in range(len(kernel.variables)) for cell, text in _cells(kernel, at, execution.initial, keep)
     }
@@ -137,7 +145,7 @@ def _cells(kernel: Kernel, at: int, state: State, keep: Keep) -> Iterator[tuple[
 
 
 def _fields(cell: Cell, type_: t.Type, value: Any) -> Iterator[tuple[Cell, str]]:
-    """A cell; of a record, or of a record that may be absent, each field."""
+    """A cell; for a record, or an optional record, each of its fields."""
     match type_:
         case t.RecordType(_, fields):
             for field, item in zip(fields, value.fields, strict=True):

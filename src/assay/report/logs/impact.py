@@ -1,4 +1,4 @@
-"""What an incident meant, as text and as JSON: for how long each measured condition held, the longest first."""
+"""The impact of an incident, as text and as JSON: for how long each measured condition held, the longest first."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from assay.traces.event import Event
 from assay.traces.result import Impact, Spell, Validation
 
 SLICES_SHOWN = 6
-"""How many slices are listed for each measure; JSON and HTML have all of them."""
+"""How many slices the text lists for each measure; JSON and HTML have all of them."""
 
 
 def impact_lines(validation: Validation) -> Iterator[Line]:
-    """The measures, each with the slices in which it held longest."""
+    """The measures, each with the slices in which its condition held longest."""
     if validation.impact:
         yield Line("")
         yield Line("impact: for how long, at least and at most", Tone.HEADING)
@@ -30,19 +30,19 @@ def impact_lines(validation: Validation) -> Iterator[Line]:
 
 
 def longest_first(impacts: Sequence[Impact]) -> list[Impact]:
-    """Those that held for the longest time first; what has no upper bound before the others."""
+    """Sorted by the time for which conditions held, the longest first; without an upper bound before the others."""
     return sorted(impacts, key=lambda each: (-1 if each.at_most is None else 0, -(each.at_most or 0), -each.at_least))
 
 
 def duration(at_least: float, at_most: float | None) -> str:
-    """``8.2 to 10.2 s``."""
+    """``8.2 to 10.2 s``; times in milliseconds."""
     if at_most is None:
         return f"{at_least / 1000:,.1f} s or more"
     return f"{at_least / 1000:,.1f} to {at_most / 1000:,.1f} s"
 
 
 def clock(milliseconds: float) -> str:
-    """The time of day of a moment, UTC."""
+    """The time of day, UTC, of milliseconds since the epoch."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(" ", "milliseconds")[11:23]
 
 

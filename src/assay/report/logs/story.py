@@ -1,4 +1,4 @@
-"""One slice's history in plain words: what each line reported, who wrote it, and what it changed."""
+"""The history of one slice in words: what each line reported, who wrote it, and what it changed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from assay.traces.result import Impact, Validation
 
 WIDTH = 100
 LONGEST_VALUE = 60
-"""Values that print longer are no news to a person: what they hold was told when it was put there."""
+"""Values that print longer than this are not shown: what they contain was shown when it was put there."""
 
 Explain = Callable[[Event], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A step of a slice: when its line was written, the line's event, the action, and what changed."""
+    """A step of a slice: the time of its line, the line's event, the action, and the changes."""
 
     time: int | None
     event: Event | None
@@ -31,7 +31,7 @@ class Chapter:
 
 
 def chapters(validation: Validation, name: str) -> list[Chapter] | None:
-    """The steps that changed something in a slice; None if there is no such slice, or nothing is known of it."""
+    """The steps that changed something in a slice; None if there is no such slice, or no execution of it was found."""
     past = next((each for each in histories(validation) if each.slice == name), None)
     if past is None:
         return None
@@ -40,12 +40,12 @@ def chapters(validation: Validation, name: str) -> list[Chapter] | None:
 
 
 def _chapter(step: HistoryStep) -> Chapter:
-    told = tuple(each for each in step.changes if max(len(each.before), len(each.after)) <= LONGEST_VALUE)
-    return Chapter(None if step.event is None else step.event.record.time, step.event, step.action, told)
+    details = tuple(each for each in step.changes if max(len(each.before), len(each.after)) <= LONGEST_VALUE)
+    return Chapter(None if step.event is None else step.event.record.time, step.event, step.action, details)
 
 
 def story_lines(validation: Validation, name: str, explain: Explain) -> Iterator[Line]:
-    """The history of a slice as text; the times of measured conditions stand between its steps."""
+    """The history of a slice as text, with the times of measured conditions between its steps."""
     found = chapters(validation, name)
     if found is None:
         return
@@ -58,11 +58,11 @@ def story_lines(validation: Validation, name: str, explain: Explain) -> Iterator
     for chapter in found:
         while marks and chapter.time is not None and marks[0][0] <= chapter.time:
             yield marks.pop(0)[1]
-        yield from _told(chapter, explain)
+        yield from _chapter_lines(chapter, explain)
     yield from (line for _, line in marks)
 
 
-def _told(chapter: Chapter, explain: Explain) -> Iterator[Line]:
+def _chapter_lines(chapter: Chapter, explain: Explain) -> Iterator[Line]:
     event, action = chapter.event, clean(chapter.action or "")
     when = clock(chapter.time) if chapter.time is not None else " " * len(clock(0))
     if event is None:
@@ -100,6 +100,6 @@ def story_object(validation: Validation, name: str, explain: Explain) -> dict[st
 def _step(chapter: Chapter, explain: Explain) -> dict[str, Any]:
     event = chapter.event
     at = {} if event is None else {"file": event.record.place.file, "line": event.record.place.line}
-    told = {} if event is None else {"node": str(event.run), "text": explain(event)}
+    details = {} if event is None else {"node": str(event.run), "text": explain(event)}
     changes = [{"cell": c.cell.text, "before": c.before, "after": c.after} for c in chapter.changes]
-    return {"time_ms": chapter.time, **at, **told, "action": chapter.action, "changes": changes}
+    return {"time_ms": chapter.time, **at, **details, "action": chapter.action, "changes": changes}

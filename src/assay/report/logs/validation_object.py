@@ -39,13 +39,13 @@ EXIT_CODES = {
 
 
 def exit_code(validation: Validation) -> ExitCode:
-    """The exit code: a property that is broken on an accepted execution is a violation too."""
+    """The exit code. A property that is violated on an accepted execution counts as a violation too."""
     broken = [ExitCode.VIOLATED] if validation.properties else []
     return worst([EXIT_CODES[validation.verdict], *broken])
 
 
 def validation_object(validation: Validation, input_: Overview | None = None) -> dict[str, Any]:
-    """The whole answer, and what the input is if that is given."""
+    """The whole answer, with the overview of the input if it is given."""
     c = validation.counts
     return {
         "assay": VERSION,
@@ -125,7 +125,7 @@ def junit_of_validation(validation: Validation) -> str:
 
 
 def validation_cases(validation: Validation) -> list[Case]:
-    """One case for the log as a whole, one for each property that is broken on the execution."""
+    """A case for the log as a whole, and one for each property that is violated on the execution."""
     statuses: dict[TraceVerdict, Status] = {
         TraceVerdict.CONSISTENT: "passed",
         TraceVerdict.INCONSISTENT: "failure",

@@ -1,4 +1,6 @@
-"""The answer about a log as text: the verdict, each mismatch with both values and a repair, and what the answer rests on."""
+"""The answer about a log as text: the verdict, each mismatch with both values and a repair, and what the answer
+rests on.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +44,11 @@ ALIKE_SHOWN = 5
 NAMES_SHOWN = 6
 WIDTH = 100
 _PLACE = re.compile(r"\S*:\d+|\d+")
-"""What reasons that are alike differ in: where in a log, and numbers."""
+"""What similar reasons differ in: positions in a log, and numbers."""
 
 
 def validation_lines(validation: Validation, input_: Overview | None = None) -> list[Line]:
-    """The whole answer, and what the input is if that is given."""
+    """The whole answer, with the overview of the input if it is given."""
     lines = [_verdict(validation)]
     if validation.violations and validation.verdict is TraceVerdict.INCONCLUSIVE:
         lines += [Line(""), Line("lines without an explanation, which what is missing may hold", Tone.HEADING)]
@@ -66,7 +68,7 @@ def validation_lines(validation: Validation, input_: Overview | None = None) -> 
 
 
 def event_text(event: Event) -> str:
-    """``ControllerElected(node = broker1, epoch = 3)``, without the element that stands for the event's slice, whatever that is called."""
+    """``ControllerElected(node = broker1, epoch = 3)``, without the field that stands for the slice of the event."""
     fields = ", ".join(f"{name} = {_field(value)}" for name, value in event.fields.items() if name != EVERY_SLICE)
     return clean(f"{event.kind}({fields})")
 
@@ -96,7 +98,7 @@ def _violation(number: int, violation: LogViolation) -> Iterator[Line]:
 
 
 def _alike(others: Sequence[LogViolation]) -> Iterator[Line]:
-    """The other mismatches of the same cause, by their places."""
+    """The other mismatches of the same cause, by position and id."""
     if others:
         yield Line(f"   the same rule in {plural(len(others), 'more line')}, listed here by place and id", Tone.BAD)
     for each in others[:MOST_ALIKE]:
@@ -128,16 +130,18 @@ def _broken(broken: BrokenProperty) -> Iterator[Line]:
 
 
 def _remarks(validation: Validation) -> Iterator[Line]:
-    """What happened by the rules, or is known of a version, and is worth saying: each kind with its slices, and its first lines."""
-    told: dict[tuple[str, str], list[tuple[Remark, str]]] = {}
+    """What followed the rules, or is known of a version, but is worth a remark: each kind with its slices, and its
+    first lines.
+    """
+    details: dict[tuple[str, str], list[tuple[Remark, str]]] = {}
     for remark in validation.remarks:
-        told.setdefault((remark.severity, remark.text), []).append((remark, ""))
+        details.setdefault((remark.severity, remark.text), []).append((remark, ""))
     for result in validation.slices:
         for remark in result.remarks:
-            told.setdefault((remark.severity, remark.text), []).append((remark, result.name))
-    if told:
+            details.setdefault((remark.severity, remark.text), []).append((remark, result.name))
+    if details:
         yield Line("")
-    for (severity, text), group in sorted(told.items(), key=lambda each: list(SEVERITIES).index(each[0][0])):
+    for (severity, text), group in sorted(details.items(), key=lambda each: list(SEVERITIES).index(each[0][0])):
         names = list(dict.fromkeys(clean(name) for _, name in group if name))
         shown = ", ".join(names[:NAMES_SHOWN]) + (
             f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
@@ -164,7 +168,9 @@ def _slices(validation: Validation) -> Iterator[Line]:
 
 
 def _inconclusive(validation: Validation) -> Iterator[Line]:
-    """The slices that are inconclusive, and why: of those that are so for alike reasons the first ones, and the names of some more."""
+    """The inconclusive slices with their reasons. Of slices with similar reasons the first ones are shown, and the
+    names of some more.
+    """
     alike: dict[str, list[SliceResult]] = {}
     for result in validation.slices:
         if result.verdict is TraceVerdict.INCONCLUSIVE:
@@ -180,7 +186,7 @@ def _inconclusive(validation: Validation) -> Iterator[Line]:
 
 
 def _whole(whole: ProductAnswer) -> Line:
-    """What is said of all slices together."""
+    """The answer of the product search of all slices."""
     guards = ", ".join(f"{action} {label}" for action, label in whole.guards)
     size = f", {plural(whole.lines, 'line')}, {plural(whole.visited, 'state')} of a search" if whole.lines else ""
     text = f"{whole.verdict.value}{size}" + (f": {whole.reason}" if whole.reason else "")
@@ -208,7 +214,7 @@ def _basis(validation: Validation) -> Iterator[Line]:
 
 
 def _ignored(ignored: Sequence[Unread]) -> Iterator[Line]:
-    """By reason: a log has many kinds of line that carry nothing for one model."""
+    """Ignored events by reason: a log has many kinds of lines that say nothing about one model."""
     if ignored:
         yield Line("")
         yield Line("events known and of no use to this model", Tone.HEADING)
@@ -235,7 +241,7 @@ def _unmapped(unmapped: Sequence[Unread]) -> Iterator[Line]:
 
 
 def _meanings(validation: Validation) -> Iterator[Line]:
-    """What warnings and errors mean: of each kind the first, with how often the kind occurs."""
+    """What warnings and errors mean: the first of each kind, and how often the kind occurs."""
     if validation.explanations:
         yield Line("")
         yield Line("what warnings and errors in the log mean (of each kind the first)", Tone.HEADING)
@@ -258,17 +264,17 @@ def _notices(notices: Sequence[Notice]) -> Iterator[Line]:
 
 
 def _input(input_: Overview) -> Iterator[Line]:
-    """The nodes, and what is not among the logs."""
+    """The nodes, and what is missing from the logs."""
     yield Line("")
     clusters = f" of cluster {', '.join(map(clean, input_.clusters))}" if input_.clusters else ""
     yield Line(f"the input: {plural(len(input_.nodes), 'node')}{clusters}", Tone.HEADING)
     for node in input_.nodes:
         of = node.node
-        told = [f"id {', '.join(map(str, of.brokers))}"] if of.brokers else []
-        told += [f"version {', '.join(map(clean, of.versions))}"] if of.versions else []
-        told += [plural(of.runs, "run"), plural(node.events, "event")]
-        told += [f"clock ahead by at most {node.clock.at_most:,} ms"] if node.clock is not None else []
-        yield Line(f"  {clean(of.name)}: {'; '.join(told)}")
+        details = [f"id {', '.join(map(str, of.brokers))}"] if of.brokers else []
+        details += [f"version {', '.join(map(clean, of.versions))}"] if of.versions else []
+        details += [plural(of.runs, "run"), plural(node.events, "event")]
+        details += [f"clock ahead by at most {node.clock.at_most:,} ms"] if node.clock is not None else []
+        yield Line(f"  {clean(of.name)}: {'; '.join(details)}")
     for notice in input_.lacking:
         yield from (Line(f"  {text}", Tone.WARN) for text in wrap(clean(notice.text), WIDTH, subsequent_indent="  "))
 

@@ -1,4 +1,4 @@
-"""What a step changed: one line for each place of the state that is different, as small as it can be told."""
+"""What a step changed: a line for each part of the state that differs, as small a part as possible."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def initial_lines(kernel: Kernel, state: State) -> list[str]:
 
 
 def change_lines(kernel: Kernel, before: State, after: State) -> list[str]:
-    """``role[b1]: Standby -> Active(1)``, ``sessions: + b1``; nothing where the states are equal."""
+    """``role[b1]: Standby -> Active(1)``, ``sessions: + b1``; no lines where the states are equal."""
     places = zip(kernel.variables, before, after, strict=True)
     return [line for v, old, new in places for line in _changes(v.name, v.type, old, new)]
 
 
 def step_name(kernel: Kernel, step: Step) -> str:
-    """``elect(b1)``, with the picks after it: ``deliver(b1) with m = Vote(b1)``."""
+    """``elect(b1)``, or with picks ``deliver(b1) with m = Vote(b1)``."""
     if step.action is None:
         picked = ", ".join(f"{name} = {show_value(x, type_)}" for name, x, type_ in typed_picks(kernel, step))
         return "initial state" + (f" with {picked}" if picked else "")
@@ -34,7 +34,7 @@ def step_name(kernel: Kernel, step: Step) -> str:
 
 
 def typed_picks(kernel: Kernel, step: Step) -> list[tuple[str, Value, t.Type]]:
-    """The picks of a step with the types of what was picked."""
+    """The picks of a step, each with its type."""
     types = pick_types(kernel.init.body if step.action is None else kernel.action(step.action).body)
     return [(name, value, types[name]) for name, value in step.picks]
 
@@ -58,7 +58,7 @@ def _changes(place: str, type_: t.Type, old: Any, new: Any) -> Iterator[str]:
 
 
 def _bag_changes(place: str, item: t.Type, old: Any, new: Any) -> Iterator[str]:
-    """``net: + Vote(b1)``, with the number where it is not one; what came first."""
+    """``net: + Vote(b1)``, with the number where it is not one; added elements come first."""
     more = {x: new.get(x, 0) - old.get(x, 0) for x in sorter(item)(old.keys() | new.keys())}
     for sign in (1, -1):
         for x, number in more.items():

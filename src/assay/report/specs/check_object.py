@@ -52,7 +52,7 @@ def report_object(report: Report) -> dict[str, Any]:
 
 
 def effort_object(sizes: Statistics, effort: Effort) -> dict[str, Any]:
-    """What the search took; sizes in bytes."""
+    """The cost of the search; sizes in bytes."""
     return {
         "search_seconds": round(effort.seconds, 3),
         "cpu_seconds": round(effort.cpu, 3),
@@ -66,7 +66,7 @@ def effort_object(sizes: Statistics, effort: Effort) -> dict[str, Any]:
 
 
 def _symmetry(report: Report) -> dict[str, Any]:
-    """What a state stands for, where it is not for itself alone."""
+    """The symmetry reduction, where a state stands for its orbit."""
     if report.group is None:
         return {}
     names = [sort.name for sort in report.group.sorts]
@@ -80,7 +80,7 @@ def model_object(kernel: Kernel) -> dict[str, Any]:
 
 
 def property_object(kernel: Kernel, result: PropertyResult) -> dict[str, Any]:
-    """The answer about one property; what does not apply is left out."""
+    """The answer about one property. Keys that do not apply are left out."""
     answer: dict[str, Any] = {"name": result.name, "kind": result.kind, "verdict": result.outcome.value}
     if result.span.file:
         answer["place"] = place_object(result.span)
@@ -104,7 +104,7 @@ def property_object(kernel: Kernel, result: PropertyResult) -> dict[str, Any]:
 
 
 def violation_object(kernel: Kernel, violation: Violation) -> dict[str, Any]:
-    """A further violation of a property; what does not apply is left out."""
+    """Another violation of a property. Keys that do not apply are left out."""
     parts = {
         "reason": violation.reason,
         "trace": None if violation.trace is None else trace_object(kernel, violation.trace),
@@ -116,7 +116,7 @@ def violation_object(kernel: Kernel, violation: Violation) -> dict[str, Any]:
 
 
 def trace_object(kernel: Kernel, trace: Trace) -> list[dict[str, Any]]:
-    """The steps: the action with arguments and picks, the state after it, and what changed as text."""
+    """The steps: the action with arguments and picks, the state after it, and its changes as text."""
     befores = [None, *trace.steps[:-1]]
     return [_step(kernel, before, step) for before, step in zip(befores, trace.steps, strict=True)]
 
@@ -145,7 +145,7 @@ def explanation_object(explanation: Explanation) -> dict[str, Any]:
 
 
 def blocked_object(kernel: Kernel, blocked: BlockedAction) -> dict[str, Any]:
-    """A blocked action with the guards that block it, as JSON."""
+    """A blocked action and the guards that block it, as JSON."""
     types, _ = step_types(kernel, blocked.action)
     arguments = {name: to_json(value, types[name]) for name, value in blocked.arguments}
     guards = [{"label": label, "text": text, "place": place_object(span)} for label, text, span in blocked.guards]
@@ -153,7 +153,7 @@ def blocked_object(kernel: Kernel, blocked: BlockedAction) -> dict[str, Any]:
 
 
 def abstract_object(side: AbstractSide) -> dict[str, Any]:
-    """A step as the abstract module sees it, as JSON; a state that there is none of is null."""
+    """A step as the abstract module sees it, as JSON; a missing state is null."""
 
     def state(values: State | None) -> dict[str, Any] | None:
         return None if values is None else state_to_json(values, side.abstract)

@@ -1,4 +1,4 @@
-"""Remarks about what a search did not exercise: each may be a mistake in the spec that no property shows."""
+"""Remarks about what a search did not exercise. Each may be a mistake in the spec that no property shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from assay.report.lines import Line, Tone
 
 
 def coverage_lines(report: Report) -> Iterator[Line]:
-    """Actions never taken, guards never decisive, quantifiers over nothing; silent where everything was exercised."""
+    """Actions that are never taken, guards that never decide, quantifiers over empty sets; no lines where everything
+    was exercised.
+    """
     remarks = [*_idle_actions(report), *_idle_guards(report), *_empty_quantifiers(report)]
     if remarks:
         yield Line("")
@@ -38,7 +40,7 @@ def _idle_actions(report: Report) -> Iterator[str]:
 
 
 def _idle_guards(report: Report) -> Iterator[str]:
-    """Guards of the actions that do happen: those of the others say nothing new."""
+    """Guards of the actions that are taken. Those of the other actions would add nothing."""
     taken = {action.action for action in report.coverage.actions if action.taken}
     idle: dict[str, list[GuardCoverage]] = {}
     for guard in report.coverage.guards:

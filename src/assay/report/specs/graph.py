@@ -1,4 +1,4 @@
-"""What is known of a state graph, as lines of text and as an object."""
+"""The answers about a state graph, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ MOST_SHOWN = 8
 
 @dataclass(frozen=True, slots=True)
 class GraphAnswers:
-    """What was asked of a graph and is answered: a question that was not asked is None. ``dominators`` has no states if nothing is reached."""
+    """The answers to the questions about a graph; None for a question that was not asked. ``dominators`` is empty if
+    nothing is reached.
+    """
 
     graph: StateGraph
     components: Components
@@ -32,7 +34,9 @@ class GraphAnswers:
 
     @property
     def exit_code(self) -> ExitCode:
-        """1 if what was asked about is not reached, or something is undefined; 3 and 5 if states are missing; 4 if there are none."""
+        """1 if a goal is not reached or something is undefined, 3 and 5 if states are missing, 4 if there are no
+        states.
+        """
         graph, codes = self.graph, [ExitCode.OK]
         missed = (self.reach is not None and not self.reach.path) or self.dominated == 0
         hit = {label for label, hits in graph.bounds.items() if hits} - graph.kernel.accepted_bounds
@@ -113,7 +117,7 @@ def _dominators(graph: StateGraph, found: tuple[int, ...], of: int) -> list[Line
 
 
 def graph_object(asked: GraphAnswers) -> dict[str, Any]:
-    """The summary as JSON; states are numbers of the nodes in the files, from 0, or objects."""
+    """The summary as JSON. A state is the number, from 0, of its node in the files, or an object."""
     graph, found, reach = asked.graph, asked.components, asked.reach
 
     def state(number: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Pictures of state graphs as files: GraphML, DOT, JSON, and SVG in layers from the initial states downward."""
+"""Pictures of state graphs as files: GraphML, DOT, JSON, and SVG in layers from the initial states downwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SWEEPS = 6
 
 
 def picture_file(picture: Picture, form: Format) -> str:
-    """The text of a file that holds the picture."""
+    """The text of a file with the picture."""
     match form:
         case "graphml":
             made = BytesIO()
@@ -36,7 +36,7 @@ def picture_file(picture: Picture, form: Format) -> str:
 
 
 def dot(picture: Picture) -> str:
-    """The picture in the language of Graphviz; initial nodes have a double line."""
+    """The picture in Graphviz's language; initial nodes have a double border."""
     lines = [f"digraph {_quoted(picture.name)} {{", "  node [shape=box, style=rounded];"]
     for number, node in enumerate(picture.nodes):
         double = ", peripheries=2" if node.initial else ""
@@ -55,7 +55,9 @@ def _quoted(text: str) -> str:
 
 
 def svg(picture: Picture) -> str:
-    """A drawing in layers by level: each node below those that lead to it first, ordered by where its neighbours are."""
+    """A drawing in layers by level. A node is below the nodes that reach it first; layers are ordered to keep edges
+    short.
+    """
     layers = _layers(picture)
     places = _places(picture, layers)
     width = max((x + _width(picture, at) / 2 for at, (x, _) in places.items()), default=0) + GAP
@@ -93,7 +95,7 @@ def _width(picture: Picture, at: int) -> float:
 
 
 def _places(picture: Picture, layers: list[list[int]]) -> dict[int, tuple[float, float]]:
-    """The middle of each node; layers are centred."""
+    """The centre of each node; layers are centred."""
     widths = [sum(_width(picture, at) + GAP for at in layer) for layer in layers]
     whole = max(widths, default=0)
     places = {}

@@ -19,7 +19,7 @@ _HEADINGS = {
 
 
 def mutation_lines(mutation: Mutation) -> list[Line]:
-    """The score, what each property killed, and every mutant that was not killed."""
+    """The score, what each property killed, and every mutant that survived."""
     return list(_lines(mutation))
 
 

@@ -30,7 +30,7 @@ def proof_lines(proofs: Proofs) -> list[Line]:
 
 
 def lemma_name(name: str) -> str:
-    """The name of the lemma that keeps the certificate of a property."""
+    """The name of the lemma that is the certificate of a property."""
     return f"{name.rpartition('.')[2]}_is_inductive"
 
 

@@ -14,7 +14,7 @@ from assay.report.specs.text import blocked_lines, explanation_lines, model_line
 
 
 def fate(answer: Replay) -> str:
-    """What became of the saved run, in a few words."""
+    """What became of the saved trace, in a few words."""
     if answer.diverged is not None:
         return "no longer possible"
     if answer.violated is None:
@@ -23,7 +23,7 @@ def fate(answer: Replay) -> str:
 
 
 def replay_lines(kernel: Kernel, saved: SavedTrace, answer: Replay) -> Iterator[Line]:
-    """The fate of the run first, then the run, and why it violates the property or ends early."""
+    """What became of the trace, then the trace, and why it violates the property or ends early."""
     tone = Tone.BAD if answer.violated else Tone.GOOD
     yield Line(f"{saved.property}: {fate(answer)}", tone)
     yield from model_lines(kernel)

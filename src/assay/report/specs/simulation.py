@@ -13,7 +13,9 @@ from assay.report.specs.text import findings_lines
 
 
 def simulation_lines(simulated: Simulated) -> list[Line]:
-    """The verdict, the properties, what was not exercised (unless a violation ended it early), and what was done."""
+    """The verdict, the properties, what was not exercised (unless a violation ended the simulation early), and the
+    number of walks.
+    """
     report, s = simulated.report, simulated.report.statistics
     least = "at least " if simulated.more_states else ""
     done = (
@@ -29,7 +31,7 @@ def simulation_lines(simulated: Simulated) -> list[Line]:
 
 
 def simulation_object(simulated: Simulated) -> dict[str, Any]:
-    """The answer as for a check, with ``walks`` in the place of the sizes of a search."""
+    """The answer as for a check, with ``walks`` in place of the sizes of a search."""
     answer = report_object(simulated.report)
     s = simulated.report.statistics
     walks = {

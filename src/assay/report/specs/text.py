@@ -1,4 +1,6 @@
-"""The answer of a check as text: the verdict first, then each property, what went wrong and why, and what the search did not exercise."""
+"""The answer of a check as text: the verdict, each property, what went wrong and why, and what the search did not
+exercise.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ def report_lines(report: Report) -> list[Line]:
 
 
 def findings_lines(report: Report) -> list[Line]:
-    """The verdict, each property, what is known of the violated ones, and the bounds."""
+    """The verdict, each property, the details of violated ones, and the bounds."""
     lines = [_verdict(report), *model_lines(report.kernel), Line("")]
     lines += _property_table(report)
     for result in report.properties:
@@ -55,7 +57,7 @@ def findings_lines(report: Report) -> list[Line]:
 
 
 def verdict_word(report: Report) -> str:
-    """The verdict of a whole run as one word or phrase, the same in text and JSON."""
+    """The verdict of a whole run as a word or phrase, the same in text and JSON."""
     return "interrupted" if report.exit_code is ExitCode.INTERRUPTED else report.outcome.value
 
 
@@ -75,7 +77,7 @@ def statistics_line(report: Report) -> Line:
 
 
 def _stopped(report: Report) -> list[Line]:
-    """Why the search ended early, if it did. What it did not exercise says nothing then, and is left out."""
+    """Why the search ended early, if it did. Its coverage means nothing then, and is left out."""
     if report.stopped is not None:
         hint = " (`--continue` searches on)" if report.outcome is Outcome.VIOLATED else ""
         shortest = "" if report.order == "bfs" else "; runs found depth-first need not be the shortest"
@@ -127,7 +129,9 @@ def _property_table(report: Report) -> Iterator[Line]:
 
 
 def _short_reason(report: Report, result: PropertyResult) -> str:
-    """The reason in brackets, unless it is told at length below; that the whole search stopped is told once, at the end."""
+    """The reason in brackets, unless it is given in full below. That the whole search stopped is said once, at the
+    end.
+    """
     if has_findings(result) or (result.reason and report.stopped and report.stopped in result.reason):
         return ""
     reasons = [*([result.reason] if result.reason else []), *result.remarks]
@@ -139,12 +143,12 @@ def _tone(result: PropertyResult) -> Tone:
 
 
 def has_findings(result: PropertyResult) -> bool:
-    """Whether more is known of a violated property than its verdict."""
+    """Whether a violated property has details besides its verdict."""
     return result.outcome is Outcome.VIOLATED and bool(result.trace or result.explanation or result.blocked)
 
 
 def property_lines(kernel: Kernel, result: PropertyResult) -> Iterator[Line]:
-    """What is known of a violated property beyond its verdict; nothing of another. The run of a scenario stands in the spec."""
+    """The details of a violated property; none for another one. The trace of a scenario is in the spec."""
     if not has_findings(result):
         return
     kind = "" if result.kind == result.name else f"{result.kind} "
@@ -175,7 +179,7 @@ def _other_lines(kernel: Kernel, name: str, number: int, other: Violation) -> It
 
 
 def trace_lines(kernel: Kernel, trace: Trace) -> Iterator[Line]:
-    """The steps of an execution, numbered from 1 (the initial state), each with what it changed."""
+    """The states of an execution, numbered from 1 (the initial state), each with its changes."""
     before = None
     width = len(str(len(trace)))
     for number, step in enumerate(trace.steps, start=1):
@@ -189,7 +193,7 @@ def trace_lines(kernel: Kernel, trace: Trace) -> Iterator[Line]:
 
 
 def _loop(trace: Trace, loop: int) -> str:
-    """How a run goes on for ever."""
+    """How an infinite execution continues."""
     if loop == len(trace) - 1:
         return "and it stays so for ever"
     steps = f"step {loop + 2}" if loop + 2 == len(trace) else f"steps {loop + 2} to {len(trace)}"
@@ -197,7 +201,7 @@ def _loop(trace: Trace, loop: int) -> str:
 
 
 def explanation_lines(explanation: Explanation) -> Iterator[Line]:
-    """Which conjunct fails, for which values, and the parts that decide."""
+    """Which conjunct fails, for which values, and the parts that decide it."""
     what = f"{explanation.label} is undefined: {explanation.undefined}"
     why = what if explanation.undefined else f"`{explanation.label}` is false"
     yield Line(f"  why: {why}{_at(explanation.span)}", Tone.BAD)
@@ -211,7 +215,7 @@ def explanation_lines(explanation: Explanation) -> Iterator[Line]:
 
 
 def blocked_lines(kernel: Kernel, blocked: tuple[BlockedAction, ...]) -> Iterator[Line]:
-    """The actions of a deadlocked state with the guards that block them."""
+    """The actions of a deadlocked state, with the guards that block them."""
     if blocked:
         yield Line("  no action is possible:", Tone.BAD)
     for action in blocked:
@@ -220,7 +224,7 @@ def blocked_lines(kernel: Kernel, blocked: tuple[BlockedAction, ...]) -> Iterato
 
 
 def abstract_lines(side: AbstractSide | None) -> Iterator[Line]:
-    """A step as the abstract module sees it, and why it is none of that module's."""
+    """A step as the abstract module sees it, and why it is no step of that module."""
     if side is None:
         return
     yield Line(f"  as {side.abstract.name} sees it:", Tone.BAD)
@@ -243,7 +247,7 @@ def _attempt_lines(attempt: Attempt) -> Iterator[Line]:
 
 
 def _at(span: Span) -> str:
-    """A place behind what stands there; what is built in has none."""
+    """The place of an expression, in brackets; none for what is built in."""
     return f"  ({span})" if span.file else ""
 
 

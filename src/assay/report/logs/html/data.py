@@ -1,4 +1,6 @@
-"""What the page's script draws, as compact JSON: texts once in a table, events and steps as columns of numbers."""
+"""The data that the page's script draws, as compact JSON: texts once in a table, events and steps as columns of
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,14 @@ LONGEST_TEXT = 600
 
 
 class _Texts:
-    """A table of texts."""
+    """A table in which each text has a number."""
 
     def __init__(self) -> None:
         self.table: list[str] = []
         self._numbers: dict[str, int] = {}
 
     def __call__(self, text: str | None) -> int:
-        """The number of a text; -1 for none."""
+        """The number of a text; -1 for None."""
         if text is None:
             return -1
         plain = clean(text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + " …")
@@ -86,13 +88,13 @@ def script_data(
 
 
 def _short(names: Iterable[str]) -> dict[str, str]:
-    """Each variable's name without its modules, where that names no other."""
+    """Each variable's name without its modules, where no other variable has that name."""
     ends = Counter(name.rpartition(".")[2] for name in names)
     return {name: end if ends[end := name.rpartition(".")[2]] == 1 else name for name in names}
 
 
 def _line(event: Event) -> tuple[str, int, str]:
-    """What is the same of an event and of the same event as a slice sees it."""
+    """A key that an event has in common with the same event as a slice sees it."""
     return event.record.place.file, event.record.place.line, event.kind
 
 
@@ -103,7 +105,9 @@ def _status(place: LogPosition, used: bool, blamed: Iterable[LogPosition]) -> in
 def _steps(
     past: ExecutionHistory, times: Sequence[int], numbers: dict[tuple[str, int, str], int], text: _Texts
 ) -> list[list[Any]]:
-    """Each step: its event's number or -1, its time, its action, and its changes as cell, before, after in a row."""
+    """Each step: the number of its event or -1, its time, its action, and its changes, as cell, before, after in a
+    flat list.
+    """
     found = []
     for step, time in zip(past.steps, times, strict=True):
         changes = [text(each) for change in step.changes for each in (change.cell.text, change.before, change.after)]
@@ -113,6 +117,6 @@ def _steps(
 
 
 def embedded(data: dict[str, Any]) -> str:
-    """The data as text that may stand in a ``script`` element: nothing in it can end the element."""
+    """The data as text for a ``script`` element; nothing in it can end the element."""
     plain = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return plain.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,4 +1,7 @@
-"""Lanes of a timeline: one for each node, for each element of another set, and for what is shared, with what each cell held over time."""
+"""The lanes of the timeline: one for each node, for each element of another set, and for what is shared.
+
+A lane shows what each of its cells held over time.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,14 @@ from assay.traces.event import Event, ProcessRun
 
 SHARED = "shared"
 MOST_BANDS = 10
-"""Bands in a lane: the variables that change most often are left out beyond it, because they say least in a picture."""
+"""How many bands a lane has at most. The variables that change most often are left out first: they show least in a
+picture.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A cell's value from one time to another, in milliseconds since the epoch."""
+    """A cell's value from ``begin`` to ``end``, in milliseconds since the epoch."""
 
     begin: int
     end: int
@@ -26,7 +31,7 @@ class Segment:
 
 @dataclass(slots=True)
 class TimelineLane:
-    """A row of the timeline. ``bands`` are the values of a variable, by its name."""
+    """A row of the timeline. ``bands`` has, by the name of a variable, its values over time."""
 
     group: str
     name: str
@@ -35,7 +40,7 @@ class TimelineLane:
 
 @dataclass(frozen=True, slots=True)
 class LaneTimeline:
-    """The lanes, the time that they span, and the time of each step of each history."""
+    """The lanes, the time that they span, and for each history the time of each of its steps."""
 
     lanes: tuple[TimelineLane, ...]
     begin: int
@@ -44,15 +49,15 @@ class LaneTimeline:
 
 
 def timeline(events: Sequence[Event], past: Sequence[ExecutionHistory]) -> LaneTimeline:
-    """The lanes of a log: a node's process runs share one."""
-    stated = [event.record.time for event in events if event.record.time is not None]
-    begin, end = (min(stated), max(stated)) if stated else (0, 1)
+    """The lanes of a log. The process runs of a node share a lane."""
+    times_of_events = [event.record.time for event in events if event.record.time is not None]
+    begin, end = (min(times_of_events), max(times_of_events)) if times_of_events else (0, 1)
     runs = _runs(events)
     lanes = {("node", run.node): TimelineLane("node", run.node) for run in runs.values()}
     times = tuple(_times(each, begin) for each in past)
-    lives = _lives(events, begin, end + 1)
+    owned = _lane_owners(events, begin, end + 1)
     for each, own in zip(past, times, strict=True):
-        _fill(lanes, each, own, runs, lives, (begin, end + 1))
+        _fill(lanes, each, own, runs, owned, (begin, end + 1))
     first = ("node", SHARED)
     ordered = sorted(lanes.values(), key=lambda lane: first.index(lane.group) if lane.group in first else len(first))
     return LaneTimeline(tuple(ordered), begin, end + 1, times)
@@ -62,8 +67,8 @@ def _runs(events: Iterable[Event]) -> dict[str, ProcessRun]:
     return {str(run): run for run in dict.fromkeys(event.run for event in events)}
 
 
-def _lives(events: Iterable[Event], begin: int, end: int) -> dict[str, tuple[int, int]]:
-    """From when to when each process run had its node's lane: from its first line to that of the next run."""
+def _lane_owners(events: Iterable[Event], begin: int, end: int) -> dict[str, tuple[int, int]]:
+    """The time in which each process run owns its node's lane: from its first line to that of the next run."""
     first: dict[ProcessRun, int] = {}
     for event in events:
         if event.record.time is not None:
@@ -71,15 +76,18 @@ def _lives(events: Iterable[Event], begin: int, end: int) -> dict[str, tuple[int
     by_node: dict[str, list[ProcessRun]] = {}
     for run in sorted(first, key=lambda run: (run.node, run.number)):
         by_node.setdefault(run.node, []).append(run)
-    lives: dict[str, tuple[int, int]] = {}
+    owned: dict[str, tuple[int, int]] = {}
     for each in by_node.values():
         starts = [begin, *(first[run] for run in each[1:]), end]
-        lives |= {str(run): (start, stop) for run, (start, stop) in zip(each, pairwise(starts), strict=True)}
-    return lives
+        owned |= {str(run): (start, stop) for run, (start, stop) in zip(each, pairwise(starts), strict=True)}
+    return owned
 
 
 def _times(past: ExecutionHistory, begin: int) -> tuple[int, ...]:
-    """When each step is drawn: at its line's time, never before an earlier step; a hidden step with the next one that has a line."""
+    """When each step is drawn: at the time of its line, but not before an earlier step.
+
+    A step without a line is drawn at the next step that has one.
+    """
     times: list[int] = []
     latest = begin
     for step in past.steps:
@@ -99,10 +107,10 @@ def _fill(
     past: ExecutionHistory,
     times: Sequence[int],
     runs: dict[str, ProcessRun],
-    lives: dict[str, tuple[int, int]],
+    owned: dict[str, tuple[int, int]],
     span: tuple[int, int],
 ) -> None:
-    """Give each lane the bands of its cells: only variables that ever change, those that change least if there are many."""
+    """Give each lane the bands of its cells, for the variables that ``_shown`` selects."""
     held = _held(past, times, span)
     shown = _shown(past)
     for cell, segments in held.items():
@@ -110,12 +118,12 @@ def _fill(
             continue
         run = runs.get(cell.element)
         key = ("node", run.node) if run is not None else (cell.set or SHARED, cell.element or SHARED)
-        low, high = lives.get(cell.element, span)
+        low, high = owned.get(cell.element, span)
         lanes.setdefault(key, TimelineLane(*key)).bands.setdefault(cell.name, []).extend(_clipped(segments, low, high))
 
 
 def _shown(past: ExecutionHistory) -> set[str]:
-    """Of each set, and of what is in none, the variables that change at all: the steadiest if there are many."""
+    """Of each set, and of what is in no set, the variables that change at all; the steadiest, if there are many."""
     changes: dict[str, Counter[str]] = {}
     for step in past.steps:
         for change in step.changes:
@@ -124,7 +132,7 @@ def _shown(past: ExecutionHistory) -> set[str]:
 
 
 def _held(past: ExecutionHistory, times: Sequence[int], span: tuple[int, int]) -> dict[Cell, list[Segment]]:
-    """What each cell held, from when to when."""
+    """What each cell held, and from when to when."""
     begin, end = span
     held: dict[Cell, list[Segment]] = {cell: [] for cell in past.initial}
     current = {cell: (begin, value) for cell, value in past.initial.items()}

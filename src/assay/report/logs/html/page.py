@@ -1,4 +1,4 @@
-"""The page: findings as text that needs no script, then the timeline and the list of events."""
+"""The page: findings as text, which needs no script, then the timeline and the list of events."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from assay.traces.result import Validation
 
 
 def html_report(validation: Validation, events: Sequence[Event], title: str, input_: Overview | None = None) -> str:
-    """The whole page. ``events`` are those that were validated, ``title`` says which logs, ``input_`` what they are."""
+    """The whole page. ``events`` are the validated events, ``title`` names the logs, ``input_`` is their overview."""
     past = histories(validation)
     line = timeline(events, past)
     page = _environment().from_string(_file("report.html.jinja"))
@@ -39,7 +39,7 @@ def html_report(validation: Validation, events: Sequence[Event], title: str, inp
 
 
 def _environment() -> Environment:
-    """Escapes everything that is put in; a name that is misspelt is an error."""
+    """Templates in which every inserted text is escaped, and a misspelt name is an error."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["clean"] = lambda value: clean(str(value))
     environment.filters["event"] = event_text

@@ -1,4 +1,4 @@
-"""Which lines of a log the model was compared with."""
+"""Which lines of a log were compared with the model."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from assay.traces.table.statement_keys import EVERY_SLICE
 class ExplainedStatements:
     """What the steps of accepted executions state, as the rules of the trace clause see it.
 
-    A line that only says again what lines before and after it say is no step of an execution (``traces.search.stuttering``), and was compared all the
-    same: it states to a rule what a step's line in its file does.
+    A line that repeats the lines around it is no step of an execution (``traces.search.stuttering``), but it was
+    compared as well: its statement to a rule is that of a step's line in the same file.
     """
 
     def __init__(self, validation: Validation, past: Iterable[ExecutionHistory]) -> None:
@@ -39,7 +39,9 @@ class ExplainedStatements:
                 yield event.record.place.file, event.kind, number, repr([given[name] for name in names])
 
     def _names(self, rule: k.TraceRule, given: Container[str]) -> Iterator[str]:
-        """The fields that a rule names; in place of the one that stands for every slice, those given of the fields that name a slice."""
+        """The fields that a rule names. For the field that stands for every slice: those of the event's fields that
+        name a slice.
+        """
         for field in rule.fields:
             if field.field == EVERY_SLICE:
                 yield from (name for name in self._slicing if name in given)
