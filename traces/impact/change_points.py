@@ -99,6 +99,7 @@ class ConditionChanges:
         """The change points from ``at`` to ``end`` while the slice's own values stay the same."""
         moment = replace(first, state=self._state(timeline.moments[at].state, own))
         while True:
+            # Which values were consulted depends on the state (short-circuit), so it is recorded at each evaluation.
             with consulted() as values:
                 holds = truth(moment)
             yield moment, holds

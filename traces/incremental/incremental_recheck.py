@@ -88,6 +88,7 @@ class Retrial:
             joiner = None if joiner is None else joiner.with_timeline(self._joint_on(joiner.joint, conclusion.path))
         if joiner is None:
             return RecheckAnswer(TraceVerdict.CONSISTENT, (), broken)
+        # with_timeline returns the same object if no slice sees a difference: then only touched slices are checked.
         names = list(touched) if joiner is self.joiner else list(self.parts.slices)
         found = self._of_slices(joiner, names, change)
         return replace(found, properties=(*broken, *found.properties))
@@ -121,6 +122,7 @@ class Retrial:
         """
         cut = self._cut_points.before_change(search.frontier.order)
         conclusion = driver.run(search, list(cut.paths), self.options)
+        # A cut keeps one path to each state; a hidden-step budget may need another one.
         if isinstance(conclusion, Undecided) and any(cut.cursors):
             return driver.run(search, search.begin(search.frontier.start), self.options)
         return conclusion

@@ -122,6 +122,7 @@ def _equal(one: object, other: object, grown: frozenset[str]) -> bool:
         return False
     if isinstance(one, t.Sort) and isinstance(other, t.Sort) and one.name in grown:
         return (one.name, one.symmetric) == (other.name, other.symmetric)
+    # The upper end of a sized range grows with the log and is never chosen as a value, so it is not compared.
     if isinstance(one, t.RangeType) and isinstance(other, t.RangeType) and one.sized:
         return (one.low, one.sized, one.sized_below) == (other.low, other.sized, other.sized_below)
     if isinstance(one, t.MapType) and isinstance(other, t.MapType) and _holds_all(one) and _holds_all(other):
@@ -202,7 +203,7 @@ def _is_keyed_by(type_: object, grown: frozenset[str]) -> bool:
     return is_dataclass(type_) and any(_is_keyed_by(getattr(type_, name), grown) for name in _names(type(type_)))
 
 
-# ---------------------------------------------------------------------------------------------- over the shared timeline
+# --------------------------------------------------------------------------------------------- over the shared timeline
 
 
 def _without(chain: Chain, joint: Joint, added: Added) -> Chain:

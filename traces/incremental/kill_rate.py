@@ -103,7 +103,7 @@ def kill_rate(retrial: Retrial, options: Options) -> KillRate:
 
 def _sample(random: Random, every: Sequence[Site], wanted: int) -> Iterator[tuple[Site, Value]]:
     """At most ``wanted`` distinct sites, each with another value for its field."""
-    for site in random.sample(every, len(every)):
+    for site in random.sample(every, len(every)):  # a shuffle, since some sites have no other value and are skipped
         if wanted == 0:
             return
         others = site.others()

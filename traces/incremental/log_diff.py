@@ -72,6 +72,7 @@ class LogDiff:
                 self._count += 1
             number = self._count if before is None or known < len(before.events) else before.number
             found[key] = _Part(part, number, rank)
+            # A changed log gets a new number and so new names: nothing known of the old events is used for it.
             places = np.arange(len(part), dtype=np.int64)
             names.append(number << _PLACES | places)
             fresh.append(places >= known)

@@ -259,6 +259,7 @@ class SliceProgress:
         lowest = min((number for number in numbers if number is not None), default=inf)
         while self._points:
             point = self._points[-1]
+            # A skipped version may have been made anywhere on the timeline, so any change of the timeline may move it.
             agreed = -inf if point.skips and before != inf else before
             if point.time < first and point.number < lowest and point.until < agreed:
                 for each in self._points:
@@ -277,6 +278,7 @@ class SliceProgress:
         if check is None:
             return None
         points, found, skips = check
+        # Only a whole check can explain a mismatch, and only a wider beam can confirm one.
         if found.violations or (history.narrowed and found.is_open) or not self._items:
             return None
         counts = _counts_to_end(joiner, history, found, point)

@@ -102,6 +102,7 @@ def _events_of(slices: Mapping[str, Selection], mark: SliceField) -> _EventsOfSl
     owners = np.repeat(np.arange(len(slices)), [len(each) for each in slices.values()])
     order = np.argsort(positions, kind="stable")
     positions = positions[order]
+    # An event of a group is in several slices; the compiled loop gives each line one owner.
     if (np.diff(positions) == 0).any():
         return None
     return _EventsOfSlices(next(iter(slices.values())).table, positions, owners[order], mark)

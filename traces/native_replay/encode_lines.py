@@ -39,7 +39,7 @@ _PLAIN = frozenset({int, str, type(None)})
 
 @dataclass(frozen=True, slots=True)
 class FieldValues:
-    """The values of one field over some events: each distinct value once, and the number of its value for each event."""
+    """The values of one field over some events: each distinct value once, and for each event the number of its own."""
 
     every: Sequence[Field]
     numbers: Numbers
@@ -140,7 +140,9 @@ def _column(given: Sequence[Field | _Absent], is_range: bool) -> Column:
     keys: Sequence[object] = given if kinds <= _PLAIN else [(type(each), repr(each)) for each in given]
     numbers = np.array([known.setdefault(key, len(known)) for key in keys], np.int64)
     firsts = np.empty(len(known), np.int64)
-    firsts[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
+    firsts[numbers[::-1]] = np.arange(
+        len(numbers) - 1, -1, -1
+    )  # backwards, so that the first occurrence is written last
     every = [given[at] for at in firsts.tolist()]
     return FieldValues(every, numbers)  # type: ignore[arg-type]  # no absent value is left here
 

@@ -49,7 +49,7 @@ class LineQueue:
             if self.latest[other] > until:
                 return
             stream = int(self.streams[other])
-            if stream not in heads:
+            if stream not in heads:  # only the first unread line of a stream may come next
                 if self.times[other] <= self.times[at] + window and not any(
                     self._precedes(head, other) for head in heads.values()
                 ):

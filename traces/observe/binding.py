@@ -174,6 +174,7 @@ def _stated(given: Mapping[str, Field], rule: TraceRule, condition: Condition) -
     for field in rule.fields:
         try:
             value = decode(given[field.field], field.binder.type)
+        # Another form means another kind of line (no rule); out of range means a line that the model cannot explain.
         except FieldMismatchError:
             return None
         except OutOfRangeError as error:
@@ -274,6 +275,7 @@ class EventBinder:
             fitting = tuple(view for view in seen if not isinstance(view[1], _OutOfRange))
             if fitting:
                 views[number] = fitting
+                # Counted by repetitions, for the report speaks of events and not of distinct statements.
                 used += count
                 fields += count * sum(len(rule.fields) for rule, _ in fitting)
             elif seen:
@@ -311,6 +313,7 @@ class EventBinder:
             return self._seen_by(event, rules)
         found = self._known.get(key)
         if found is None:
+            # Cleared whole: keeping an order of eviction would cost more than decoding again.
             if len(self._known) >= STATEMENTS_KEPT:
                 self._known.clear()
             found = self._known[key] = self._seen_by(event, rules)
@@ -323,14 +326,16 @@ class EventBinder:
 
 
 def views_to_check(events: Selection, read: Read, restated: Container[int] = ()) -> list[RuleView]:
-    """The views that :meth:`EventBinder.without_repetitions` keeps. A number in ``restated`` was seen before these events and is
-    not new.
+    """The views that :meth:`EventBinder.without_repetitions` keeps.
+
+    ``restated`` are statements that were seen before these events: they are not new.
     """
     found: list[RuleView] = []
     for number, earliest in events.earliest().items():
         every: list[int] | None = None
         for order, view in enumerate(read.views.get(number, ())):
             rule = view[0]
+            # An action, or a line without a version, matters each time it occurs: every event is kept.
             if rule.steps or rule.at is None:
                 every = np.flatnonzero(events.numbers == number).tolist() if every is None else every
                 found += (RuleView(at, order, view) for at in every)

@@ -80,6 +80,7 @@ def split(kernel: k.Kernel, slicing: k.Slicing) -> Split:
         of_slices |= {action.name} if parameters else set()
         reader = _Reader(names, frozenset(parameters[:1]))
         actions.append(_without_foreign_guards(action, reader, relaxed))
+        # An action that is no step of the model cannot make slices depend on one another.
         if action.name in kernel.next:
             problems += _dependences(actions[-1], reader, names, shared=not parameters)
     if problems:
@@ -131,6 +132,7 @@ class _Reader:
         match expr:
             case k.Lookup(_, k.StateVar(_, name), k.Local(_, key)) if name in self.names and key in self.slices:
                 return
+            # A function with a slice parameter is inlined as such a `let`: its name stands for the own slice, too.
             case k.LetIn(_, binder, k.Local(_, name), body) if name in self.slices:
                 yield from replace(self, slices=self.slices | {binder.name}).foreign(body)
             case k.StateVar(_, name) if name in self.names:

@@ -193,6 +193,7 @@ def sizing(kernel: k.Kernel, plan: k.TracePlan, needed: Iterable[Needs], count: 
         names.setdefault(sort, set()).add(name)
     largest = max((number for _, number in distinct), default=0)
     reach = max(largest + 1, (count + 1) * (plan.hidden_limit + 1))
+    # Rounded up to 2**n - 1: a log that grows by a few lines keeps its kernel, and all that is cached for it.
     size = (1 << reach.bit_length()) - 1
     sizes = {p.name: max(size, p.value) for p in kernel.parameters if p.size and isinstance(p.value, int)}
     return Sizing({sort: tuple(sorted(found, key=_natural)) for sort, found in names.items()}, sizes)

@@ -52,6 +52,7 @@ def _by_beginning(since: str, events: Selection, own: int) -> list[Numbers]:
     starts = distinct(times[begins])
     mine = times[:own]
     first = int(min(mine[mine != NEVER], default=NEVER))
+    # A margin, not a comparison: other nodes log the first requests slightly before the creation is logged.
     if len(starts) and NEVER != first < starts[0] - EARLIER:
         starts = np.concatenate([[first], starts])
     parts = np.maximum(0, np.searchsorted(starts, times, side="right") - 1)

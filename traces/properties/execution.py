@@ -41,6 +41,7 @@ def reordering(path: SearchPath) -> float:
     for step in reversed(list(path.backwards())):
         if step.before is not None and step.move is not None and step.move.item is not None:
             most = max(most, latest - step.move.item.time)
+            # A later line that changed nothing is no reordering: it may as well have been read afterwards.
             if step.node.state != step.before.node.state:
                 latest = max(latest, step.move.item.time)
     return most

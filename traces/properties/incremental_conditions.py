@@ -64,6 +64,7 @@ class IncrementalCondition:
                 for view, old, new in zip(self._views[1:], last[1:], seen[1:], strict=True)
                 for at in _other(old, new)
             )
+        # Only views of a step on which the condition held may be compared with: the other pairs are known to hold.
         if held:
             self._last = seen
         return held

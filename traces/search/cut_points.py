@@ -41,6 +41,7 @@ def cuts(order: PartialOrder) -> list[Cursors]:
     read = [0] * len(order.streams)
     latest = -inf
     for item in sorted(order.items, key=lambda item: (item.earliest, item.index)):
+        # With the skew even within one node: a cut too few costs time, a wrong one an execution.
         if order.timed and latest > -inf and latest + order.skew < item.earliest:
             found.append(tuple(read))
         read[item.stream] += 1

@@ -23,7 +23,7 @@ class DeadEnds:
     def closure(self, node: SearchNode, *, reduced: bool = True) -> Closure:
         """The states that hidden steps reach from a node; with ``reduced``, without those that are dead ends."""
         key = (node.cursors, node.state)
-        if not reduced:
+        if not reduced:  # an unreduced search must not prune, so its closures are shared by all cursors
             return self.dependence.effects.closure(node.state)
         found = self.closures.get(key)
         if found is None:

@@ -60,11 +60,10 @@ class Limits:
 
 @dataclass(slots=True)
 class SearchResult:
-    """The outcome of a search: a whole path, or else the deepest paths; ``why_stopped`` names the limit that ended it,
-    if one did.
+    """The outcome of a search: a whole path, or else the deepest paths; ``why_stopped`` names the limit that ended it.
 
-    ``hidden_states`` counts the states that hidden steps reached. ``budget_reached`` is true if somewhere more hidden steps
-    were possible than the budget allows: then a failed search proves nothing.
+    ``hidden_states`` counts the states that hidden steps reached. ``budget_reached`` is true if somewhere more hidden
+    steps were possible than the budget allows: then a failed search proves nothing.
     """
 
     path: SearchPath | None = None
@@ -164,6 +163,7 @@ class TraceSearch:
                 continue
             node = path.node
             key = (node.cursors, node.state)
+            # A node is visited again only with fewer hidden steps: more budget is left, so more may follow.
             if seen.get(key, limits.hidden + 1) <= node.hidden:
                 continue
             seen[key] = node.hidden
@@ -221,6 +221,7 @@ class TraceSearch:
         """Add the items that may be read after ``level`` hidden steps to the frontier, each with its cost."""
         heads = self.frontier.heads(path.node.cursors)
         for item in heads.items:
+            # Items are sorted by time, so all later ones are outside the window, too.
             if item.time > heads.time + limits.window:
                 break
             cost = level * HIDDEN_COST + item.time - heads.time
@@ -253,7 +254,7 @@ class _Successors:
     def add(self, cost: float, paths: Callable[[], Iterable[SearchPath]]) -> None:
         """Add a function that makes successors, all of the same cost."""
         heappush(self._noted, (cost, self._count, paths))
-        self._count += 1
+        self._count += 1  # breaks ties in the heap: functions cannot be compared
 
     def any_below(self, cost: float) -> bool:
         """Whether there is a successor of a lower cost."""

@@ -88,6 +88,7 @@ def search_with_budgets(search: TraceSearch, beginnings: list[SearchPath], optio
         near = search.run(beginnings, replace(limits, window=window))
         if near.path is not None:
             return Accepted(near.path)
+        # A wider window only adds nodes: after a limit it would hit the same limit.
         if near.why_stopped is not None:
             break
     limits = replace(limits, window=REACH if bound is None else inf)
@@ -179,6 +180,7 @@ def _beyond_budget(
     wide = search.run(beginnings, replace(limits, hidden=wider(limits.hidden)))
     if wide.path is None:
         return stopped(wide) if wide.why_stopped else _nothing(search, first)
+    # The reductions may use more hidden steps than needed (docs/design/late-hidden-steps.md): ask once without them.
     exact = search.run(beginnings, replace(limits, reduced=False))
     if exact.path is not None:
         return Accepted(exact.path)
@@ -201,6 +203,7 @@ def _too_few(search: TraceSearch, path: SearchPath) -> str:
 
 
 def _nothing(search: TraceSearch, finding: SearchResult) -> Conclusion:
+    # A step that overflowed was left out of the search, so its failure proves nothing.
     overflowed = sorted(search.model.overflowed)
     if overflowed:
         return Undecided(f"the model is too small for the log: {', '.join(overflowed)} ran out", tuple(finding.deepest))

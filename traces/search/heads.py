@@ -67,7 +67,7 @@ class TraceHeads:
             item
             for item in first
             if item.earliest <= ends.until
-            and (item.earliest == -inf or not ends.precede(item))
+            and (item.earliest == -inf or not ends.precede(item))  # -inf: inferred, nothing precedes it by time
             and self.is_due(item, cursors)
         ]
         free.sort(key=lambda item: (item.time, item.index))

@@ -135,7 +135,7 @@ def read_write_sets(model: TraceModel, call: Call) -> ReadWriteSets:
             case k.Pick(binder, domain):
                 names.origins[binder.name] = names.reads(domain)
                 choices = True
-            case k.Guard():
+            case k.Guard():  # bounds do not limit a log
                 continue
             case _:
                 writes += _writes(names, each, sources, sure=True)
@@ -221,6 +221,7 @@ def falsifies(model: TraceModel, write: WriteEffect, condition: ConditionReads) 
         return False
     name, key = write.place
     position = next(i for i, variable in enumerate(model.kernel.variables) if variable.name == name)
+    # Any state will do: the condition reads nothing but the written place.
     state = list(model.states[model.initial[0]])
     if key is ANY:
         state[position] = write.value

@@ -230,4 +230,5 @@ def _move(
         for end, taken in model.consume(item, state):
             if submodel.project(model.states[end]) == last:
                 return Move(tuple(hidden), item, taken), end
+    # Not an answer: two engines disagree about one model, and a guess here would hide a bug.
     raise EnginesDisagreeError(f"the gates explain {item.observation.event.record.place}, and the model does not")

@@ -78,6 +78,7 @@ class _BlockEnds:
         parts = np.cumsum(ends)
         by_number = np.lexsort((np.arange(len(numbers)), numbers, parts))
         alike = (np.diff(parts[by_number]) == 0) & (np.diff(numbers[by_number]) == 0)
+        # Equal to the event before and after it in the sorted order: neither the first nor the last of its kind.
         inner = by_number[1:-1][alike[:-1] & alike[1:]]
         return np.delete(positions, inner)
 

@@ -52,7 +52,7 @@ def submodel_for(model: TraceModel, items: Sequence[OrderedObservation], states:
     kernel = replace(
         model.kernel,
         variables=tuple(replace(each, type=_resized(each.type, at, states)) for at, each in variables),
-        init=replace(model.kernel.init, body=(), conditions=()),
+        init=replace(model.kernel.init, body=(), conditions=()),  # the solver starts from given states
         actions=actions,
         next=tuple(each.name for each in actions),
         properties=(),

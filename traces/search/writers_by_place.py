@@ -59,6 +59,7 @@ class _Sorted:
         """The occurrences that end no earlier than ``least`` and may come before an item. A superset: the caller
         filters exactly.
         """
+        # Sorted on first use, not on insertion: all items are added before the first question.
         if len(self._ends) != len(self._within):
             self._sort()
         begun = item.latest + window.order.skew + self._spread if window.order.timed else inf
