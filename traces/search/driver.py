@@ -199,7 +199,10 @@ def _too_few(search: TraceSearch, path: SearchPath) -> str:
         if move.item is not None and move.item.observation.names_action:
             count = 0
     budget = search.model.plan.hidden_limit
-    return f"the log can be explained only with {most} hidden steps before {place}; the clause allows {budget} between two pinned events"
+    return (
+        f"the log can be explained only with {most} hidden steps before {place}; "
+        f"the clause allows {budget} between two pinned events"
+    )
 
 
 def _nothing(search: TraceSearch, finding: SearchResult) -> Conclusion:
