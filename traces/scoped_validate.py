@@ -43,7 +43,7 @@ from assay.traces.observe.binding import Unread, rules_by_kind
 from assay.traces.observe.model_size import trace_plan
 from assay.traces.options import Options
 from assay.traces.result import ProductAnswer, Remark, Validation
-from assay.traces.slices.slice_validator import SliceAnswer
+from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable
 from assay.traces.validate import (

@@ -50,7 +50,8 @@ from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.guided_search import guide
 from assay.traces.slices.process_pool import Finish, answer_all
 from assay.traces.slices.product_search import check_whole
-from assay.traces.slices.slice_validator import Joint, SliceAnswer, joint
+from assay.traces.slices.slice_answer import SliceAnswer
+from assay.traces.slices.slice_context import Joint, joint
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable, fields_read
 from assay.traces.table.statement_keys import EVERY_SLICE

@@ -39,7 +39,8 @@ from assay.traces.scoped_validate import (
     with_corrected_clocks,
 )
 from assay.traces.slices.packed_execution import PackedExecution, Shelf
-from assay.traces.slices.slice_validator import Joiner, SliceAnswer
+from assay.traces.slices.slice_answer import SliceAnswer
+from assay.traces.slices.slice_validator import Joiner
 from assay.traces.spec_selection import SpecChoice
 from assay.traces.table.event_selection import Selection, detached
 from assay.traces.table.statement_ids import StatementMemory

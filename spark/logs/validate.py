@@ -38,7 +38,7 @@ from assay.traces.impact.outages import Meter
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.result import Validation
 from assay.traces.scoped_validate import assemble_answer
-from assay.traces.slices.slice_validator import SliceAnswer
+from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.spec_selection import with_selection
 
 if TYPE_CHECKING:

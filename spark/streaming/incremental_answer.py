@@ -28,7 +28,8 @@ from assay.traces.incremental.slice_checkpoints import SliceProgress
 from assay.traces.log_reader import without_gc
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.result import TraceVerdict
-from assay.traces.slices.slice_validator import Joiner, SliceAnswer
+from assay.traces.slices.slice_answer import SliceAnswer
+from assay.traces.slices.slice_validator import Joiner
 from assay.traces.slices.timeline.shared_timeline import agree_before
 from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_selection import Selection

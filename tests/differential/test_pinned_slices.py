@@ -14,7 +14,7 @@ from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.native_replay import compiled_replay
 from assay.traces.native_replay import compiled_slices as pinned_slices
 from assay.traces.result import TraceVerdict
-from assay.traces.slices.slice_validator import SliceAnswer
+from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.validate import validate_shared, validate_slices
 
 SPEC = """\

@@ -93,7 +93,9 @@ class _RunRecords:
             author = Author(run, self._brokers[run], owners, unknown=self._files.unknown)
             for section in sections:
                 sessions = self._timelines[run].of(section)
-                yield RunStream(run, section.stream, LogEvents(section.matches, sessions, author, section.stream))
+                yield RunStream(
+                    run, section.stream, LogEvents.of_records(section.matches, sessions, author, section.stream)
+                )
 
     def _broker_of(self, run: ProcessRun) -> int | None:
         own = set().union(*(section.matches.writers for section in self._records[run])) or self._files.brokers()

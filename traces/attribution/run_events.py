@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
 from functools import cached_property
 from operator import eq
 from typing import Any, NamedTuple, overload
@@ -118,24 +117,41 @@ class LazyEvents(Sequence[Event]):
         return next(self.at(np.array([at % len(self)])))
 
 
+class EventIndex(NamedTuple):
+    """Which events the records of a log state.
+
+    ``doubtful`` records may state one thing twice. The events of a record are numbered from ``first`` on. ``forms`` are
+    the numbers of the events in their records; None stands for the usual case, in which these begin at 0: an index
+    takes memory for each event.
+    """
+
+    doubtful: npt.NDArray[np.bool_]
+    first: npt.NDArray[np.int32]
+    forms: Numbers | None
+
+
 class LogEvents(LazyEvents):
     """The events of one log that one process run wrote, in the order of writing."""
 
-    def __init__(self, rows: PackedRecords, sessions: Sessions, author: Author, stream: str) -> None:
+    def __init__(self, rows: PackedRecords, sessions: Sessions, author: Author, stream: str, index: EventIndex) -> None:
+        self._rows, self.sessions, self.author, self._stream, self._index = rows, sessions, author, stream, index
+        self._doubtful, self._first, self._numbers = index
+        self._plain = bool((np.diff(self._first) == 1).all())
+
+    @classmethod
+    def of_records(cls, rows: PackedRecords, sessions: Sessions, author: Author, stream: str) -> LogEvents:
+        """The events of all records of a log."""
         rows.compact()
         numbers = sessions.numbers.astype(np.min_scalar_type(len(sessions.names)))
-        self._rows, self.sessions, self.author, self._stream = rows, Sessions(sessions.names, numbers), author, stream
         repeated = rows.repeated()
-        self._doubtful = repeated.doubtful
         counts = rows.evaluate(_count_of_match, _count_of_layout, np.int64)
-        for at in np.flatnonzero(self._doubtful & rows.packed).tolist():
+        for at in np.flatnonzero(repeated.doubtful & rows.packed).tolist():
             counts[at] = len(rows[at].matches)
-        # None stands for the usual case, in which the events of a record are numbered from 0 on: an index takes memory
-        # for each event.
-        self._numbers = _field_layout_indices(counts, repeated) if len(repeated.records) else None
+        forms = _field_layout_indices(counts, repeated) if len(repeated.records) else None
         np.subtract.at(counts, repeated.records, 1)
-        self._first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
-        self._plain = bool((counts == 1).all())
+        first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
+        index = EventIndex(repeated.doubtful, first, forms)
+        return cls(rows, Sessions(sessions.names, numbers), author, stream, index)
 
     def __len__(self) -> int:
         return int(self._first[-1])
@@ -185,19 +201,13 @@ class LogEvents(LazyEvents):
         counts = np.diff(self._first)[rows]
         first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
         own = np.repeat(self._first[rows].astype(np.int64) - first[:-1], counts) + np.arange(int(first[-1]))
-        found = LogEvents.__new__(LogEvents)
-        found._rows, found._doubtful, found._first = self._rows.take(rows), self._doubtful[rows], first
-        found._numbers = None if self._numbers is None else self._numbers[own]
-        found._plain = bool((counts == 1).all())
-        found.sessions = Sessions(self.sessions.names, self.sessions.numbers[rows])
-        found.author, found._stream = self.author, self._stream
-        return found, own
+        index = EventIndex(self._doubtful[rows], first, None if self._numbers is None else self._numbers[own])
+        sessions = Sessions(self.sessions.names, self.sessions.numbers[rows])
+        return LogEvents(self._rows.take(rows), sessions, self.author, self._stream, index), own
 
     def shifted(self, by: int) -> LogEvents:
         """The same events, as if their lines had been written ``by`` milliseconds later."""
-        found = copy(self)
-        found._rows = self._rows.shifted(by)
-        return found
+        return LogEvents(self._rows.shifted(by), self.sessions, self.author, self._stream, self._index)
 
     @property
     def key(self) -> tuple[ProcessRun, str]:

@@ -29,7 +29,7 @@ from assay.traces.observe.binding import Observation, observe
 from assay.traces.observe.decomposition import split
 from assay.traces.observe.field_values import FieldMismatchError, OutOfRangeError, decode
 from assay.traces.result import Execution, Impact, Remark, SliceResult, Spell, TraceVerdict, Validation
-from assay.traces.slices.slice_validator import SliceAnswer
+from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_keys import EVERY_SLICE
 

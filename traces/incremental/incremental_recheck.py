@@ -25,7 +25,8 @@ from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.driver import Accepted, Conclusion, Rejected, Undecided
 from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_order
-from assay.traces.slices.slice_validator import Joiner, Joint, joint
+from assay.traces.slices.slice_context import Joint, joint
+from assay.traces.slices.slice_validator import Joiner
 
 Change = IdentityMemo[Event, Sequence[Event]]
 """The replacement of events: an empty sequence leaves an event out."""

@@ -20,7 +20,8 @@ from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom, FrozenMap, Value
 from assay.traces.observe.decomposition import Split
 from assay.traces.observe.model_size import is_sized
-from assay.traces.slices.slice_validator import Joiner, Joint
+from assay.traces.slices.slice_context import Joint
+from assay.traces.slices.slice_validator import Joiner
 from assay.traces.slices.timeline.shared_timeline import Chain, agree_before
 
 LATEST = 1e300

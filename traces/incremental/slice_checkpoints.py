@@ -22,7 +22,8 @@ from assay.traces.incremental.log_diff import Grown
 from assay.traces.observe.binding import BindingTally, Observation, Unread, observe, views_to_check
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import Remark, SliceResult
-from assay.traces.slices.slice_validator import WIDTHS, Joiner, SliceAnswer, reason_of, slice_item, verdict_of
+from assay.traces.slices.slice_answer import SliceAnswer
+from assay.traces.slices.slice_validator import WIDTHS, Joiner, reason_of, slice_item, verdict_of
 from assay.traces.slices.versions.findings import Gap, SliceFindings, SliceQuery
 from assay.traces.slices.versions.first_update import FirstWrite
 from assay.traces.slices.versions.version_check import SliceCheck

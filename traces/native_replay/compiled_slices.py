@@ -20,10 +20,11 @@ from assay.traces.native_replay.lazy_execution import LazyExecution
 from assay.traces.native_replay.linear_order import LineQueue, line_queue
 from assay.traces.native_replay.run import encoded_lines, replay, tally_of
 from assay.traces.observe.binding import BindingTally
-from assay.traces.properties.execution import PropertyChecker
+from assay.traces.properties.execution import PropertyChecker, speaks_of
 from assay.traces.result import Execution, SliceResult, TraceVerdict
 from assay.traces.search.transition_system import TraceModel
-from assay.traces.slices.slice_validator import Joint, SliceAnswer, speaks_of
+from assay.traces.slices.slice_answer import SliceAnswer
+from assay.traces.slices.slice_context import Joint
 from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_selection import Selection, SliceField
 from assay.traces.table.event_table import EventTable

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.native.functions.trace_rules import OF_STEPS
 from assay.grammar import kernel as k
 from assay.traces.event import Event
@@ -93,3 +94,8 @@ def _event_at(run: Execution, at: int) -> Event | None:
     state.
     """
     return next((step.event for step in run.steps[at - 1 :] if step.event is not None), None) if at else None
+
+
+def speaks_of(prop: k.Property, names: Iterable[str]) -> bool:
+    """Whether a property reads one of some variables."""
+    return any(not variables_of(part.condition).isdisjoint(names) for part in prop.conjuncts)

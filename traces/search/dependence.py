@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
+from typing import NamedTuple
 
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
@@ -214,6 +215,21 @@ class ReadWriteTable:
         return next((c for c in conditions for write in sure if falsifies(self.model, write, c)), None)
 
 
+class CallTables(NamedTuple):
+    """The calls that items may be, what these write, and the streams with an item that may be too many calls.
+
+    Relations of the same items share them: for another window, or another order.
+    """
+
+    calls: dict[Call, None]
+    writers: WritersByPlace
+    opaque: dict[int, int]
+
+    def copied(self) -> CallTables:
+        """Tables that may be extended."""
+        return CallTables(dict(self.calls), WritersByPlace(self.writers), dict(self.opaque))
+
+
 class DependenceRelation:
     """The dependence relation of the items of a partial order, or of some of them.
 
@@ -222,14 +238,18 @@ class DependenceRelation:
     """
 
     def __init__(
-        self, effects: ReadWriteTable, order: PartialOrder, items: Iterable[OrderedObservation], window: float = inf
+        self,
+        effects: ReadWriteTable,
+        order: PartialOrder,
+        items: Iterable[OrderedObservation],
+        window: float = inf,
+        tables: CallTables | None = None,
     ) -> None:
         self.effects = effects
         self.model = effects.model
         self._near = ReadingWindow(order, window)
-        self._possible_calls = WritersByPlace()
-        self._calls: dict[Call, None] = {}
-        self._opaque: dict[int, int] = {}
+        self._tables = CallTables({}, WritersByPlace(), {}) if tables is None else tables
+        self._calls, self._possible_calls, self._opaque = self._tables
         self._awaited_by_condition: dict[OrderedObservation, dict[ConditionReads, AwaitedCondition]] = {}
         self._awaited_by_item: dict[OrderedObservation, tuple[tuple[AwaitedCondition, ...], ...]] = {}
         self._dependents: dict[OrderedObservation, DependentCalls | None] = {}
@@ -240,7 +260,7 @@ class DependenceRelation:
 
     def within(self, window: float) -> DependenceRelation:
         """The same items for searches with another window."""
-        return self._of_same(ReadingWindow(self._near.order, window))
+        return DependenceRelation(self.effects, self._near.order, (), window, self._tables)
 
     def with_item(self, order: PartialOrder, item: OrderedObservation | None) -> DependenceRelation:
         """The relation for an order in which ``item`` replaced another item, or one was left out.
@@ -248,18 +268,9 @@ class DependenceRelation:
         The replaced item still counts as one that may come. That prunes less and is sound, and spares a copy of the
         tables.
         """
-        other = self._of_same(ReadingWindow(order, self._near.window))
-        if item is not None and not self._does_no_more(item):
-            other._opaque, other._calls = dict(self._opaque), dict(self._calls)
-            other._possible_calls = WritersByPlace(self._possible_calls)
-            other._add_item(item)
-        return other
-
-    def _of_same(self, near: ReadingWindow) -> DependenceRelation:
-        """The relation of the same items in another order or window. The tables of calls are shared, not copied."""
-        other = DependenceRelation(self.effects, near.order, (), near.window)
-        other._possible_calls, other._calls, other._opaque = self._possible_calls, self._calls, self._opaque
-        return other
+        if item is None or self._does_no_more(item):
+            return DependenceRelation(self.effects, order, (), self._near.window, self._tables)
+        return DependenceRelation(self.effects, order, [item], self._near.window, self._tables.copied())
 
     def _does_no_more(self, item: OrderedObservation) -> bool:
         """Whether the item that was in this place, at the same time, can be every call that this one can be."""

@@ -12,7 +12,7 @@ A reduced search that finds nothing proves that there is no execution only if no
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from heapq import heappop, heappush
@@ -85,8 +85,11 @@ class TraceSearch:
         frontier: TraceHeads,
         effects: ReadWriteTable | None = None,
         dependence: DependenceRelation | None = None,
+        initial: Sequence[int] | None = None,
     ) -> None:
+        """``initial`` are the states in which it begins, if not those of the model."""
         self.model = model
+        self.initial = model.initial if initial is None else initial
         self.frontier = frontier
         self.effects = ReadWriteTable(model) if effects is None else effects
         self._dependence = dependence
@@ -108,11 +111,12 @@ class TraceSearch:
 
     def with_order(self, order: PartialOrder) -> TraceSearch:
         """A search in the same model over another partial order."""
-        return TraceSearch(self.model, TraceHeads(order), self.effects)
+        return TraceSearch(self.model, TraceHeads(order), self.effects, initial=self.initial)
 
     def with_change(self, order: PartialOrder, item: OrderedObservation | None) -> TraceSearch:
         """A search over a partial order in which ``item`` replaced another item; if it is None, one was left out."""
-        return TraceSearch(self.model, TraceHeads(order), self.effects, self.dependence.with_item(order, item))
+        related = self.dependence.with_item(order, item)
+        return TraceSearch(self.model, TraceHeads(order), self.effects, related, self.initial)
 
     def take_ample_steps(self, path: SearchPath, limits: Limits) -> SearchPath:
         """The path extended by all items that may be read at once: observations that hold now, and invisible action
@@ -137,7 +141,7 @@ class TraceSearch:
 
     def begin(self, cursors: Cursors) -> list[SearchPath]:
         """The paths of no move, one for each initial state."""
-        return [SearchPath(SearchNode(cursors, state, 0), sum(cursors)) for state in self.model.initial]
+        return [SearchPath(SearchNode(cursors, state, 0), sum(cursors)) for state in self.initial]
 
     def run(self, beginnings: list[SearchPath], limits: Limits, enough: int | None = None) -> SearchResult:
         """Search for a path that reads all items, or at least ``enough`` items."""

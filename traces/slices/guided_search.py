@@ -20,7 +20,7 @@ from assay.traces.search.dfs import Limits, SearchResult, TraceSearch
 from assay.traces.search.heads import TraceHeads, advanced
 from assay.traces.search.path import Move, SearchNode, SearchPath
 from assay.traces.search.transition_system import Taken, TraceModel
-from assay.traces.slices.slice_validator import Joint
+from assay.traces.slices.slice_context import Joint
 from assay.traces.table.statement_keys import EVERY_SLICE
 
 HEADS = 20

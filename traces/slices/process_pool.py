@@ -16,7 +16,9 @@ from assay.traces.event import Event
 from assay.traces.gc_control import frozen_heap
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.slices.packed_execution import PackedExecution, Shelf
-from assay.traces.slices.slice_validator import Joiner, Joint, SliceAnswer
+from assay.traces.slices.slice_answer import SliceAnswer
+from assay.traces.slices.slice_context import Joint
+from assay.traces.slices.slice_validator import Joiner
 
 WORTH_IT = 20_000
 """With fewer events than this, forking takes longer than it saves."""

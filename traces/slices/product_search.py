@@ -36,7 +36,7 @@ from assay.traces.observe.partial_order import (
 )
 from assay.traces.observe.slice_assignment import SlicedEvents
 from assay.traces.options import Options
-from assay.traces.properties.execution import PropertyChecker, execution
+from assay.traces.properties.execution import PropertyChecker, execution, speaks_of
 from assay.traces.result import BrokenProperty, Execution, ProductAnswer, TraceVerdict
 from assay.traces.search import driver
 from assay.traces.search.dfs import Limits, TraceSearch
@@ -46,7 +46,6 @@ from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_events, compared_order
 from assay.traces.search.transition_system import ANY, NOWHERE_TO, AnyValue, Consumed, Taken, TraceModel, Wanted
 from assay.traces.slices.guided_search import Guide, GuidedSearch
-from assay.traces.slices.slice_validator import speaks_of
 from assay.traces.slices.timeline.shared_timeline import Thread, thread_of
 from assay.traces.slices.timeline.timeline_classes import HIDDEN_TRIED
 from assay.traces.slices.versions.version_check import LATE

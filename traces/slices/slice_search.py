@@ -8,10 +8,9 @@ docs/design/slice-search.md.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
-from itertools import accumulate
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -19,21 +18,16 @@ from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
-from assay.grammar.kernel import Ordering
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
-from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.mismatch import MismatchFindings, explain_and_continue
 from assay.traces.observe.binding import Observation
 from assay.traces.observe.decomposition import Split, without_guards_on
 from assay.traces.observe.partial_order import (
-    Key,
     ObservationStream,
     OrderedObservation,
     PartialOrder,
-    narrowed_in_order,
-    stream_key,
 )
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps
@@ -45,6 +39,7 @@ from assay.traces.search.heads import TraceHeads
 from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_order
 from assay.traces.search.transition_system import TraceModel
+from assay.traces.slices.timeline.shared_past import SharedPast, SharedStep
 from assay.traces.slices.versions.version_history import knows_gaps, number_of
 from assay.traces.slices.versions.version_item import WrittenModel, has_several, is_late, item_lines, mismatch
 from assay.traces.slices.versions.version_order import by_write
@@ -68,93 +63,6 @@ def _may_begin_late(plan: k.TracePlan) -> bool:
     """
     told_later = any(rule.at is not None and not rule.steps for rule in plan.rules)
     return told_later or bool(plan.numbered) or knows_gaps(plan)
-
-
-@dataclass(frozen=True, slots=True)
-class SharedStep:
-    """A shared step that slices see: the state after it, the line at or after it, and its interval.
-
-    ``sure``: it certainly came after the step before it.
-    """
-
-    values: tuple[Value, ...]
-    event: Event
-    time: float
-    earliest: float
-    latest: float
-    sure: bool
-
-
-class SharedLineMark(NamedTuple):
-    """A line about shared state, by its number in its file, with the number of steps before and after it."""
-
-    line: int
-    before: int
-    after: int
-
-
-Stretch = tuple[Key, str]
-"""A stream of lines, and a file that holds a part of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class SharedPast:
-    """The shared steps, and where among them the lines of each file stand."""
-
-    steps: tuple[SharedStep, ...] = ()
-    marks: Mapping[Stretch, tuple[SharedLineMark, ...]] = field(default_factory=dict)
-
-    def around(self, line: Observation, ordering: Ordering) -> tuple[int, int]:
-        """How many steps certainly came before a slice's line, by its file, and the number of the first that came after
-        it.
-        """
-        marks = self.marks.get(_stretch(line, ordering), ())
-        at = bisect_left(marks, line.event.record.place.line, key=attrgetter("line"))
-        return marks[at - 1].after if at else 0, marks[at].before if at < len(marks) else len(self.steps)
-
-
-def shared_past(model: TraceModel, path: SearchPath, seen: Sequence[int], ordering: Ordering) -> SharedPast:
-    """The shared steps of an accepted path that change one of the variables ``seen``."""
-    values = _seen(model.states[path.root.node.state], seen)
-    found: list[SharedStep] = []
-    marks: dict[Stretch, list[SharedLineMark]] = {}
-    last: OrderedObservation | None = None
-    for move in path.moves():
-        item = move.item or last
-        before = len(found)
-        for taken in (*move.hidden, *move.taken):
-            after = _seen(model.states[taken.state], seen)
-            before = before if taken in move.taken else len(found) + (after != values)
-            if after != values and item is not None:
-                sure = taken in move.taken and (last is None or _is_surely_after(last, item, ordering.skew))
-                event = item.observation.event
-                found.append(SharedStep(after, event, item.time, item.earliest, item.latest, sure))
-            values = after
-        if move.item is not None:
-            seen_line = move.item.observation
-            mark = SharedLineMark(seen_line.event.record.place.line, before, len(found))
-            marks.setdefault(_stretch(seen_line, ordering), []).append(mark)
-        last = item
-    return SharedPast(_in_order(found), {stretch: tuple(own) for stretch, own in marks.items()})
-
-
-def _stretch(line: Observation, ordering: Ordering) -> Stretch:
-    return stream_key(line, ordering), line.event.record.place.file
-
-
-def _seen(state: State, seen: Sequence[int]) -> tuple[Value, ...]:
-    return tuple(state[at] for at in seen)
-
-
-def _is_surely_after(one: OrderedObservation, other: OrderedObservation, skew: int) -> bool:
-    return one.stream == other.stream or one.latest + skew < other.earliest
-
-
-def _in_order(steps: Sequence[SharedStep]) -> tuple[SharedStep, ...]:
-    """The steps with intervals narrowed so that their order is that of the list."""
-    times = accumulate((step.time for step in steps), max)
-    rows = zip(steps, times, narrowed_in_order(steps), strict=True)
-    return tuple(replace(step, time=time, earliest=low, latest=high) for step, time, (low, high) in rows)
 
 
 class SliceSearchResult(NamedTuple):
@@ -383,8 +291,8 @@ class _Searched:
         """The search of a slice; ``begun`` maps the model's initial state to the state in which the slice begins."""
         if len(self.model.states) > STATES_KEPT:
             self.model.forget()
-        self.model.initial = tuple(self.model.number(begun(state)) for state in self._initial)
-        return TraceSearch(self.model, TraceHeads(order))
+        initial = tuple(self.model.number(begun(state)) for state in self._initial)
+        return TraceSearch(self.model, TraceHeads(order), initial=initial)
 
 
 class ConditionRemover:

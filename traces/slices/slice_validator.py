@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
-from math import inf
 
-from assay.checker.interpreter.expressions.traverse import assignments, variables_of
-from assay.grammar import kernel as k
 from assay.traces.event import Event, LogPosition
-from assay.traces.explain.failed_atoms import ConditionPrinter
-from assay.traces.observe.binding import BindingTally, EventBinder, Observation
-from assay.traces.observe.decomposition import Split, without_guards_on
-from assay.traces.observe.model_size import clause_for_partial_logs
+from assay.traces.observe.binding import EventBinder, Observation
 from assay.traces.observe.partial_order import OrderedObservation, files_tell_order
-from assay.traces.options import Options
-from assay.traces.properties.execution import PropertyChecker
-from assay.traces.result import ExecutedStep, Execution, Impact, LogViolation, Remark, SliceResult, TraceVerdict
-from assay.traces.search.path import SearchPath
+from assay.traces.properties.execution import PropertyChecker, speaks_of
+from assay.traces.result import ExecutedStep, Execution, LogViolation, Remark, SliceResult, TraceVerdict
 from assay.traces.search.transition_system import TraceModel
-from assay.traces.slices.slice_search import (
-    STATES_KEPT,
-    Apart,
-    ConditionRemover,
-    SharedPast,
-    SliceSearchResult,
-    shared_past,
-)
-from assay.traces.slices.timeline.shared_timeline import Chain, chain
+from assay.traces.slices.slice_answer import SliceAnswer
+from assay.traces.slices.slice_context import Joint
+from assay.traces.slices.slice_search import STATES_KEPT, Apart, ConditionRemover, SliceSearchResult
 from assay.traces.slices.timeline.timeline_classes import Views
 from assay.traces.slices.timeline.uncertain_intervals import Outside
 from assay.traces.slices.versions.conflicting_lines import contradicted
@@ -43,7 +28,6 @@ from assay.traces.slices.versions.version_history import (
     VersionedUpdate,
     VersionHistory,
     VersionNode,
-    knows_gaps,
     number_of,
 )
 from assay.traces.slices.versions.wrong_versions import check_slice
@@ -55,105 +39,6 @@ NUMBERS_SHOWN = 5
 
 WIDTHS = 24, 100, 400
 """Beam widths: the first one, and those that are tried next where it leaves anything open."""
-
-
-@dataclass(frozen=True, slots=True)
-class Joint:
-    """What the check of every slice needs: the split kernel, the clause, the shared timeline, and what is known of the
-    log.
-
-    * ``seen``: the shared variables that slices read.
-    * ``assumed``: the hidden actions that change them, each with what it changes. Where slices are logs of their own,
-      all hidden actions.
-    * ``writer``: prints conditions in mismatches.
-    * ``partial``: lines are known to be missing. ``begun``: the log begins late. ``late``: when its last file begins
-      (milliseconds).
-    * ``outside``: where the kernel lacks guards, the full kernel, whose guards hold wherever nothing is uncertain.
-    * ``supposes``: only the line of a first update may show that a slice began in the log.
-    * ``past``: the shared steps, where slices may be logs of their own (docs/design/slice-search.md).
-    """
-
-    split: Split
-    plan: k.TracePlan
-    chain: Chain
-    seen: tuple[int, ...]
-    assumed: Mapping[str, frozenset[str]]
-    writer: ConditionPrinter
-    partial: bool = False
-    begun: bool = False
-    late: float = -inf
-    outside: Split | None = None
-    supposes: bool = False
-    past: SharedPast = field(default_factory=SharedPast)
-
-    @property
-    def is_apart(self) -> bool:
-        """Whether slices may be searched as logs of their own: no line is known to be missing, and files order the
-        lines.
-        """
-        lacking = self.partial or self.begun or self.supposes or self.late > -inf or self.outside is not None
-        return not lacking and files_tell_order(self.plan)
-
-    def is_begun(self, events: Selection, first: FirstWrite) -> bool:
-        """Whether the slice's beginning is in the log, given its first update.
-
-        If the clause has no kind of event for it, a whole log has it, unless the clause can bridge gaps and no line has
-        version 0.
-        """
-        since = self.split.slicing.since
-        whole = not (self.partial or self.begun or (first.number != 0 and knows_gaps(self.plan)))
-        told = whole if since is None else bool(events.of_kind(since).any())
-        return told and not (self.supposes and first.is_hearsay)
-
-    def asks_as(self, other: Joint) -> bool:
-        """Whether another joint of the same kernel, on any shared execution, checks slices in the same way."""
-        asked, others = ((each.plan, each.partial, each.begun, each.late, each.supposes) for each in (self, other))
-        return asked == others
-
-    def for_partial_logs(self) -> Joint:
-        """The same, where any lines may be missing."""
-        return replace(self, plan=clause_for_partial_logs(self.plan), partial=True, begun=False)
-
-    def with_unknown_hidden_times(self) -> Joint:
-        """The same, where slices may act whatever the hidden steps changed, as far as these may have come at another
-        time.
-        """
-        names: frozenset[str] = frozenset().union(*self.assumed.values())
-        outside = None if files_tell_order(self.plan) else self.split
-        return replace(self, split=without_guards_on(self.split, names), assumed={}, outside=outside)
-
-
-def joint(
-    split: Split, plan: k.TracePlan, shared: TraceModel, path: SearchPath, writer: ConditionPrinter, options: Options
-) -> Joint:
-    """The joint of an accepted shared path."""
-    seen = split.shared_reads(plan)
-    partial = options.partial and not options.begun
-    apart = files_tell_order(plan)
-    hidden = shared.plan.hidden if apart else {taken.action for move in path.moves() for taken in move.hidden}
-    assumed = _assumed(split, seen, hidden)
-    found = Joint(split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial)
-    past = shared_past(shared, path, seen, plan.ordering) if apart else SharedPast()
-    return replace(found, begun=options.begun, late=options.late, supposes=options.supposes, past=past)
-
-
-def _assumed(split: Split, variables: Sequence[int], hidden: Iterable[str]) -> dict[str, frozenset[str]]:
-    visible = {split.kernel.variables[i].name for i in variables}
-    written = {name: {each.variable for each in assignments(split.kernel.action(name).body)} for name in hidden}
-    seen = {name: visible & written[name] for name in sorted(written)}
-    return {name: frozenset(written) for name, written in seen.items() if written}
-
-
-@dataclass(frozen=True, slots=True)
-class SliceAnswer:
-    """The answer about one slice: how its events were bound, the number of visited states, and its measures
-    (``outages.Meter``).
-    """
-
-    result: SliceResult
-    tally: BindingTally
-    visited: int
-    impact: tuple[Impact, ...] = ()
 
 
 class SliceLines:
@@ -182,20 +67,33 @@ class SliceLines:
         return self._binder.bind(self._events).observations
 
 
-class Joiner:
-    """Validates the slices of one log, each by itself; what the model can do is computed once for all of them."""
+class SlicesOfKernel:
+    """The model of slices, and what else the kernel and the clause alone determine: all shared timelines use it."""
 
     def __init__(self, joint: Joint) -> None:
-        self.joint = joint
-        self.visited = 0
         self.model = TraceModel(joint.split.kernel, joint.split.plan_of_slices(joint.plan))
         writer = replace(joint.writer, unsaid=joint.split.slicing.sort.name)
         self.blamer = Blamer(joint.split.kernel, writer)
         names = {joint.split.kernel.variables[i].name for i in joint.split.own}
-        self._properties_of_slices = [p for p in joint.split.kernel.properties if speaks_of(p, names)]
-        self.properties = PropertyChecker(self.model, self._properties_of_slices)
+        self.own_properties = [p for p in joint.split.kernel.properties if speaks_of(p, names)]
+        self.properties = PropertyChecker(self.model, self.own_properties)
         self.binder = EventBinder(self.model.plan, self.model.applies)
         self.names = named_by(self.model.plan.rules)
+
+
+class Joiner:
+    """Validates the slices of one log, each by itself; what the model can do is computed once for all of them."""
+
+    def __init__(self, joint: Joint, of_kernel: SlicesOfKernel | None = None) -> None:
+        """``of_kernel`` is what another object computed from the same kernel and the same clause."""
+        self._of_kernel = SlicesOfKernel(joint) if of_kernel is None else of_kernel
+        self.joint = joint
+        self.visited = 0
+        self.model = self._of_kernel.model
+        self.blamer = self._of_kernel.blamer
+        self.properties = self._of_kernel.properties
+        self.binder = self._of_kernel.binder
+        self.names = self._of_kernel.names
 
     def of_slice(self, name: str, events: Sequence[Event]) -> SliceAnswer:
         """The answer about a slice; it depends on the slice's own events and on the joint only."""
@@ -279,15 +177,7 @@ class Joiner:
         """The same slices on a joint with another shared execution; this object if slices see no difference."""
         if (other.chain, other.assumed, other.past) == (self.joint.chain, self.joint.assumed, self.joint.past):
             return self
-        found = copy(self)
-        found.__dict__.pop("with_unknown_hidden_times", None)
-        found.__dict__.pop("_conditions_on_assumed", None)
-        found.__dict__.pop("slice_search", None)
-        found.__dict__.pop("for_partial_logs", None)
-        found.__dict__.pop("views", None)
-        found.__dict__.pop("outside", None)
-        found.joint = other
-        return found
+        return Joiner(other, self._of_kernel)
 
     @cached_property
     def slice_search(self) -> Apart | None:
@@ -295,7 +185,7 @@ class Joiner:
         if not self.joint.is_apart:
             return None
         joint, plan = self.joint, self.model.plan
-        properties = self._properties_of_slices
+        properties = self._of_kernel.own_properties
         return Apart(joint.split, plan, joint.seen, joint.past, self.blamer.writer, properties, joint.assumed)
 
     @cached_property
@@ -494,11 +384,6 @@ def _by_line(violations: Iterable[LogViolation]) -> tuple[LogViolation, ...]:
         if first is not each:
             found[each.place] = replace(first, blame=(*first.blame, *each.blame))
     return tuple(found.values())
-
-
-def speaks_of(prop: k.Property, names: Iterable[str]) -> bool:
-    """Whether a property reads one of some variables."""
-    return any(not variables_of(part.condition).isdisjoint(names) for part in prop.conjuncts)
 
 
 def verdict_of(found: SliceFindings) -> TraceVerdict:

@@ -28,7 +28,8 @@ from assay.traces.input.sources import ListedFile
 from assay.traces.input.split_files import read_piece
 from assay.traces.log_reader import read_logs
 from assay.traces.samples import unpack_sample
-from assay.traces.slices.slice_validator import Joiner, SliceAnswer
+from assay.traces.slices.slice_answer import SliceAnswer
+from assay.traces.slices.slice_validator import Joiner
 from assay.traces.store.message_templates import MergedLayouts
 
 

@@ -1,0 +1,193 @@
+"""The walls of the product: the files of a folder, chains of imports, and names that mean one thing."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+PACKAGES = {
+    "grammar": CHECKOUT / "grammar",
+    "checker": CHECKOUT / "checker",
+    "traces": CHECKOUT / "traces",
+    "spark": CHECKOUT / "spark",
+    "cli": CHECKOUT / "src" / "assay" / "cli",
+    "report": CHECKOUT / "src" / "assay" / "report",
+}
+MOST_FILES = 15
+
+LONGEST_CHAIN = {"grammar": 22, "checker": 26, "traces": 39, "spark": 10, "cli": 4, "report": 8}
+"""How many files of a package may import each other in a row.
+
+A chain is long where files import heavy ones for a light type or constant, which then belongs into a low file.
+"""
+
+REFUSED = frozenset(
+    [
+        "told",
+        "untold",
+        "said",
+        "unsaid",
+        "stated",
+        "unstated",
+        "spoken",
+        "heard",
+        "asked",
+        "answered",
+        "wanted",
+        "needed",
+        "seen",
+        "unseen",
+        "kept",
+        "held",
+        "left",
+        "gone",
+        "done",
+        "made",
+        "met",
+        "given",
+        "taken",
+        "gathered",
+        "guessed",
+        "supposed",
+        "written",
+        "thinned",
+        "joined",
+        "put",
+        "alone",
+        "apart",
+        "together",
+        "whole",
+        "beside",
+        "besides",
+        "ahead",
+        "behind",
+        "onward",
+        "away",
+        "again",
+        "seldom",
+        "twin",
+        "twins",
+        "stray",
+        "strays",
+        "life",
+        "lives",
+        "reign",
+        "way",
+        "ways",
+        "trail",
+        "deed",
+        "deeds",
+        "mould",
+        "moulds",
+        "stretch",
+        "crowd",
+        "crew",
+        "door",
+        "patience",
+        "approaches",
+        "utils",
+        "helpers",
+        "common",
+        "misc",
+    ]
+)
+"""Words that are no nouns of the field: a file is named after what it holds."""
+
+
+def files(package: str) -> list[Path]:
+    return sorted(PACKAGES[package].rglob("*.py"))
+
+
+def every_file() -> Iterator[Path]:
+    return (path for package in PACKAGES for path in files(package))
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(CHECKOUT))
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_a_folder_holds_at_most_15_files() -> None:
+    counts = Counter(name_of(path.parent) for path in every_file() if path.name != "__init__.py")
+    assert counts
+    assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
+
+
+def test_a_public_class_name_means_one_thing() -> None:
+    """A node of the syntax tree may be called as what becomes of it in the kernel."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for path in every_file():
+        for node in tree_of(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(name_of(path.parent))
+    several = {name: sorted(where) for name, where in places.items() if len(where) > 1}
+    assert {name: where for name, where in several.items() if where != ["grammar/kernel", "grammar/syntax"]} == {}
+
+
+def test_identities_are_asked_for_where_they_are_held() -> None:
+    """A dictionary from ``id(x)`` is wrong once an ``x`` has died: see ``grammar/identity_memo.py``."""
+    asking = {
+        name_of(path)
+        for path in every_file()
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Name) and node.id == "id" and isinstance(node.ctx, ast.Load)
+    }
+    assert asking == {"grammar/identity_memo.py"}
+
+
+def test_files_are_named_after_what_they_hold() -> None:
+    assert {name_of(path) for path in every_file() if REFUSED & set(path.stem.split("_"))} == set()
+
+
+def imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports that run, also those inside functions; what is under ``if TYPE_CHECKING`` never does."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)):
+            yield from imports(child)
+
+
+def imported_files(path: Path, modules: dict[str, Path]) -> Iterator[Path]:
+    for node in imports(tree_of(path)):
+        assert not (isinstance(node, ast.ImportFrom) and node.level), f"{name_of(path)} imports from where it is"
+        names = (
+            [f"{node.module}.{each.name}" for each in node.names]
+            if isinstance(node, ast.ImportFrom)
+            else [each.name for each in node.names]
+        )
+        parent = node.module if isinstance(node, ast.ImportFrom) else None
+        for name in names:
+            found = modules.get(name) or modules.get(parent or "")
+            if found is not None and found != path:
+                yield found
+
+
+def longest_chain(package: str) -> list[str]:
+    """The longest row of files of a package each of which imports the next."""
+    folder = PACKAGES[package]
+    modules = {}
+    for path in files(package):
+        parts = path.relative_to(folder).with_suffix("").parts
+        modules[".".join(("assay", package, *parts)).removesuffix(".__init__")] = path
+    graph = {path: set(imported_files(path, modules)) for path in modules.values()}
+    chains: dict[Path, list[str]] = {}
+    for path in TopologicalSorter(graph).static_order():
+        chains[path] = [name_of(path), *max((chains[each] for each in graph[path]), key=len, default=[])]
+    return max(chains.values(), key=len)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_chains_of_imports_are_short(package: str) -> None:
+    assert len(chain := longest_chain(package)) <= LONGEST_CHAIN[package], "\n".join(chain)

@@ -1,0 +1,20 @@
+"""The answer about one slice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.traces.observe.binding import BindingTally
+from assay.traces.result import Impact, SliceResult
+
+
+@dataclass(frozen=True, slots=True)
+class SliceAnswer:
+    """The answer about one slice: how its events were bound, the number of visited states, and its measures
+    (``outages.Meter``).
+    """
+
+    result: SliceResult
+    tally: BindingTally
+    visited: int
+    impact: tuple[Impact, ...] = ()

@@ -1,0 +1,111 @@
+"""What all slices of a log are checked against: the shared timeline, the split kernel and the clause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from assay.checker.interpreter.expressions.traverse import assignments
+from assay.grammar import kernel as k
+from assay.traces.explain.failed_atoms import ConditionPrinter
+from assay.traces.observe.decomposition import Split, without_guards_on
+from assay.traces.observe.model_size import clause_for_partial_logs
+from assay.traces.observe.partial_order import files_tell_order
+from assay.traces.options import Options
+from assay.traces.search.path import SearchPath
+from assay.traces.search.transition_system import TraceModel
+from assay.traces.slices.timeline.shared_past import SharedPast, shared_past
+from assay.traces.slices.timeline.shared_timeline import Chain, chain
+from assay.traces.slices.versions.first_update import FirstWrite
+from assay.traces.slices.versions.version_history import (
+    knows_gaps,
+)
+from assay.traces.table.event_selection import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """What the check of every slice needs: the split kernel, the clause, the shared timeline, and what is known of the
+    log.
+
+    * ``seen``: the shared variables that slices read.
+    * ``assumed``: the hidden actions that change them, each with what it changes. Where slices are logs of their own,
+      all hidden actions.
+    * ``writer``: prints conditions in mismatches.
+    * ``partial``: lines are known to be missing. ``begun``: the log begins late. ``late``: when its last file begins
+      (milliseconds).
+    * ``outside``: where the kernel lacks guards, the full kernel, whose guards hold wherever nothing is uncertain.
+    * ``supposes``: only the line of a first update may show that a slice began in the log.
+    * ``past``: the shared steps, where slices may be logs of their own (docs/design/slice-search.md).
+    """
+
+    split: Split
+    plan: k.TracePlan
+    chain: Chain
+    seen: tuple[int, ...]
+    assumed: Mapping[str, frozenset[str]]
+    writer: ConditionPrinter
+    partial: bool = False
+    begun: bool = False
+    late: float = -inf
+    outside: Split | None = None
+    supposes: bool = False
+    past: SharedPast = field(default_factory=SharedPast)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether slices may be searched as logs of their own: no line is known to be missing, and files order the
+        lines.
+        """
+        lacking = self.partial or self.begun or self.supposes or self.late > -inf or self.outside is not None
+        return not lacking and files_tell_order(self.plan)
+
+    def is_begun(self, events: Selection, first: FirstWrite) -> bool:
+        """Whether the slice's beginning is in the log, given its first update.
+
+        If the clause has no kind of event for it, a whole log has it, unless the clause can bridge gaps and no line has
+        version 0.
+        """
+        since = self.split.slicing.since
+        whole = not (self.partial or self.begun or (first.number != 0 and knows_gaps(self.plan)))
+        told = whole if since is None else bool(events.of_kind(since).any())
+        return told and not (self.supposes and first.is_hearsay)
+
+    def asks_as(self, other: Joint) -> bool:
+        """Whether another joint of the same kernel, on any shared execution, checks slices in the same way."""
+        asked, others = ((each.plan, each.partial, each.begun, each.late, each.supposes) for each in (self, other))
+        return asked == others
+
+    def for_partial_logs(self) -> Joint:
+        """The same, where any lines may be missing."""
+        return replace(self, plan=clause_for_partial_logs(self.plan), partial=True, begun=False)
+
+    def with_unknown_hidden_times(self) -> Joint:
+        """The same, where slices may act whatever the hidden steps changed, as far as these may have come at another
+        time.
+        """
+        names: frozenset[str] = frozenset().union(*self.assumed.values())
+        outside = None if files_tell_order(self.plan) else self.split
+        return replace(self, split=without_guards_on(self.split, names), assumed={}, outside=outside)
+
+
+def joint(
+    split: Split, plan: k.TracePlan, shared: TraceModel, path: SearchPath, writer: ConditionPrinter, options: Options
+) -> Joint:
+    """The joint of an accepted shared path."""
+    seen = split.shared_reads(plan)
+    partial = options.partial and not options.begun
+    apart = files_tell_order(plan)
+    hidden = shared.plan.hidden if apart else {taken.action for move in path.moves() for taken in move.hidden}
+    assumed = _assumed(split, seen, hidden)
+    found = Joint(split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial)
+    past = shared_past(shared, path, seen, plan.ordering) if apart else SharedPast()
+    return replace(found, begun=options.begun, late=options.late, supposes=options.supposes, past=past)
+
+
+def _assumed(split: Split, variables: Sequence[int], hidden: Iterable[str]) -> dict[str, frozenset[str]]:
+    visible = {split.kernel.variables[i].name for i in variables}
+    written = {name: {each.variable for each in assignments(split.kernel.action(name).body)} for name in hidden}
+    seen = {name: visible & written[name] for name in sorted(written)}
+    return {name: frozenset(written) for name, written in seen.items() if written}
