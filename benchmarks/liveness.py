@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from assay.checker.engines.engine_selection import compile_kernel, with_behaviours
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.expansion.compiled_interface import Behaviours
-from assay.checker.explicit.liveness.state_graph import Drawing, decisions_of
+from assay.checker.explicit.liveness.state_graph import GraphBuilder, decisions_of
 from assay.checker.explicit.store.large_arrays import Room
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.options import SearchOptions
@@ -76,4 +76,4 @@ def _memory(search: BlockSearch, behaviours: Behaviours) -> tuple[int, int]:
     decisions_of(search, behaviours, {})
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return most, len(Drawing(search, behaviours, Room(most)).graph().targets)
+    return most, len(GraphBuilder(search, behaviours, Room(most)).graph().targets)

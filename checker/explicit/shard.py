@@ -16,7 +16,7 @@ import numpy as np
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.expansion.counters import SearchCounters
-from assay.checker.explicit.expansion.outgoing_batches import Packet, Packing
+from assay.checker.explicit.expansion.outgoing_batches import BatchPacker, OutgoingBatch
 from assay.checker.explicit.expansion.parallel_round import Rounds
 from assay.checker.explicit.expansion.single_states import Probe
 from assay.checker.explicit.expansion.thread_buffer import ThreadBuffer
@@ -50,14 +50,14 @@ class Expansion:
 
     lanes: list[ThreadBuffer]
     names: list[Rows]
-    packets: list[Packet]
+    packets: list[OutgoingBatch]
 
 
 class ShardFrontier:
     """The states of the last finished level of ``rounds.levels``, to be expanded. ``kinds`` are the kinds of findings
     noted so far."""
 
-    def __init__(self, compiled: Compiled, rounds: Rounds, packing: Packing, tally: SearchCounters) -> None:
+    def __init__(self, compiled: Compiled, rounds: Rounds, packing: BatchPacker, tally: SearchCounters) -> None:
         self.packing = packing
         self.generated = 0
         self.kinds: set[Kind] = set()
@@ -80,7 +80,7 @@ class ShardFrontier:
         started = time.perf_counter()
         lanes = self._rounds.expand(self._place, self._count)
         names = [self._compiled.machine.prints(lane.sources) for lane in lanes]
-        packets: list[Packet] = []
+        packets: list[OutgoingBatch] = []
         for lane, prints in zip(lanes, names, strict=True):
             self._note(lane)
             packets += self.packing.add(lane, prints)

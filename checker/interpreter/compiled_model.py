@@ -11,7 +11,7 @@ from assay.checker.interpreter.actions.outcome import Outcome
 from assay.checker.interpreter.actions.update import Updater
 from assay.checker.interpreter.expressions.dispatch import scope_of
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Meaning
-from assay.checker.interpreter.expressions.quantifier_memo import remembering
+from assay.checker.interpreter.expressions.quantifier_memo import memoised
 from assay.grammar.kernel import Expr, Kernel
 from assay.grammar.values import Value
 
@@ -62,7 +62,7 @@ class Model:
         self.kernel = kernel
         self.scope = scope_of(kernel.variables, strict)
         if remember:
-            self.scope = replace(self.scope, translate=remembering)
+            self.scope = replace(self.scope, translate=memoised)
         self.init = InitMeaning(kernel.init, self.scope, updater)
         self.actions = CompiledActions(kernel, self.scope, updater, bounded=bounded, generated=remember)
         self._steps: list[ActionMeaning] | None = None

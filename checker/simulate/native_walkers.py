@@ -16,7 +16,7 @@ from assay.checker.report import State
 from assay.checker.simulate.walkers import Positions, WalkerNotice
 
 
-class CompiledCrowd:
+class CompiledWalkers:
     """Moves all walkers with one call; only the first findings of compiled code are confirmed by the reference
     evaluator."""
 

@@ -22,7 +22,7 @@ from assay.checker.reference.bfs import Search, Stopped
 from assay.checker.reference.property_monitor import DEADLOCK
 from assay.checker.reference.state_store import Link
 from assay.checker.report import EnginesDisagreeError, State, Step, Trace
-from assay.checker.simulate.walkers import B, Crowd, Positions, WalkerNotice
+from assay.checker.simulate.walkers import B, Positions, WalkerNotice, Walkers
 
 MOST_INITIAL = 100_000
 """The most initial states that walks begin in; of more, the first ones."""
@@ -76,7 +76,7 @@ class Simulation(Search, Generic[B]):
 
     refines = False
 
-    def __init__(self, model: Model, options: SearchOptions, walks: Walks, crowd: Crowd[B]) -> None:
+    def __init__(self, model: Model, options: SearchOptions, walks: Walks, crowd: Walkers[B]) -> None:
         super().__init__(model, options)
         self.plan = walks
         self.crowd = crowd

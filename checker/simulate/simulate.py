@@ -15,9 +15,9 @@ from assay.checker.print_kernel import Sources
 from assay.checker.reference.property_monitor import Watch
 from assay.checker.report import Report, Statistics
 from assay.checker.results.property_results import Answers
-from assay.checker.simulate.native_walkers import CompiledCrowd
+from assay.checker.simulate.native_walkers import CompiledWalkers
 from assay.checker.simulate.random_walks import Simulation, Walks
-from assay.checker.simulate.walkers import Evaluated
+from assay.checker.simulate.walkers import InterpretedWalkers
 from assay.grammar.diagnostics.diagnostic import Diagnostic
 from assay.grammar.kernel import Kernel
 
@@ -55,7 +55,9 @@ def simulate(
     compiled, declined = compile_or_decline(kernel, chosen, engine, cache)
     with deep_recursion(kernel):
         model = Model(kernel)
-        crowd: Any = Evaluated(model, Watch(model, chosen)) if compiled is None else CompiledCrowd(model, compiled)
+        crowd: Any = (
+            InterpretedWalkers(model, Watch(model, chosen)) if compiled is None else CompiledWalkers(model, compiled)
+        )
         simulation: Simulation[Any] = Simulation(model, chosen, walks, crowd)
         simulation.run()
         results = Answers(simulation, texts).all()

@@ -32,7 +32,7 @@ class WalkerNotice:
     claim: str | None = None
 
 
-class Crowd(Protocol[B]):
+class Walkers(Protocol[B]):
     """An engine. ``expand`` gives the number of successors of each walker, in the order of the walkers, and the action
     of each successor."""
 
@@ -65,7 +65,7 @@ class Crowd(Protocol[B]):
         """Report to the model which guards were the only false one of an instance in all expansions."""
 
 
-class Evaluated:
+class InterpretedWalkers:
     """Walkers moved by the reference evaluator, which judges every state and step itself."""
 
     machine = None

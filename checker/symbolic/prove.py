@@ -24,9 +24,9 @@ from assay.checker.report import Outcome, PropertyResult, Report, State, Statist
 from assay.checker.results.property_results import Answers
 from assay.checker.symbolic.bounded.bmc import BoundedSearch, DisagreementError
 from assay.checker.symbolic.bounded.unroll import UnrolledSystem
-from assay.checker.symbolic.certificate.bits_to_places import UnspeakableError
+from assay.checker.symbolic.certificate.bits_to_places import InexpressibleError
 from assay.checker.symbolic.certificate.from_cubes import Certificate, conjuncts, statements
-from assay.checker.symbolic.certificate.proof import InductionStep, Proofs, assuming, proved, statements_said
+from assay.checker.symbolic.certificate.proof import InductionStep, Proofs, assuming, proved, statement_count
 from assay.checker.symbolic.encode.initial import Bits
 from assay.checker.symbolic.encode.transition_system import SymbolicQuestion, System, encode_kernel
 from assay.checker.symbolic.encode.verdict import Cube, Safe, Unsafe
@@ -36,7 +36,7 @@ from assay.checker.symbolic.induction.inductive_check import Induction
 from assay.checker.symbolic.induction.kinduction import KInduction, NotInductive
 from assay.checker.symbolic.induction.mined_invariants import mined_cubes
 from assay.checker.symbolic.induction.spacer import Spacer
-from assay.checker.symbolic.induction.unreached_bounds import Unhit
+from assay.checker.symbolic.induction.unreached_bounds import UnreachedBounds
 from assay.checker.symbolic.sat.incremental import OutOfBudgetError
 from assay.checker.symbolic.smt.recheck import SecondOpinion
 from assay.grammar import kernel as k
@@ -147,7 +147,7 @@ class _Prover:
         if any(question.kind == "reachable" for question in self._proved_questions):
             accepted = frozenset()  # unreachability is conclusive only if no bound cut anything
         asked = self._system.cuts.keys() - self._search.bounds.keys() - accepted
-        self._unhit = Unhit(self._system, initial, self._known, self._search_of_all).of(
+        self._unhit = UnreachedBounds(self._system, initial, self._known, self._search_of_all).of(
             asked, lambda: self._budget(OF_BOUND)
         )
 
@@ -232,7 +232,7 @@ class _Prover:
         """Make the certificate and have it confirmed; the reason if it is not."""
         try:
             said = [*self._as_given(question), *statements(self._system, self._known)]
-        except UnspeakableError as error:
+        except InexpressibleError as error:
             return self._confirmed_by_search(question, f"the invariant has no words in the language ({error})")
         induction = Induction(self.kernel, said, initial, self._expired)
         try:
@@ -321,7 +321,7 @@ class _Prover:
 
     def _size(self, name: str) -> str:
         count = len(self.certificates[name].conjuncts)
-        return f"by {statements_said(count)}, confirmed by a second encoding"
+        return f"by {statement_count(count)}, confirmed by a second encoding"
 
     # -------------------------------------------------------------------------------------------- answers
 

@@ -15,10 +15,10 @@ from itertools import chain
 
 import numpy as np
 
-from assay.checker.explicit.expansion.outgoing_batches import stretches
+from assay.checker.explicit.expansion.outgoing_batches import owner_ranges
 from assay.checker.explicit.liveness.distributed_trimming import IncomingSteps, Region, Rules, Trimming, TrimmingMessage
 from assay.checker.explicit.liveness.scc_kernels import NOWHERE, look_up, remember
-from assay.checker.explicit.liveness.state_graph import BLOCK, SLACK, Looking
+from assay.checker.explicit.liveness.state_graph import BLOCK, SLACK, BehaviourReader
 from assay.checker.explicit.store.hash_kernels import OWNER_SHIFT
 from assay.checker.jit.array_ops import distinct
 from assay.checker.layout.row import Rows
@@ -36,9 +36,9 @@ STEP = np.dtype([("print", "<u8"), ("source", "<u4"), ("label", "<u4")])
 """A step, in the packet to the task that owns its target: the target's fingerprint, the source's number, and the
 label.
 """
-Packet = tuple[int, bytes]
+OutgoingBatch = tuple[int, bytes]
 """The task that receives it, and its bytes."""
-Send = Callable[[int], Iterable[Packet]]
+Send = Callable[[int], Iterable[OutgoingBatch]]
 Receive = Callable[[int, Iterable[bytes]], str]
 Rounds = Callable[[Send, Receive], list[str]]
 """Runs a job of as many tasks as there are parts: what each sends to the others, and what it answers to what it
@@ -95,7 +95,7 @@ def own_rows(graph: GraphInfo, part: int) -> Iterator[tuple[int, Rows]]:
     storage = Storage(graph.workdir)
     manifest = unpack(storage.read(graph.manifest))
     compiled = load(graph.workdir, manifest.kernel)
-    own = stretches(graph.parts)[part]
+    own = owner_ranges(graph.parts)[part]
     for level, files in enumerate(manifest.levels):
         for some in chain.from_iterable(
             rows(storage, each, level, compiled, own) for each in files if each.within(*own)
@@ -104,12 +104,12 @@ def own_rows(graph: GraphInfo, part: int) -> Iterator[tuple[int, Rows]]:
                 yield level, np.ascontiguousarray(some[at : at + BLOCK])
 
 
-def explore_part(graph: GraphInfo, part: int) -> Iterator[Packet]:
+def explore_part(graph: GraphInfo, part: int) -> Iterator[OutgoingBatch]:
     """The steps from the states of a task, in packets for the tasks that own their targets; at the end the summary,
     for itself.
     """
-    looking = Looking(graph.plan, load(graph.workdir, graph.program))
-    firsts = np.array([first for first, _ in stretches(graph.parts)[1:]], np.uint64)
+    looking = BehaviourReader(graph.plan, load(graph.workdir, graph.program))
+    firsts = np.array([first for first, _ in owner_ranges(graph.parts)[1:]], np.uint64)
     kinds: list[Numbers] = []
     states = initial = 0
     for level, some in own_rows(graph, part):
@@ -273,7 +273,7 @@ def reply_from_json(text: str) -> RoundReply:
     return RoundReply(**json.loads(text))
 
 
-def send_nothing(part: int) -> list[Packet]:
+def send_nothing(part: int) -> list[OutgoingBatch]:
     """An empty packet of a task to itself. Each task has to receive something, or Spark would not run it in the
     second stage.
     """
@@ -286,11 +286,11 @@ def begin_trimming(product: ProductInfo, part: int, _: Iterable[bytes]) -> str:
     return product.keep(work.begin(work.left(product.region(part)) if product.files else work.everything()))
 
 
-def send_messages(product: ProductInfo, part: int) -> Iterator[Packet]:
+def send_messages(product: ProductInfo, part: int) -> Iterator[OutgoingBatch]:
     """What a task sends to the others in a round, and an empty packet to itself, so that every task receives
     something.
     """
-    for each in product.trimming(part).tell(product.region(part)):
+    for each in product.trimming(part).messages(product.region(part)):
         head = np.array([each.way, len(each.states)], np.int64)
         yield each.part, head.tobytes() + each.states.tobytes() + each.marks.tobytes()
     yield part, b""
@@ -305,6 +305,6 @@ def receive_messages(product: ProductInfo, part: int, packets: Iterable[bytes]) 
             way, n = np.frombuffer(packet, np.int64, 2).tolist()
             states = np.frombuffer(packet, np.uint32, n, offset=16)
             marks = np.frombuffer(packet[16 + 4 * n :], np.uint64).reshape(n, -1)
-            work.hear(region, TrimmingMessage(part, way, states, marks))
+            work.receive(region, TrimmingMessage(part, way, states, marks))
     work.settle(region)
     return product.keep(region)

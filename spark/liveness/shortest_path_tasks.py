@@ -14,9 +14,15 @@ from typing import assert_never
 
 import numpy as np
 
-from assay.checker.explicit.liveness.backward_distance import NODE_BITS, PART_BITS, Approach, Approaching, Hops
+from assay.checker.explicit.liveness.backward_distance import (
+    NODE_BITS,
+    PART_BITS,
+    BackwardSearch,
+    HopMessage,
+    PathNodes,
+)
 from assay.checker.liveness.state_graph import Flags, Numbers
-from assay.spark.liveness.product_tasks import Packet, ProductInfo, own_rows, write
+from assay.spark.liveness.product_tasks import OutgoingBatch, ProductInfo, own_rows, write
 from assay.spark.storage.filesystem import Storage
 
 FLAGS = 4
@@ -76,12 +82,12 @@ class PathSearch:
     start: ProductNode | None
     files: tuple[str, ...] = ()
 
-    def work(self, part: int) -> Approaching:
+    def work(self, part: int) -> BackwardSearch:
         """The backward search in the part of one task."""
         wanted = self.aim.marks if isinstance(self.aim, ToMarks) else np.zeros(self.product.rules.words, np.uint64)
         kinds, steps = self.product.graph_part(part)
         stopping = self.product.stopping and self.start is not None
-        return Approaching(self.product.rules, kinds, steps, part, wanted, stopping=stopping)
+        return BackwardSearch(self.product.rules, kinds, steps, part, wanted, stopping=stopping)
 
     def ends(self, part: int) -> tuple[Flags, Flags]:
         """Two flags for each node of a task: whether a path may lead through it, and whether it is a goal."""
@@ -102,22 +108,22 @@ class PathSearch:
             case _:
                 assert_never(self.aim)
 
-    def approach(self, part: int) -> Approach:
+    def approach(self, part: int) -> PathNodes:
         """A part as the last round left it."""
         shape = self.product.shape(part)
         content, n = Storage(self.product.graph.workdir).read(self.files[part]), shape[0] * shape[1]
         may, goal, reached, fresh = np.frombuffer(content, bool, FLAGS * n).reshape(FLAGS, *shape).copy()
         hops = np.frombuffer(content, np.uint64, n, offset=FLAGS * n).reshape(shape).copy()
         ways, labels = np.frombuffer(content, np.uint32, offset=(FLAGS + 8) * n).reshape(2, *shape).copy()
-        return Approach(may, goal, reached, fresh, hops, ways, labels)
+        return PathNodes(may, goal, reached, fresh, hops, ways, labels)
 
-    def keep(self, approach: Approach, part: int) -> str:
+    def keep(self, approach: PathNodes, part: int) -> str:
         """Write a part as it is now, and return the reply to the driver as text."""
         flags = (approach.open, approach.goal, approach.reached, approach.fresh)
         name = write(self.product.graph, "way", [*flags, approach.hops, approach.ways, approach.labels])
         return json.dumps(asdict(PathReply(name, int(approach.fresh.sum()), self._first(approach, part))))
 
-    def _first(self, approach: Approach, part: int) -> int:
+    def _first(self, approach: PathNodes, part: int) -> int:
         """The number of the first state of the task at which the path may begin, as far as is known; -1 if there is
         none.
         """
@@ -173,11 +179,11 @@ def begin_search(search: PathSearch, part: int, _: Iterable[bytes]) -> str:
     return search.keep(search.work(part).begin(*search.ends(part)), part)
 
 
-def send_messages(search: PathSearch, part: int) -> Iterator[Packet]:
+def send_messages(search: PathSearch, part: int) -> Iterator[OutgoingBatch]:
     """What a task sends to the others in a round, and an empty packet to itself, so that every task receives
     something.
     """
-    for each in search.work(part).tell(search.approach(part)):
+    for each in search.work(part).messages(search.approach(part)):
         head = np.array([each.way, len(each.states)], np.int64)
         yield each.part, b"".join(array.tobytes() for array in (head, each.hops, each.states, each.labels))
     yield part, b""
@@ -192,7 +198,7 @@ def receive_messages(search: PathSearch, part: int, packets: Iterable[bytes]) ->
             way, n = np.frombuffer(packet, np.int64, 2).tolist()
             hops = np.frombuffer(packet, np.uint64, n, offset=16)
             states, labels = np.frombuffer(packet, np.uint32, offset=16 + 8 * n).reshape(2, n)
-            work.hear(approach, Hops(part, way, states, hops, labels))
+            work.receive(approach, HopMessage(part, way, states, hops, labels))
     work.settle(approach)
     return search.keep(approach, part)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.expansion.counters import COUNTED, new_tally
-from assay.checker.explicit.expansion.outgoing_batches import Packing, stretches
+from assay.checker.explicit.expansion.outgoing_batches import BatchPacker, owner_ranges
 from assay.checker.explicit.expansion.parallel_round import Crew, Rounds
 from assay.checker.explicit.shard import Shard, ShardFinding
 from assay.checker.explicit.store.hash_table import StateKeys, TableFullError
@@ -123,7 +123,7 @@ class TaskWork:
         self.manifest = unpack(self.storage.read(name))
         self.compiled: Compiled = load(job.workdir, self.manifest.kernel)
         freeze_loaded("kernel")
-        self.owners = stretches(job.parts)[part]
+        self.owners = owner_ranges(job.parts)[part]
         self.keys = StateKeys(self.manifest.saved.keys)
         self.tally = new_tally(self.compiled)
         self._attempt = f"{job.name}-{new_name()}"
@@ -134,10 +134,10 @@ class TaskWork:
         """The number of the last finished level in the manifest."""
         return len(self.manifest.levels) - 1
 
-    def packing(self, own: int | None) -> Packing:
+    def packing(self, own: int | None) -> BatchPacker:
         """What packs successors by the task that owns them. ``own`` is this task, whose states need no packet."""
         remember = self.keys is StateKeys.PRINTS
-        return Packing(self.compiled.layout.words, self.job.parts, own, remember=remember)
+        return BatchPacker(self.compiled.layout.words, self.job.parts, own, remember=remember)
 
     def begin(self, levels: Levels) -> None:
         """Load this task's states of the last finished level, as a level to expand."""

@@ -121,7 +121,7 @@ def test_random_kernels(folder: Path, seed: int, depth: int) -> None:
 def test_a_sieve_of_few_gates_lets_the_rest_through(folder: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     monkeypatch.setattr(bitsliced_prefilter, "MOST_GATES", most)
     kernel = load("kafka/membership", None, {}).kernel
-    found = bitsliced_prefilter.SieveWriter(kernel, row_layout(kernel.variables), frozenset()).sieve(
+    found = bitsliced_prefilter.PrefilterWriter(kernel, row_layout(kernel.variables), frozenset()).sieve(
         kernel.properties[:1]
     )
     assert found.decided is None

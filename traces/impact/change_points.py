@@ -12,7 +12,7 @@ from functools import cached_property
 
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.expressions.quantifier_memo import (
-    Remembered,
+    ValueMemo,
     WatchedMembership,
     consulted,
     read_directly,
@@ -43,7 +43,7 @@ class SharedChanges:
         """The indexes at which a variable changes."""
         return self._of(at, lambda state: state[at])
 
-    def of_value(self, value: Remembered | WatchedMembership, given: tuple[Value, ...]) -> list[int]:
+    def of_value(self, value: ValueMemo | WatchedMembership, given: tuple[Value, ...]) -> list[int]:
         """The indexes at which a remembered value changes, for given values of its locals."""
 
         def now(state: State) -> object:

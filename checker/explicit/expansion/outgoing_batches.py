@@ -24,17 +24,17 @@ ALL_RECORDS = 1 << 19
 REMEMBERED = 1 << 18
 """The most fingerprints that are remembered as sent."""
 
-Packet = tuple[int, Rows]
+OutgoingBatch = tuple[int, Rows]
 """The shard that a batch is for, and the words of a chunk."""
 
 
-def stretches(parts: int) -> list[tuple[int, int]]:
+def owner_ranges(parts: int) -> list[tuple[int, int]]:
     """The range of owners of each of ``parts`` shards: from the first up to the second number. There are no more shards
     than owners."""
     return list(pairwise(np.linspace(0, OWNERS, parts + 1).astype(int).tolist()))
 
 
-class Packing:
+class BatchPacker:
     """Fills batches for the shards that own the candidates; ``own`` is the shard that keeps its own, if any.
 
     With ``remember``, fingerprints alone identify states, and a state that was sent lately is not sent again.
@@ -44,7 +44,7 @@ class Packing:
         self.layout = ChunkLayout(words, Parent.PRINT)
         self.records = 0
         """Records that went into packets."""
-        self._stretches = stretches(parts)
+        self._stretches = owner_ranges(parts)
         self._own = own
         room = min(RECORDS, max(64, ALL_RECORDS // parts))
         self._rows: Rows = np.empty((parts, room, words), np.uint64)
@@ -53,7 +53,7 @@ class Packing:
         self._filled = np.zeros((parts, 1), np.int64)
         self._sent: Rows = np.zeros(REMEMBERED if remember else 0, np.uint64)
 
-    def add(self, lane: ThreadBuffer, names: Rows) -> Iterator[Packet]:
+    def add(self, lane: ThreadBuffer, names: Rows) -> Iterator[OutgoingBatch]:
         """Take out of a buffer what other shards own, and yield the batches that become full.
 
         ``names`` are the fingerprints of the states that were expanded; they become the predecessors' names in the
@@ -77,7 +77,7 @@ class Packing:
             offsets[: first + 1] = offsets[first]
             offsets[last:] = offsets[last]
 
-    def rest(self) -> Iterator[Packet]:
+    def rest(self) -> Iterator[OutgoingBatch]:
         """The batches that are not full, at the end of a level."""
         for part in np.flatnonzero(self._filled[:, 0]).tolist():
             yield part, self._packet(part)

@@ -23,7 +23,7 @@ path."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hops:
+class HopMessage:
     """A message to a task: from these of its states, transition ``way`` leads on to ``hops``, by steps with
     ``labels``."""
 
@@ -35,7 +35,7 @@ class Hops:
 
 
 @dataclass(slots=True)
-class Approach:
+class PathNodes:
     """The nodes of a task, indexed by state and automaton state: where a path may go (``open``), may end (``goal``),
     and is known (``reached``).
 
@@ -52,7 +52,7 @@ class Approach:
     labels: Numbers
 
 
-class Approaching:
+class BackwardSearch:
     """One task's part of the search. A path ends in a goal, or by a step that collects one of the marks ``wanted``, if
     there are any.
 
@@ -69,15 +69,15 @@ class Approaching:
         self._wanted = wanted
         self._stopping = stopping
 
-    def begin(self, open_: Flags, goal: Flags) -> Approach:
+    def begin(self, open_: Flags, goal: Flags) -> PathNodes:
         """The nodes before any message arrived."""
         fresh = open_ & (goal | bool(self._wanted.any()))
         none = np.zeros(open_.shape, np.uint32)
-        approach = Approach(open_, goal, np.zeros_like(open_), fresh, none.astype(np.uint64), none, none.copy())
+        approach = PathNodes(open_, goal, np.zeros_like(open_), fresh, none.astype(np.uint64), none, none.copy())
         self._stay(approach, np.arange(len(self._kinds)))
         return approach
 
-    def tell(self, approach: Approach) -> Iterator[Hops]:
+    def messages(self, approach: PathNodes) -> Iterator[HopMessage]:
         """The messages to other tasks, and to this one, about the nodes that are fresh."""
         if self._stopping:
             return
@@ -85,7 +85,7 @@ class Approaching:
             for way in range(len(self._rules.origin)):
                 yield from self._told(approach, way, of)
 
-    def _told(self, approach: Approach, way: int, of: IncomingSteps) -> Iterator[Hops]:
+    def _told(self, approach: PathNodes, way: int, of: IncomingSteps) -> Iterator[HopMessage]:
         rules, to, targets = self._rules, int(self._rules.target[way]), of.starts
         last = self._ends(approach, way, targets, of.labels)
         chosen = approach.fresh[targets, to] & rules.passes[of.labels, way] & (last | approach.reached[targets, to])
@@ -99,9 +99,11 @@ class Approaching:
         for part in distinct(of.parts[at]).tolist():
             own = of.parts[at] == part
             mine = at[own]
-            yield Hops(part, way, of.sources[mine].astype(np.uint32), hops[own], of.labels[mine].astype(np.uint32))
+            yield HopMessage(
+                part, way, of.sources[mine].astype(np.uint32), hops[own], of.labels[mine].astype(np.uint32)
+            )
 
-    def _ends(self, approach: Approach, way: int, targets: Numbers, labels: Numbers) -> Flags:
+    def _ends(self, approach: PathNodes, way: int, targets: Numbers, labels: Numbers) -> Flags:
         """Whether steps by a transition, to some states and with some labels, end the path."""
         rules = self._rules
         if not self._wanted.any():
@@ -115,16 +117,16 @@ class Approaching:
         own = np.uint64(self._part << NODE_BITS)
         return states.astype(np.uint64) | own | (last.astype(np.uint64) << np.uint64(PART_BITS))
 
-    def hear(self, approach: Approach, told: Hops) -> None:
+    def receive(self, approach: PathNodes, told: HopMessage) -> None:
         """Take in a message. Before the first one of a round ``fresh`` must be cleared, and after the last one
         ``settle`` called."""
         self._learn(approach, told.states.astype(np.int64), told.way, told.hops, told.labels)
 
-    def settle(self, approach: Approach) -> None:
+    def settle(self, approach: PathNodes) -> None:
         """Propagate what the messages brought among the automaton states of each state."""
         self._stay(approach, np.flatnonzero(approach.fresh.any(axis=1)))
 
-    def _learn(self, approach: Approach, states: Numbers, way: int, hops: Numbers, labels: Numbers) -> bool:
+    def _learn(self, approach: PathNodes, states: Numbers, way: int, hops: Numbers, labels: Numbers) -> bool:
         """Record that a transition leads on from some states; returns whether any node is newly reached.
 
         Of the messages of one round the smallest hop counts, so that the path does not depend on the order of arrival.
@@ -139,7 +141,7 @@ class Approaching:
         approach.hops[at, q], approach.ways[at, q], approach.labels[at, q] = hops[new], way, labels[new]
         return bool((able & ~known).any())
 
-    def _stay(self, approach: Approach, some: Numbers) -> None:
+    def _stay(self, approach: PathNodes, some: Numbers) -> None:
         """Propagate along the step that changes nothing, for some states."""
         rules, none = self._rules, np.zeros(len(some), np.uint32)
         ways = [way for way in range(len(rules.origin)) if rules.passes[0, way]]

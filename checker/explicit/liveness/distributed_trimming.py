@@ -149,7 +149,7 @@ class Trimming:
 
     # ------------------------------------------------------------------------------------------------- rounds
 
-    def tell(self, region: Region) -> Iterator[TrimmingMessage]:
+    def messages(self, region: Region) -> Iterator[TrimmingMessage]:
         """The messages to other tasks, and to this one, about the nodes that are fresh."""
         if not self._stopping:
             for of in arrivals(self._steps, region.fresh):
@@ -172,7 +172,7 @@ class Trimming:
             own = parts[heads] == part
             yield TrimmingMessage(part, way, sources[heads][own].astype(np.uint32), joined[own])
 
-    def hear(self, region: Region, told: TrimmingMessage) -> None:
+    def receive(self, region: Region, told: TrimmingMessage) -> None:
         """Take in a message. Before the first one of a round ``fresh`` must be cleared, and after the last one
         ``settle`` called."""
         self._learn(region, told.states.astype(np.int64), told.way, told.marks)

@@ -45,11 +45,11 @@ def decider(search: BlockSearch, behaviours: Behaviours, sources: Sources, limit
     def make(graph: LabelledGraph, tables: ProductTables) -> BuchiProduct:
         return CompiledProduct(graph, tables, room.inner())
 
-    graph, state = Drawing(search, behaviours, room, limit).graph(), search.rows.__getitem__
+    graph, state = GraphBuilder(search, behaviours, room, limit).graph(), search.rows.__getitem__
     return Decider(search.model, behaviours.plan, graph, state, sources, make, whole=is_whole(search))
 
 
-class Drawing:
+class GraphBuilder:
     """Builds the graph of the states of a search, of the first ``limit`` of them if that is given.
 
     States are identified by their fingerprints. If two had the same one, the graph would not be that of the system, and
@@ -59,7 +59,7 @@ class Drawing:
     def __init__(self, search: BlockSearch, behaviours: Behaviours, room: Room, limit: int | None = None) -> None:
         self._search = search
         self._room = room
-        self._looking = Looking(behaviours.plan, behaviours.code)
+        self._looking = BehaviourReader(behaviours.plan, behaviours.code)
         self._machine = behaviours.code.machine
         self._size = len(search.rows) if limit is None else min(limit, len(search.rows))
         cap = int(SLACK * self._size) + 8
@@ -108,7 +108,7 @@ class RowBehaviour:
     labels: Numbers
 
 
-class Looking:
+class BehaviourReader:
     """Classifies states and steps; numbers kinds and labels as it meets them."""
 
     def __init__(self, plan: Plan, code: Compiled) -> None:

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import product
 from math import prod
 
-from assay.checker.interpreter.actions.action_memo import Recalled
+from assay.checker.interpreter.actions.action_memo import OutcomeMemo
 from assay.checker.interpreter.actions.action_prefix import GuardStep, LetStep, PickStep, PrefixStep, prefix_steps
 from assay.checker.interpreter.actions.codegen_actions import ActionPrefix, TieredCode, action_code
 from assay.checker.interpreter.actions.disabled_guards import FalseGuard, false_guards, rest_holds
@@ -84,10 +84,10 @@ class ActionMeaning:
         self._scope = scope
         self._writes = updates
         self._generated = TieredCode() if generated else None
-        self._recalled: Recalled | None = None
+        self._recalled: OutcomeMemo | None = None
         self._instances: tuple[Arguments, ...] | None = None
 
-    def _prepare(self) -> Recalled:
+    def _prepare(self) -> OutcomeMemo:
         """Analyse the body for ``results``, on its first call: most actions are only asked for ``outcomes``."""
         self._early, self._lets, self._late = self._divided()
         if self._generated is not None:
@@ -104,7 +104,7 @@ class ActionMeaning:
         self._early = [by_cost(guards, self._named) for guards in self._early]
         self._first: IdentityTupleMemo[list[tuple[Value, Locals]]] = IdentityTupleMemo(limit=FIRST_KEPT)
         self._first_reads = self._read_first(self._scope)
-        self._recalled = Recalled(self.node.body, self.names[0] if self.names else None, self._scope)
+        self._recalled = OutcomeMemo(self.node.body, self.names[0] if self.names else None, self._scope)
         return self._recalled
 
     @property

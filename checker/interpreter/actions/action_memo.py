@@ -34,7 +34,7 @@ class _Outcome(NamedTuple):
     cut: Cut | None
 
 
-class Recalled:
+class OutcomeMemo:
     """The outcomes of an action, kept by what its body reads."""
 
     __slots__ = ("_cells", "_known", "_whole", "_written")

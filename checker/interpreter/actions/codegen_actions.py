@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, assert_never
 
 from assay.checker.interpreter.actions.action_prefix import GuardStep, LetStep, PickStep, PrefixStep
-from assay.checker.interpreter.actions.guard_order import LONG, cost_of, demanded, needed
+from assay.checker.interpreter.actions.guard_order import LONG, cost_of, needed, required_values
 from assay.checker.interpreter.actions.outcome import Cut, Successor
 from assay.checker.interpreter.actions.update import PendingWrite, Updater
 from assay.checker.interpreter.expressions.codegen_expressions import NO_VALUE, PythonWriter
@@ -134,7 +134,7 @@ class _Action:
 
     def run(self, updates: Sequence[k.Statement]) -> Run:
         """The function."""
-        updates = narrowly(updates)
+        updates = entry_assignments(updates)
         self._level(0)
         for at, name in enumerate(self._parameters):
             self._line(f"for {self._source.bind(name)} in choices[{at}]:")
@@ -212,7 +212,7 @@ class _Action:
 
     def _pick(self, step: PickStep, later: Sequence[PrefixStep]) -> None:
         """Write the loop over a pick, or the only value that a later guard allows it to have."""
-        wanted = [each for other in later for each in demanded(other, step.name, self._known)]
+        wanted = [each for other in later for each in required_values(other, step.name, self._known)]
         asked = [self._source.of(each) for each in wanted[:1]]
         elements = self._source.elements(step.node.domain, ordered=not asked)
         name = self._source.bind(step.name)
@@ -260,7 +260,7 @@ class _Action:
         self._line(f"writes.append(PendingWrite({position}, ({path}), {value}, {source.give(node)}))")
 
 
-def narrowly(updates: Sequence[k.Statement]) -> list[k.Statement]:
+def entry_assignments(updates: Sequence[k.Statement]) -> list[k.Statement]:
     """Updates in which ``m := m with {k -> v}`` becomes an assignment to the entry ``m[k]``.
 
     Only the new entry is then checked against ranges and capacity; the others were checked before. A variable with

@@ -101,7 +101,7 @@ def narrowed(steps: Sequence[PrefixStep], known: Iterable[str], scope: Evaluatio
     for at, step in enumerate(steps):
         match step:
             case PickStep(node, name, elements, needs):
-                wanted = [each for later in steps[at + 1 :] for each in demanded(later, name, names)]
+                wanted = [each for later in steps[at + 1 :] for each in required_values(later, name, names)]
                 asked = [scope.meaning(each) for each in wanted]
                 found.append(PickStep(node, name, _among(elements, asked) if asked else elements, needs))
                 names.add(name)
@@ -113,14 +113,14 @@ def narrowed(steps: Sequence[PrefixStep], known: Iterable[str], scope: Evaluatio
     return found
 
 
-def demanded(step: PrefixStep, name: str, known: set[str]) -> Iterator[k.Expr]:
+def required_values(step: PrefixStep, name: str, known: set[str]) -> Iterator[k.Expr]:
     """The values that a guard requires a local to have, as far as they are known before it."""
     if not isinstance(step, GuardStep) or step.is_bound:
         return
     condition = step.node.condition
     match condition:
-        case k.Logic(op="implies", parts=(k.Const(_, True), demanded)):
-            condition = demanded
+        case k.Logic(op="implies", parts=(k.Const(_, True), required_values)):
+            condition = required_values
         case _:
             pass
     match condition:

@@ -29,7 +29,7 @@ def heeding(heed: Callable[[], None]) -> Iterator[None]:
         _asked.heed = before
 
 
-def heed() -> None:
+def check_cancelled() -> None:
     """Call the callback of this thread, if there is one."""
     if _asked.heed is not None:
         _asked.heed()

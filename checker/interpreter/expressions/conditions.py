@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from assay.checker.interpreter.expressions.cancellation import EVERY, heed
+from assay.checker.interpreter.expressions.cancellation import EVERY, check_cancelled
 from assay.checker.interpreter.expressions.enumerate_set import listing
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.values.node_unions import Condition
@@ -109,7 +109,7 @@ def _quantified(node: k.Quantified, scope: EvaluationScope) -> Meaning:
         looked_at += len(values)
         if looked_at > EVERY:
             looked_at = 0
-            heed()
+            check_cancelled()
         if evaluated is not None and nonempty is not None:
             evaluated.add(node)
             if values:

@@ -32,13 +32,13 @@ _ABSENT = object()
 """Stands for "not in the memo", because None is a value."""
 
 
-Consulted = dict[tuple["Remembered | WatchedMembership", tuple[Any, ...]], None]
+Consulted = dict[tuple["ValueMemo | WatchedMembership", tuple[Any, ...]], None]
 """What an evaluation used: memoised expressions, each with the values of its locals."""
 
 _watchers: list[Consulted] = []
 
 
-class Remembered:
+class ValueMemo:
     """The values of an expression, kept by what it reads: some variables, and some locals."""
 
     __slots__ = ("_known", "names", "plain", "positions")
@@ -94,15 +94,15 @@ def consulted() -> Iterator[Consulted]:
         _watchers.pop()
 
 
-def remembering(expr: k.Expr, scope: EvaluationScope) -> Meaning:
+def memoised(expr: k.Expr, scope: EvaluationScope) -> Meaning:
     """The function that evaluates an expression with a memo, where that pays off."""
-    if scope.old or scope.evaluated is not None or not (is_remembered(expr) or is_watched(expr)):
+    if scope.old or scope.evaluated is not None or not (is_memoised(expr) or is_watched(expr)):
         return meaning(expr, scope)
     if is_watched(expr):
         return WatchedMembership(meaning(expr, scope), sorted(free_locals(expr)))
     plain = _membership(expr, scope) or meaning(expr, scope)
     positions = sorted(scope.positions[name] for name in variables_of(expr))
-    return Remembered(plain, positions, sorted(free_locals(expr)))
+    return ValueMemo(plain, positions, sorted(free_locals(expr)))
 
 
 def _membership(expr: k.Expr, scope: EvaluationScope) -> Meaning | None:
@@ -121,8 +121,8 @@ def _membership(expr: k.Expr, scope: EvaluationScope) -> Meaning | None:
     for inside, outside in sides:
         generator = k.Generator(binder, domain)
         image = k.Image(t.SetType(inside.type), inside, (generator,), None)
-        if binder.name not in free_locals(outside) and not free_locals(image) and is_remembered(image):
-            return _asked(remembering(image, scope), scope.meaning(outside), meaning(expr, scope))
+        if binder.name not in free_locals(outside) and not free_locals(image) and is_memoised(image):
+            return _asked(memoised(image, scope), scope.meaning(outside), meaning(expr, scope))
     return None
 
 
@@ -136,7 +136,7 @@ def _asked(values: Meaning, wanted: Meaning, plain: Meaning) -> Meaning:
     return contains
 
 
-def is_remembered(expr: k.Expr) -> bool:
+def is_memoised(expr: k.Expr) -> bool:
     """Whether an expression is memoised: it takes long, and what it depends on is compared in constant time."""
     if not isinstance(expr, WORTH_IT) or not variables_of(expr):
         return False
@@ -161,7 +161,7 @@ def is_watched(expr: k.Expr) -> bool:
 
 def read_directly(expr: k.Expr) -> frozenset[str]:
     """The variables that an expression reads outside of memoised parts."""
-    if is_remembered(expr) or is_watched(expr):
+    if is_memoised(expr) or is_watched(expr):
         return frozenset()
     own = {expr.name} if isinstance(expr, k.StateVar) else set()
     return frozenset(own).union(*map(read_directly, children(expr)))

@@ -172,7 +172,7 @@ class ActionWriter:
                 # One branch per guard, and no attempt to evaluate several guards at once: early exits save more than
                 # mispredicted branches cost (156 ns a state of r3l2m2e2 against 244).
                 value, undefined = self.lowering.apart(lambda each=each: self.lowering.flag(each.condition))  # type: ignore[misc]
-                self._give_up(undefined, cut, at, end)
+                self._require_defined(undefined, cut, at, end)
                 if each.kind == "bound":
                     cut_here = self._bound(number, each, value, at, cut, end)
                     if cut_here is not None:
@@ -183,7 +183,7 @@ class ActionWriter:
                     return
             elif isinstance(each, k.Let):
                 symbol, undefined = self.lowering.apart(lambda each=each: self.lowering.lower(each.value))  # type: ignore[misc]
-                self._give_up(undefined, cut, at, end)
+                self._require_defined(undefined, cut, at, end)
                 self.lowering.bound[each.binder.name] = symbol
             else:
                 assert isinstance(each, k.Pick)
@@ -194,7 +194,7 @@ class ActionWriter:
         else:
             self._update(number, end)
 
-    def _give_up(self, undefined: Scalar, cut: CutInstance | None, at: int, end: str) -> None:
+    def _require_defined(self, undefined: Scalar, cut: CutInstance | None, at: int, end: str) -> None:
         """Continue only where the value computed last is defined; otherwise the instance is stuck, or cut behind a
         false bound."""
         if undefined.known == 0:
@@ -256,7 +256,7 @@ class ActionWriter:
 
     def _pick(self, number: int, pick: k.Pick, at: int, cut: CutInstance | None, end: str) -> None:
         domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering, self.unrolling))
-        self._give_up(undefined, cut, at, end)
+        self._require_defined(undefined, cut, at, end)
         name = pick.binder.name
 
         def chosen(symbol: Symbol, after: str) -> None:
@@ -364,7 +364,7 @@ class ActionWriter:
 
     def _update(self, number: int, end: str) -> None:
         updates = Updates(self.action.body[self._prefix :], self.state, self._types, self.lowering)
-        self._give_up(updates.undefined, None, self._prefix, end)
+        self._require_defined(updates.undefined, None, self._prefix, end)
         for name, exceeded in updates.exceeding():
             self._capacity(name, exceeded, end)
         self.runtime.put(ContextSlot.ALIVE, word(1))

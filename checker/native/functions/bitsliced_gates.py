@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from assay.checker.aig.graph import TRUE
 from assay.checker.layout.call_frame import NEVER, ContextSlot
 from assay.checker.layout.row import WORD
-from assay.checker.native.functions.bitsliced_prefilter import Sieve
+from assay.checker.native.functions.bitsliced_prefilter import Prefilter
 
 ROWS = WORD
 """So many rows are looked at together: their bits fill a word."""
@@ -30,7 +30,7 @@ class PrefilterBits:
     count: int
 
 
-def places(sieve: Sieve) -> tuple[list[PrefilterBits | None], int]:
+def places(sieve: Prefilter) -> tuple[list[PrefilterBits | None], int]:
     """Where the answers about each action lie (None: the action is not prefiltered), and the number of answer words per
     row."""
     found: list[PrefilterBits | None] = []
@@ -46,7 +46,7 @@ def places(sieve: Sieve) -> tuple[list[PrefilterBits | None], int]:
     return found, word + 1
 
 
-def sieve_functions(sieve: Sieve, words: int, guards: Mapping[str, int]) -> str:
+def prefilter_functions(sieve: Prefilter, words: int, guards: Mapping[str, int]) -> str:
     """The functions ``@sieve`` and, if properties are prefiltered, ``@decided``; ``guards`` are positions in the array
     of decisive guards."""
     parts = [_transpose(), _planes(words, _used(sieve))]
@@ -58,7 +58,7 @@ def sieve_functions(sieve: Sieve, words: int, guards: Mapping[str, int]) -> str:
     return "\n".join(parts)
 
 
-def _used(sieve: Sieve) -> list[int]:
+def _used(sieve: Prefilter) -> list[int]:
     """The words of a row of which some gate reads a bit."""
     roots = [literal for literals in (*sieve.actions, sieve.decided) for literal in literals or ()]
     return sorted({sieve.positions[node] // WORD for node in sieve.gates.cone(roots) if node in sieve.positions})
@@ -70,7 +70,7 @@ def _used(sieve: Sieve) -> list[int]:
 class _Writer:
     """Writes gates as instructions on planes. The plane of an input is in the block, or given."""
 
-    def __init__(self, sieve: Sieve, given: Mapping[int, str]) -> None:
+    def __init__(self, sieve: Prefilter, given: Mapping[int, str]) -> None:
         self.lines: list[str] = []
         self._gates = sieve.gates
         self._positions = sieve.positions
@@ -106,7 +106,7 @@ class _Writer:
 
 
 def _sieve(
-    sieve: Sieve, told: Sequence[PrefilterBits | None], groups: int, words: int, guards: Mapping[str, int]
+    sieve: Prefilter, told: Sequence[PrefilterBits | None], groups: int, words: int, guards: Mapping[str, int]
 ) -> str:
     lines, given = [_at(ContextSlot.DECISIVE, "array"), "  %marks = load ptr, ptr %array"], dict[int, str]()
     for name, literal in sieve.marks.items():
@@ -132,7 +132,7 @@ def _sieve(
     return _function("void @sieve(ptr %context, ptr %rows, ptr %told)", words, body, "ret void")
 
 
-def _decided(sieve: Sieve, words: int) -> str:
+def _decided(sieve: Prefilter, words: int) -> str:
     """The function ``@decided``: bits of the rows that decide a property, or leave it without value, for the first
     time."""
     assert sieve.decided is not None

@@ -68,7 +68,7 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Sieve:
+class Prefilter:
     """Gates on the bits of a row. ``positions`` maps each input, by its node, to the position of its bit in the row's
     words.
 
@@ -85,7 +85,7 @@ class Sieve:
     decided: list[int] | None
 
 
-class SieveWriter:
+class PrefilterWriter:
     """Makes the prefilter of a kernel; ``strict`` as in ``Lowering``."""
 
     def __init__(self, kernel: k.Kernel, layout: RowLayout, strict: frozenset[str]) -> None:
@@ -99,10 +99,10 @@ class SieveWriter:
         self._lowering = Lowering(self._code, StateSymbols(row, layout, kernel.variables), strict=strict)
         self._marks: dict[str, int] = {}
 
-    def sieve(self, properties: Sequence[k.Property]) -> Sieve:
+    def sieve(self, properties: Sequence[k.Property]) -> Prefilter:
         """The prefilter, with these properties of states."""
         actions = [self._action(self._kernel.action(name)) for name in self._kernel.next]
-        return Sieve(self._gates, self._positions, actions, self._marks, self._decided(properties))
+        return Prefilter(self._gates, self._positions, actions, self._marks, self._decided(properties))
 
     def _action(self, action: k.Action) -> list[int] | None:
         try:

@@ -31,7 +31,7 @@ from assay.checker.native.lowering.binder_elements import (
     set_of,
 )
 from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
-from assay.checker.native.lowering.loops import each, heed
+from assay.checker.native.lowering.loops import each, return_if_halted
 from assay.checker.native.lowering.pack_unpack import Packer, RowWords
 from assay.checker.native.lowering.updates import SymbolicWrite, Updates, collect
 from assay.checker.native.symbols.merge import same
@@ -104,7 +104,7 @@ class _InitialWriter:
         """The beginning of a function: it may have to pause, and reads what was picked."""
         code = self._writing.code()
         runtime = Runtime(code)
-        heed(code)
+        return_if_halted(code)
         left, spent, on = runtime.get(ContextSlot.BUDGET), code.name("spent"), code.name("on")
         code.branch(code.compare("eq", left, word(0)), spent, on)
         code.label(spent)

@@ -10,8 +10,8 @@ from assay.checker.layout.call_frame import ContextSlot, Starts
 from assay.checker.layout.refinement_image import ImageLayout, argument_layout, image_layout
 from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, row_layout
 from assay.checker.native.functions.action import ActionWriter, InstanceFlags, LabelPositions
-from assay.checker.native.functions.bitsliced_gates import sieve_functions
-from assay.checker.native.functions.bitsliced_prefilter import SieveWriter, condition_of
+from assay.checker.native.functions.bitsliced_gates import prefilter_functions
+from assay.checker.native.functions.bitsliced_prefilter import PrefilterWriter, condition_of
 from assay.checker.native.functions.canonical_row import canonical_functions
 from assay.checker.native.functions.initial_states import initial_functions
 from assay.checker.native.functions.refinement_image import image_function
@@ -77,7 +77,7 @@ def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
     ]
     others = [partial(_states, kernel, layout, ()), partial(_stop, kernel, layout, deadlock=False)]
     functions = written([*actions, *others, partial(_conditions, kernel, layout, conditions)])
-    sieve = SieveWriter(kernel, layout, frozenset()).sieve(())
+    sieve = PrefilterWriter(kernel, layout, frozenset()).sieve(())
     text = "\n".join(
         [
             _prelude(layout.words),
@@ -86,7 +86,7 @@ def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
             inspect_function(sieve, layout.words),
             _prints(layout.words),
             _judge(layout.words, 2 * len(conditions)),
-            sieve_functions(sieve, layout.words, guards.positions),
+            prefilter_functions(sieve, layout.words, guards.positions),
             *functions,
         ]
     )
@@ -125,14 +125,14 @@ def program(
         ],
         frozenset() if group is None else group.names,
     )
-    sieve = SieveWriter(kernel, layout, frozenset() if group is None else group.names).sieve(states)
+    sieve = PrefilterWriter(kernel, layout, frozenset() if group is None else group.names).sieve(states)
     fixed = [
         _prelude(layout.words),
         _emit(layout.words, has_steps=bool(steps), symmetric=group is not None, arguments=arguments is not None),
         expand_function(sieve, layout.words),
         inspect_function(sieve, layout.words),
         _prints(layout.words),
-        sieve_functions(sieve, layout.words, guards.positions),
+        prefilter_functions(sieve, layout.words, guards.positions),
     ]
     orbits = [] if group is None else canonical_functions(kernel, layout, group)
     initial = initial_functions(kernel, layout, hits, frozenset() if group is None else group.names)

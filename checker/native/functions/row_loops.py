@@ -6,11 +6,11 @@ from __future__ import annotations
 from assay.checker.layout.call_frame import ContextSlot
 from assay.checker.layout.row import WORD
 from assay.checker.native.functions.bitsliced_gates import ROWS, PrefilterBits, places
-from assay.checker.native.functions.bitsliced_prefilter import Sieve
+from assay.checker.native.functions.bitsliced_prefilter import Prefilter
 from assay.checker.native.functions.runtime import over_rows
 
 
-def expand_function(sieve: Sieve, words: int) -> str:
+def expand_function(sieve: Prefilter, words: int) -> str:
     """The function ``@expand``: the successors of ``%n`` rows. It returns how many of the rows were expanded.
 
     For each full 64 rows the prefilter first says which instances may do something; for the remaining rows all may.
@@ -122,7 +122,7 @@ def _last(told: list[PrefilterBits | None]) -> str:
     return next((f"after{number}" for number in reversed(range(len(told))) if told[number] is not None), "walk")
 
 
-def inspect_function(sieve: Sieve, words: int) -> str:
+def inspect_function(sieve: Prefilter, words: int) -> str:
     """The function ``@inspect``: checks the properties of states in ``%n`` rows, the first of which has the number
     ``%base``."""
     call = "%here = add i64 %i, %base\n  call void @states(ptr %context, ptr %row, i64 %here)"

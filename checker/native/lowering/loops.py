@@ -57,7 +57,7 @@ LEVELS = (UnrollBudget(64, 16, 64, 9), UnrollBudget(8, 4, 8, 3), UnrollBudget(1,
 """From the fastest code to the shortest."""
 
 
-def heed(code: FunctionBuilder) -> None:
+def return_if_halted(code: FunctionBuilder) -> None:
     """Return at once if the caller cancelled the call (``@set_halt``), from a function without a result.
 
     The load is volatile, so that LLVM does not hoist it out of the loop.
@@ -155,7 +155,7 @@ class _Loop:
             code.do(f"{each.text} = phi i{each.bits} [ {start}, %{before} ], [ {after}, %{self.last} ]")
         code.branch(self._goes_on(before), inside, self.done)
         code.label(inside)
-        heed(code)
+        return_if_halted(code)
         self.position = code.lowest(self.counter) if isinstance(over, Scalar) else self.counter
 
     def _goes_on(self, before: str) -> Scalar:

@@ -35,7 +35,7 @@ LISTED = 1024
 Term = Callable[[Rename], k.Expr]
 
 
-class UnspeakableError(Exception):
+class InexpressibleError(Exception):
     """Bits that the language cannot express in a short statement, such as a slot of a sorted collection."""
 
 
@@ -52,7 +52,7 @@ class Leaf:
 
 
 def leaves(layout: RowLayout, variables: tuple[k.Variable, ...]) -> Iterator[Leaf]:
-    """The leaves of all variables. Raises ``UnspeakableError`` at one that cannot be enumerated."""
+    """The leaves of all variables. Raises ``InexpressibleError`` at one that cannot be enumerated."""
     for variable, place in zip(variables, layout.places, strict=True):
         yield from _leaves(place.shape, variable.type, _variable(variable), place.shift)
 
@@ -81,7 +81,7 @@ def _leaves(shape: Shape, of: t.Type, path: Term, shift: int) -> Iterator[Leaf]:
         case SlotsShape(kind="seq"):
             yield from _sequence(shape, of, path, shift)
         case SlotsShape():
-            raise UnspeakableError("a collection kept in sorted slots")
+            raise InexpressibleError("a collection kept in sorted slots")
         case _:
             assert_never(shape)
 
@@ -92,7 +92,7 @@ def _whole(shape: Shape, of: t.Type, path: Term, shift: int) -> Leaf:
 
 def _codes(shape: Shape, of: t.Type) -> tuple[tuple[int, Value], ...]:
     if cardinality(of) > LISTED:
-        raise UnspeakableError("a place with so many values")
+        raise InexpressibleError("a place with so many values")
     return tuple((encode(value, shape), value) for value in universe(of).values)
 
 

@@ -13,7 +13,7 @@ from itertools import combinations, count
 
 from assay.checker.interpreter.expressions.traverse import assignments, variables_of
 from assay.checker.interpreter.values.node_unions import kind
-from assay.checker.symbolic.certificate.statements import exchanged
+from assay.checker.symbolic.certificate.statements import with_parts_replaced
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 
@@ -155,7 +155,7 @@ def _statement(places: Sequence[StatePlace], conclusion: k.Expr, premises: tuple
 
 def renamed(expr: k.Expr, names: dict[str, k.Local]) -> k.Expr:
     """The expression with bound variables replaced."""
-    return exchanged(expr, lambda each: names.get(each.name) if isinstance(each, k.Local) else None)
+    return with_parts_replaced(expr, lambda each: names.get(each.name) if isinstance(each, k.Local) else None)
 
 
 def nearby(kernel: k.Kernel, names: frozenset[str]) -> frozenset[str]:

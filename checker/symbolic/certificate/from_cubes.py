@@ -17,7 +17,7 @@ from assay.checker.interpreter.expressions.traverse import descendants
 from assay.checker.print_kernel import print_expression
 from assay.checker.symbolic.certificate.bits_to_places import Leaf, Term, leaves
 from assay.checker.symbolic.certificate.candidates import renamed
-from assay.checker.symbolic.certificate.statements import written_out
+from assay.checker.symbolic.certificate.statements import idiomatic_text
 from assay.checker.symbolic.certificate.terms import Rename
 from assay.checker.symbolic.encode.transition_system import System
 from assay.checker.symbolic.encode.verdict import Cube
@@ -38,11 +38,11 @@ class Certificate:
     @property
     def lines(self) -> tuple[str, ...]:
         """The statements as lines of a spec."""
-        return tuple(written_out(each.condition) for each in self.conjuncts)
+        return tuple(idiomatic_text(each.condition) for each in self.conjuncts)
 
 
 def statements(system: System, cubes: Sequence[Cube]) -> list[k.Expr]:
-    """The statements that no state is in a cube. Raises ``UnspeakableError`` where the language cannot express some
+    """The statements that no state is in a cube. Raises ``InexpressibleError`` where the language cannot express some
     bits."""
     writer = _Writer(system)
     found: dict[str, k.Expr] = {}

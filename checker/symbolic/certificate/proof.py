@@ -43,7 +43,7 @@ def assuming(labels: Sequence[str]) -> str:
     return f"; assumed: {', '.join(f'bound `{label}`' for label in labels)}" if labels else ""
 
 
-def statements_said(count: int) -> str:
+def statement_count(count: int) -> str:
     """A phrase for the number of inductive statements."""
     return f"{count} inductive statement{'s' if count != 1 else ''}"
 

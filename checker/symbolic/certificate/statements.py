@@ -11,7 +11,7 @@ from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 
 
-def written_out(statement: k.Expr) -> str:
+def idiomatic_text(statement: k.Expr) -> str:
     """The text of a statement. Parsed as part of its spec, it has the same meaning."""
     binders: list[tuple[k.Local, k.Expr]] = []
     body = statement
@@ -48,7 +48,7 @@ def _with_patterns(body: k.Logic) -> k.Expr:
         names = {read: k.Local(read.type, f"{_stem(read)}_{number + i + 1}") for i, read in enumerate(wanted[1])}
         number += len(names)
         pattern = k.Local(t.BOOL, _pattern(each, wanted[0], names))
-        *rest, conclusion = [exchanged(part, names.get) for part in later]
+        *rest, conclusion = [with_parts_replaced(part, names.get) for part in later]
         premises = (*premises[:at], pattern, *rest)
     joined = premises[0] if len(premises) == 1 else k.Logic(t.BOOL, "and", tuple(premises))
     return k.Logic(t.BOOL, "implies", (joined, conclusion))
@@ -86,7 +86,7 @@ def _pattern(test: k.Expr, width: int, names: dict[k.Expr, k.Local]) -> str:
     return f"{print_expression(test.operand, 10)} is {head}({shown})"
 
 
-def exchanged(expr: k.Expr, other: Callable[[k.Expr], k.Expr | None]) -> k.Expr:
+def with_parts_replaced(expr: k.Expr, other: Callable[[k.Expr], k.Expr | None]) -> k.Expr:
     """The expression with parts replaced by others."""
     new = other(expr)
     if new is not None:
@@ -94,7 +94,7 @@ def exchanged(expr: k.Expr, other: Callable[[k.Expr], k.Expr | None]) -> k.Expr:
 
     def changed(part: object) -> object:
         if isinstance(part, k.Expr):
-            return exchanged(part, other)
+            return with_parts_replaced(part, other)
         return tuple(map(changed, part)) if type(part) is tuple else part
 
     parts = {f.name: changed(getattr(expr, f.name)) for f in fields(expr) if f.name not in {"type", "span", "binder"}}

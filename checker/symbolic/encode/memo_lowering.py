@@ -21,7 +21,7 @@ CHEAP = (k.Local, k.StateVar)
 """Nodes that cost no more than a look-up."""
 
 
-class Remembering(Lowering):
+class MemoLowering(Lowering):
     """A lowering that identifies expressions by object identity, and therefore keeps those that it has met alive."""
 
     def __init__(

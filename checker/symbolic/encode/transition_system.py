@@ -23,7 +23,7 @@ from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.reference.property_monitor import DEADLOCK, DEFINED
 from assay.checker.report import State as Values
 from assay.checker.symbolic.encode.ground_actions import Ground, Outcomes, all_outcomes
-from assay.checker.symbolic.encode.memo_lowering import Remembering
+from assay.checker.symbolic.encode.memo_lowering import MemoLowering
 from assay.checker.symbolic.encode.valid_rows import is_state
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
@@ -174,7 +174,7 @@ class _Encoder:
         self.state = StateSymbols(self.row, self.layout, kernel.variables)
 
     def _lowering(self) -> Lowering:
-        return Remembering(self.code, self.state, strict=self.strict)
+        return MemoLowering(self.code, self.state, strict=self.strict)
 
     def system(self, selected: frozenset[str] | None) -> System:
         """Encode the whole kernel."""
@@ -250,7 +250,7 @@ class _Encoder:
 
     def _lowering_of(self, step: Step) -> Lowering:
         row = input_row(self.code, self.layout, spread(self.layout, step[0]))
-        return Remembering(self.code, StateSymbols(row, self.layout, self.kernel.variables), self.state, self.strict)
+        return MemoLowering(self.code, StateSymbols(row, self.layout, self.kernel.variables), self.state, self.strict)
 
     def _dead(self, alive: int, lowering: Lowering) -> tuple[int, int]:
         """When the system has stopped where it must not, and when a ``terminal`` that matters is undefined."""

@@ -42,7 +42,7 @@ def sampled(system: System, initial: Sequence[Bits]) -> Iterator[NDArray[np.uint
         yield rows
 
 
-def walked_into(system: System, initial: Sequence[Bits], literals: Sequence[int]) -> list[bool]:
+def hit_by_walks(system: System, initial: Sequence[Bits], literals: Sequence[int]) -> list[bool]:
     """For each condition whether it holds in an initial state, or in one that a random walk visits."""
     begun = np.array([initial[at % len(initial)] for at in range(WALKS)], dtype=np.uint8)
     found = [False] * len(literals)

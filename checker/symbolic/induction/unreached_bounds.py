@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from assay.checker.report import Report, State
-from assay.checker.symbolic.certificate.bits_to_places import UnspeakableError
+from assay.checker.symbolic.certificate.bits_to_places import InexpressibleError
 from assay.checker.symbolic.certificate.from_cubes import statements
 from assay.checker.symbolic.encode.transition_system import System
 from assay.checker.symbolic.encode.verdict import Cube, Unsafe
 from assay.checker.symbolic.induction.ic3 import Ic3
 from assay.checker.symbolic.induction.inductive_check import Induction
-from assay.checker.symbolic.induction.mined_invariants import walked_into
+from assay.checker.symbolic.induction.mined_invariants import hit_by_walks
 from assay.checker.symbolic.sat.incremental import OutOfBudgetError
 from assay.checker.symbolic.smt.recheck import SecondOpinion
 
@@ -27,7 +27,7 @@ FEW = 40
 Expired = Callable[[], bool]
 
 
-class Searched(Protocol):
+class ExhaustiveAnswer(Protocol):
     """The answer of an exhaustive search: one that was made, or with ``made`` one made on demand; None if there can be
     none."""
 
@@ -35,10 +35,12 @@ class Searched(Protocol):
         """The answer."""
 
 
-class Unhit:
+class UnreachedBounds:
     """Asks about the bounds of a system; ``known`` is an inductive set of cubes."""
 
-    def __init__(self, system: System, initial: Sequence[State], known: Sequence[Cube], searched: Searched) -> None:
+    def __init__(
+        self, system: System, initial: Sequence[State], known: Sequence[Cube], searched: ExhaustiveAnswer
+    ) -> None:
         self.system = system
         self.kernel = system.kernel
         self._initial = initial
@@ -55,7 +57,7 @@ class Unhit:
             return {label for label in asked if not known.bounds.get(label)}
         if not asked:
             return set()
-        hit = walked_into(self.system, self._rows, [self.system.cuts[label] for label in asked])
+        hit = hit_by_walks(self.system, self._rows, [self.system.cuts[label] for label in asked])
         left = [label for label, cut in zip(asked, hit, strict=True) if not cut]
         found = set()
         for label in left:
@@ -77,7 +79,7 @@ class Unhit:
         """Whether the statements are inductive and exclude the cut, over the gates and in the second encoding."""
         try:
             said = statements(self.system, self._known)
-        except UnspeakableError:
+        except InexpressibleError:
             return False
         induction = Induction(self.kernel, said, self._initial, expired)
         try:

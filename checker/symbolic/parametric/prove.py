@@ -26,7 +26,7 @@ from assay.checker.report import Outcome, PropertyResult, Report, State, Statist
 from assay.checker.report_assembly import refuse_unknown_names
 from assay.checker.symbolic.certificate.candidates import Templates, nearby, written
 from assay.checker.symbolic.certificate.from_cubes import Certificate, conjuncts
-from assay.checker.symbolic.certificate.proof import Proofs, proved, statements_said
+from assay.checker.symbolic.certificate.proof import Proofs, proved, statement_count
 from assay.checker.symbolic.encode.initial import initial_states
 from assay.checker.symbolic.induction.inductive_check import Induction
 from assay.checker.symbolic.parametric.size_independence import depends_on_size
@@ -146,7 +146,7 @@ class _AnyProver:
             except OutOfBudgetError as error:
                 reason = str(error)
         if reason is None:
-            how = f"proved for any size, by {statements_said(len(self.certificates[prop.name].conjuncts))}"
+            how = f"proved for any size, by {statement_count(len(self.certificates[prop.name].conjuncts))}"
             return proved(prop.name, prop.kind, prop.span, how, _assumed_lengths(self.kernel))
         return PropertyResult(prop.name, prop.kind, Outcome.UNKNOWN, prop.span, reason)
 
@@ -158,7 +158,7 @@ class _AnyProver:
             why = str(error)
         if why is not None:
             return PropertyResult(DEFINED, DEFINED, Outcome.UNKNOWN, NOWHERE, why)
-        how = f"proved for any size, by {statements_said(len(self.certificates[DEFINED].conjuncts))}"
+        how = f"proved for any size, by {statement_count(len(self.certificates[DEFINED].conjuncts))}"
         return proved(DEFINED, DEFINED, NOWHERE, how, _assumed_lengths(self.kernel))
 
     def _why_not_defined(self, properties: Sequence[k.Property]) -> str | None:

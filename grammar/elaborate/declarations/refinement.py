@@ -28,7 +28,7 @@ from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.module_tree import ModuleFile, ModuleTree
 from assay.grammar.elaborate.scopes.context import Context, Fresh, erroneous
 from assay.grammar.elaborate.scopes.scope import Scope
-from assay.grammar.elaborate.scopes.symbol_tables import Behind
+from assay.grammar.elaborate.scopes.symbol_tables import LayeredNames
 from assay.grammar.elaborate.types.coercion import convert
 
 
@@ -89,7 +89,7 @@ class Mapped:
 
     def refinement(self, scope: Scope) -> kernel.Refinement:
         """The refinement; it is complete only if no error was recorded."""
-        inside = replace(scope, used=Behind(scope.used, names_of(self.abstract.units)))
+        inside = replace(scope, used=LayeredNames(scope.used, names_of(self.abstract.units)))
         values = self._values(inside)
         actions = tuple(self._actions(inside))
         name = property_name(self.declaration)

@@ -7,7 +7,7 @@ from assay.grammar.elaborate.expressions.locals import declare
 from assay.grammar.elaborate.expressions.logic import condition
 from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, mentions, without_option
-from assay.grammar.elaborate.types.coercion import favouring
+from assay.grammar.elaborate.types.coercion import converted_if_possible
 from assay.grammar.elaborate.types.domains import check_enumerable_type, sequence_domain, set_domain
 from assay.grammar.kernel.types import BOOL, MapType, SeqType, SetType, Type
 
@@ -79,7 +79,7 @@ def _check_one_sequence(expr: syntax.Image, generators: list[kernel.Generator], 
 def _element(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Expr:
     wanted = without_option(hint)
     item = wanted.item if isinstance(wanted, SetType | SeqType) else None
-    return cx.settled(favouring(cx.attempt(expr.element, item), item))
+    return cx.settled(converted_if_possible(cx.attempt(expr.element, item), item))
 
 
 def tabulated(expr: syntax.Tabulate, cx: Context, hint: Type | None) -> kernel.Expr:
@@ -98,7 +98,7 @@ def tabulated(expr: syntax.Tabulate, cx: Context, hint: Type | None) -> kernel.E
     local, scope = declare(expr.name, item, cx)
     inner = cx.within(scope)
     wanted_value = None if wanted_map is None else wanted_map.value
-    value = cx.settled(favouring(inner.attempt(expr.value, wanted_value), wanted_value))
+    value = cx.settled(converted_if_possible(inner.attempt(expr.value, wanted_value), wanted_value))
     if failed(domain, value):
         return erroneous(expr.span)
     partial = not isinstance(domain, kernel.TypeDomain) or (wanted_map is not None and wanted_map.partial)

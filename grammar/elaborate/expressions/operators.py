@@ -19,7 +19,7 @@ from assay.grammar.elaborate.scopes.type_relations import (
 )
 from assay.grammar.elaborate.types.coercion import convert
 from assay.grammar.elaborate.types.domains import interval_type
-from assay.grammar.elaborate.types.unify import leans, together
+from assay.grammar.elaborate.types.unify import depends_on_neighbours, together
 from assay.grammar.kernel.types import BOOL, INT, AtomType, BagType, MapType, OptionType, SeqType, SetType, Type
 
 COMBINATIONS: dict[tuple[str, type[Type]], Literal["union", "difference", "intersection", "concat"]] = {
@@ -109,7 +109,7 @@ def _inapplicable(expr: syntax.Binary, left: kernel.Expr, right: kernel.Expr, cx
 
 
 def _membership(expr: syntax.Binary, cx: Context) -> kernel.Expr:
-    if leans(expr.left, cx.scope):
+    if depends_on_neighbours(expr.left, cx.scope):
         collection = cx.infer(expr.right)
         item = cx.attempt(expr.left, _erased_element(collection.type))
     else:

@@ -15,7 +15,7 @@ from assay.grammar.elaborate.scopes.scope import ValueEntity
 from assay.grammar.kernel.types import BOOL, Type
 
 
-def elsewhen(cx: Context, elaborate: Callable[[Context], kernel.Expr]) -> kernel.Expr:
+def in_another_state(cx: Context, elaborate: Callable[[Context], kernel.Expr]) -> kernel.Expr:
     """Elaborate something that is read in another state.
 
     Pattern variables keep their present values, so those that are used get a ``LetIn`` around the result. What is known
@@ -46,7 +46,7 @@ def old(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
         operand = inner.infer(expr.arguments[0].value, hint)
         return operand if failed(operand) else kernel.Old(operand.type, operand, span=expr.span)
 
-    return elsewhen(cx.within(cx.scope.allowing(old=False)).timeless(), before)
+    return in_another_state(cx.within(cx.scope.allowing(old=False)).timeless(), before)
 
 
 def temporal(
@@ -66,7 +66,7 @@ def temporal(
         parts = tuple(condition(operand, inner).expr for operand in operands)
         return erroneous(expr.span) if failed(*parts) else kernel.Temporal(BOOL, op, parts, span=expr.span)
 
-    return elsewhen(cx, later)
+    return in_another_state(cx, later)
 
 
 def action_atom(op: Literal["enabled", "occurs"], expr: syntax.Call, cx: Context) -> kernel.Expr:

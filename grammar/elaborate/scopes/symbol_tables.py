@@ -117,7 +117,7 @@ class ExportedNames(Mapping[str, Entity]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Behind(Mapping[str, tuple[Entity, ...]]):
+class LayeredNames(Mapping[str, tuple[Entity, ...]]):
     """A table in front of another: a name of the second counts if the first does not have it."""
 
     first: Mapping[str, tuple[Entity, ...]]

@@ -36,7 +36,7 @@ def convertible(expr: kernel.Expr, to: Type) -> bool:
     return failed(expr) or mentions(to, ErrorType) or _converted(expr, to, False) is not None
 
 
-def favouring(expr: kernel.Expr, to: Type | None) -> kernel.Expr:
+def converted_if_possible(expr: kernel.Expr, to: Type | None) -> kernel.Expr:
     """The expression as a value of the type that a hint suggests, if it can be one; unchanged otherwise."""
     return (None if to is None or failed(expr) or mentions(to, ErrorType) else _converted(expr, to, False)) or expr
 

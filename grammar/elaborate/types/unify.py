@@ -23,7 +23,7 @@ def is_empty(expr: syntax.Expr) -> bool:
             return False
 
 
-def leans(expr: syntax.Expr, scope: Scope) -> bool:
+def depends_on_neighbours(expr: syntax.Expr, scope: Scope) -> bool:
     """Whether the type of the expression depends on that of its neighbours."""
     if is_empty(expr):
         return True
@@ -33,9 +33,9 @@ def leans(expr: syntax.Expr, scope: Scope) -> bool:
         case syntax.Ref(name) | syntax.Call(syntax.Ref(name)):
             return _is_shared_variant(name.text, scope)
         case syntax.SetDisplay(items) | syntax.SeqDisplay(items) | syntax.BagDisplay(items):
-            return all(leans(item, scope) for item in items)
+            return all(depends_on_neighbours(item, scope) for item in items)
         case syntax.IfThenElse(_, then, otherwise):
-            return leans(then, scope) and leans(otherwise, scope)
+            return depends_on_neighbours(then, scope) and depends_on_neighbours(otherwise, scope)
         case _:
             return False
 
@@ -58,7 +58,7 @@ def together(
     """
     values = [erroneous(expr.span) for expr, _ in items]
     common: Type | None = None
-    for index in sorted(range(len(items)), key=lambda i: (leans(items[i][0], items[i][1].scope), i)):
+    for index in sorted(range(len(items)), key=lambda i: (depends_on_neighbours(items[i][0], items[i][1].scope), i)):
         expr, cx = items[index]
         values[index] = cx.attempt(expr, hint if hint is not None else _suggestion(expr, common))
         common = _common(common, values[index], cx, mismatch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.checker.interpreter.actions import codegen_actions
-from assay.checker.interpreter.actions.codegen_actions import condition_code, narrowly
+from assay.checker.interpreter.actions.codegen_actions import condition_code, entry_assignments
 from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.frame import Frame
@@ -83,7 +83,7 @@ def test_the_entry_that_changes_is_assigned_alone() -> None:
 
 
 def _paths(kernel: k.Kernel, name: str) -> list[tuple[k.AtKey | k.AtField, ...]]:
-    return [each.path for each in narrowly(kernel.action(name).body) if isinstance(each, k.Assign)]
+    return [each.path for each in entry_assignments(kernel.action(name).body) if isinstance(each, k.Assign)]
 
 
 def test_a_condition_without_a_value_says_why() -> None:

@@ -27,7 +27,7 @@ def same_without_memory(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> bool
     """Whether there is an encoding; asserts that it is the same, gate for gate, when every expression is translated each time."""
     once = encoded(kernel)
     with monkeypatch.context() as patch:
-        patch.setattr(transition_system, "Remembering", forgetful)
+        patch.setattr(transition_system, "MemoLowering", forgetful)
         again = encoded(kernel)
     if once is None or again is None:
         assert once is again
