@@ -36,9 +36,9 @@ STEP = np.dtype([("print", "<u8"), ("source", "<u4"), ("label", "<u4")])
 """A step, in the packet to the task that owns its target: the target's fingerprint, the source's number, and the
 label.
 """
-OutgoingBatch = tuple[int, bytes]
+ShuffleBatch = tuple[int, bytes]
 """The task that receives it, and its bytes."""
-Send = Callable[[int], Iterable[OutgoingBatch]]
+Send = Callable[[int], Iterable[ShuffleBatch]]
 Receive = Callable[[int, Iterable[bytes]], str]
 Rounds = Callable[[Send, Receive], list[str]]
 """Runs a job of as many tasks as there are parts: what each sends to the others, and what it answers to what it
@@ -104,7 +104,7 @@ def own_rows(graph: GraphInfo, part: int) -> Iterator[tuple[int, Rows]]:
                 yield level, np.ascontiguousarray(some[at : at + BLOCK])
 
 
-def explore_part(graph: GraphInfo, part: int) -> Iterator[OutgoingBatch]:
+def explore_part(graph: GraphInfo, part: int) -> Iterator[ShuffleBatch]:
     """The steps from the states of a task, in packets for the tasks that own their targets; at the end the summary,
     for itself.
     """
@@ -273,7 +273,7 @@ def reply_from_json(text: str) -> RoundReply:
     return RoundReply(**json.loads(text))
 
 
-def send_nothing(part: int) -> list[OutgoingBatch]:
+def send_nothing(part: int) -> list[ShuffleBatch]:
     """An empty packet of a task to itself. Each task has to receive something, or Spark would not run it in the
     second stage.
     """
@@ -286,7 +286,7 @@ def begin_trimming(product: ProductInfo, part: int, _: Iterable[bytes]) -> str:
     return product.keep(work.begin(work.left(product.region(part)) if product.files else work.everything()))
 
 
-def send_messages(product: ProductInfo, part: int) -> Iterator[OutgoingBatch]:
+def send_messages(product: ProductInfo, part: int) -> Iterator[ShuffleBatch]:
     """What a task sends to the others in a round, and an empty packet to itself, so that every task receives
     something.
     """

@@ -22,7 +22,7 @@ from assay.checker.explicit.liveness.backward_distance import (
     PathNodes,
 )
 from assay.checker.liveness.state_graph import Flags, Numbers
-from assay.spark.liveness.product_tasks import OutgoingBatch, ProductInfo, own_rows, write
+from assay.spark.liveness.product_tasks import ProductInfo, ShuffleBatch, own_rows, write
 from assay.spark.storage.filesystem import Storage
 
 FLAGS = 4
@@ -179,7 +179,7 @@ def begin_search(search: PathSearch, part: int, _: Iterable[bytes]) -> str:
     return search.keep(search.work(part).begin(*search.ends(part)), part)
 
 
-def send_messages(search: PathSearch, part: int) -> Iterator[OutgoingBatch]:
+def send_messages(search: PathSearch, part: int) -> Iterator[ShuffleBatch]:
     """What a task sends to the others in a round, and an empty packet to itself, so that every task receives
     something.
     """
