@@ -49,7 +49,7 @@ def coverage_of(validation: Validation) -> LogCoverage:
     pairs: Counter[tuple[str, str]] = Counter()
     for run in _executions(validation):
         # Inferred events are no evidence: no log showed them.
-        logged = (step for step in run.steps if step.event is None or not step.event.is_supposed)
+        logged = (step for step in run.steps if step.event is None or not step.event.is_inferred)
         taken = [step.action for step in logged if step.action is not None]
         actions.update(taken)
         pairs.update(pairwise(taken))

@@ -76,7 +76,8 @@ class ProcessRun:
 
 @dataclass(slots=True)
 class Event:
-    """A record that a line pattern matched. ``pattern`` names the pattern; ``kind`` names the event, as trace clauses do.
+    """A record that a line pattern matched. ``pattern`` names the pattern; ``kind`` names the event, as trace clauses
+    do.
 
     ``stream`` names the sequence of lines whose order is the order of writing: a file, the parts of a rotated file, or
     the part of a file that one process wrote. If it is empty, it is the file.
@@ -90,7 +91,7 @@ class Event:
     stream: str = ""
 
     @property
-    def is_supposed(self) -> bool:
+    def is_inferred(self) -> bool:
         """Whether the event was inferred, and no line reports it."""
         return self.run.node == INFERRED
 

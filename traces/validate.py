@@ -227,7 +227,7 @@ def _of_followed(found: compiled_replay.ReplayedLog, read: int, explanations: tu
     )
 
 
-SUPPOSED_BEFORE = "logs are missing, and what came before them was supposed"
+INFERRED_BEFORE = "logs are missing, and what came before them was supposed"
 
 
 def without_inferred(shared: SharedAnswer, count: int) -> SharedAnswer:
@@ -236,7 +236,7 @@ def without_inferred(shared: SharedAnswer, count: int) -> SharedAnswer:
         return shared
     tally = replace(shared.tally, used=shared.tally.used - count)
     return replace(
-        shared, read=shared.read - count, tally=tally, reason=shared.reason or SUPPOSED_BEFORE, supposed=count
+        shared, read=shared.read - count, tally=tally, reason=shared.reason or INFERRED_BEFORE, supposed=count
     )
 
 

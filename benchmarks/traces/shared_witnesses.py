@@ -88,7 +88,7 @@ def _model(run: str, rule: Rule) -> TraceModel:
 @lru_cache(maxsize=1)
 def _teller(run: str, rule: Rule) -> Teller:
     seen = [item.observation for item in retrial(run).search.frontier.order.items]
-    return Teller(_model(run, rule), [each for each in seen if not each.event.is_supposed])
+    return Teller(_model(run, rule), [each for each in seen if not each.event.is_inferred])
 
 
 def _told_by(action: str, step: Step, free: TraceModel) -> Iterator[Step]:

@@ -62,7 +62,7 @@ def sites(retrial: Retrial) -> list[Site]:
     """The fields that the model reads, each field of each line once. Inferred events have none."""
     lines: dict[LogPosition, list[Event]] = {}
     for event in retrial.parts.all:
-        if not event.is_supposed:
+        if not event.is_inferred:
             lines.setdefault(event.record.place, []).append(event)
     found: dict[tuple[LogPosition, str], Site] = {}
     for model, seen in _observations(retrial):
@@ -75,7 +75,7 @@ def sites(retrial: Retrial) -> list[Site]:
 
 def _observations(retrial: Retrial) -> Iterator[tuple[TraceModel, Observation]]:
     for item in retrial.search.frontier.order.items:
-        if not item.observation.event.is_supposed:
+        if not item.observation.event.is_inferred:
             yield retrial.search.model, item.observation
     if retrial.joiner is not None:
         model = retrial.joiner.model

@@ -87,9 +87,9 @@ class PackedRecords(Sequence[MatchedRecord]):
     def extend(self, rows: PackedRecords) -> None:
         """Append the records of another log."""
         self._end_single()
-        own = rows.columns
-        layouts = np.where(own.layouts < 0, own.layouts - np.int32(len(self._objects)), own.layouts)
-        self._more.append(own._replace(sources=own.sources + np.int32(len(self._sources)), layouts=layouts))
+        columns = rows.columns
+        layouts = np.where(columns.layouts < 0, columns.layouts - np.int32(len(self._objects)), columns.layouts)
+        self._more.append(columns._replace(sources=columns.sources + np.int32(len(self._sources)), layouts=layouts))
         self._sources, self._objects = [*self._sources, *rows.sources], [*self._objects, *rows._objects]
 
     def extend_in_place(self, rows: PackedRecords) -> None:
@@ -97,13 +97,15 @@ class PackedRecords(Sequence[MatchedRecord]):
         one source.
         """
         self._end_single()
-        own = rows.columns
+        columns = rows.columns
         numbers = [self._source(source.file, source.layouts) for source in rows.sources]
         shifts = [self._sources[at].add(source.digits) for at, source in zip(numbers, rows.sources, strict=True)]
         places, begins = np.array([*numbers, 0], np.int32), np.array([*shifts, 0], np.int64)
-        layouts = np.where(own.layouts < 0, own.layouts - np.int32(len(self._objects)), own.layouts)
+        layouts = np.where(columns.layouts < 0, columns.layouts - np.int32(len(self._objects)), columns.layouts)
         self._more.append(
-            own._replace(sources=places[own.sources], layouts=layouts, begins=own.begins + begins[own.sources])
+            columns._replace(
+                sources=places[columns.sources], layouts=layouts, begins=columns.begins + begins[columns.sources]
+            )
         )
         self._objects = [*self._objects, *rows._objects]
 
@@ -276,8 +278,8 @@ class PackedRecords(Sequence[MatchedRecord]):
         """
         layouts = self.column("layouts")
         found = np.zeros(len(layouts), kind)
-        for source, own in self.by_source():
-            found[own] = source.layouts.evaluate(of_layout)[layouts[own]]
+        for source, positions in self.by_source():
+            found[positions] = source.layouts.evaluate(of_layout)[layouts[positions]]
         for at in np.flatnonzero(layouts < 0).tolist():
             found[at] = of_match(self._objects[~int(layouts[at])])
         return found
@@ -285,15 +287,15 @@ class PackedRecords(Sequence[MatchedRecord]):
     def by_source(self, which: npt.NDArray[np.bool_] | None = None) -> Iterator[tuple[RecordSource, Numbers]]:
         """Each source with the positions of its packed records; only those in ``which``, if it is given."""
         packed = self.packed if which is None else self.packed & which
-        own = np.flatnonzero(packed)
-        if not len(own):
+        positions = np.flatnonzero(packed)
+        if not len(positions):
             return
-        sources = self.column("sources")[own]
+        sources = self.column("sources")[positions]
         if (sources == sources[0]).all():  # the usual case: a log is one file, or one file after another
-            yield self._sources[int(sources[0])], own
+            yield self._sources[int(sources[0])], positions
             return
         for number in distinct(sources).tolist():
-            yield self._sources[number], own[sources == number]
+            yield self._sources[number], positions[sources == number]
 
     @property
     def packed(self) -> npt.NDArray[np.bool_]:
@@ -305,9 +307,9 @@ class PackedRecords(Sequence[MatchedRecord]):
         """A hash of the logger and the message of each packed record; 0 for the others."""
         columns = self.columns
         found = np.zeros(len(columns.times), np.uint64)
-        for source, own in self.by_source():
-            hashes = np.empty(len(own), np.uint64)
-            layouts, begins = columns.layouts[own].astype(np.int64), columns.begins[own]
+        for source, positions in self.by_source():
+            hashes = np.empty(len(positions), np.uint64)
+            layouts, begins = columns.layouts[positions].astype(np.int64), columns.begins[positions]
             hash_messages(
                 layouts,
                 begins,
@@ -316,7 +318,7 @@ class PackedRecords(Sequence[MatchedRecord]):
                 source.layouts.evaluate(_template_hash),
                 hashes,
             )
-            found[own] = hashes
+            found[positions] = hashes
         return found
 
     def equals_by_hash(self, others: PackedRecords) -> bool:
@@ -346,10 +348,10 @@ class PackedRecords(Sequence[MatchedRecord]):
         doubtful = self.evaluate(_match_repeats, _layout_repeats, np.bool_)
         records, field_layouts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         layouts, begins = (self.column(name) for name in ("layouts", "begins"))
-        for source, own in self.by_source(doubtful):
-            found = source.layouts.repetition.of(layouts[own].astype(np.int64), begins[own], source.digits)
-            doubtful[own] = found.doubtful
-            records.append(own[found.records])
+        for source, positions in self.by_source(doubtful):
+            found = source.layouts.repetition.of(layouts[positions].astype(np.int64), begins[positions], source.digits)
+            doubtful[positions] = found.doubtful
+            records.append(positions[found.records])
             field_layouts.append(found.field_layouts)
         return RedundantEvents(doubtful, np.concatenate(records), np.concatenate(field_layouts))
 
@@ -410,8 +412,8 @@ class PackedRecords(Sequence[MatchedRecord]):
         columns = self.columns
         layouts, packed = columns.layouts.copy(), columns.layouts >= 0
         for number, source in enumerate(self._sources):
-            own = packed & (columns.sources == number)
-            layouts[own] = like.numbers(source.layouts)[columns.layouts[own]]
+            mask = packed & (columns.sources == number)
+            layouts[mask] = like.numbers(source.layouts)[columns.layouts[mask]]
         found = self._with(columns._replace(layouts=layouts))
         found._sources = [RecordSource(source.file, like.layouts, source.digits) for source in self._sources]
         return found
@@ -421,11 +423,11 @@ class PackedRecords(Sequence[MatchedRecord]):
         columns = self.columns
         layouts, begins, sources = columns.layouts.copy(), columns.begins.copy(), []
         for number, source in enumerate(self._sources):
-            own = np.flatnonzero((columns.sources == number) & (columns.layouts >= 0))
-            used, which = np.unique(columns.layouts[own], return_inverse=True)
+            positions = np.flatnonzero((columns.sources == number) & (columns.layouts >= 0))
+            used, which = np.unique(columns.layouts[positions], return_inverse=True)
             first = source.layouts.places.first
-            taken = _taken(columns.begins[own], np.diff(first)[columns.layouts[own]])
-            layouts[own], begins[own] = which, taken.begins
+            taken = _taken(columns.begins[positions], np.diff(first)[columns.layouts[positions]])
+            layouts[positions], begins[positions] = which, taken.begins
             sources.append(
                 (
                     source.file,
@@ -466,8 +468,8 @@ def _tells(roles: tuple[str, ...]) -> tuple[Callable[[MatchedRecord], bool], Cal
     It is cached because layouts remember results by the identity of the function.
     """
 
-    def tells(own: frozenset[str]) -> bool:
-        return not own.isdisjoint(roles) if roles else bool(own)
+    def tells(present: frozenset[str]) -> bool:
+        return not present.isdisjoint(roles) if roles else bool(present)
 
     return lambda match: tells(match.roles), lambda layout: tells(layout.template_match.roles)
 

@@ -230,7 +230,7 @@ class StatementNumbering:
         return self._dense(np.concatenate([np.empty(0, np.int64), *found]))
 
     def _numbers(self, layouts: RecordLayouts, some: Sequence[_PackedPart]) -> Numbers:
-        """The ids of events of packed records, all of one source; ``UNNUMBERED`` for those whose line names a session."""
+        """The ids of events of packed records, all of one source. A line that names a session gets ``UNNUMBERED``."""
         field_layouts = self._field_layouts.get(layouts)
         if field_layouts is None:
             field_layouts = self._field_layouts[layouts] = _ChosenDigits(self._names, layouts)

@@ -72,7 +72,7 @@ def test_what_is_supposed_is_marked(logs: Path) -> None:
     since(logs, "01:45:40,000")
     found = events(logs)
     assert found
-    assert all(event.is_supposed and event.record.message.startswith("supposed: ") for event in found)
+    assert all(event.is_inferred and event.record.message.startswith("supposed: ") for event in found)
 
 
 @pytest.mark.parametrize("time", ["01:45:30,000", "01:45:50,000", "01:46:10,000", "01:46:30,000", "01:46:50,000"])
@@ -141,13 +141,13 @@ def test_what_is_supposed_is_neither_coverage_nor_changed_by_mutants(logs: Path)
     loaded = load("kafka/cluster", None, {})
     validation = validate_in_scope(loaded, reading, Options(mutants=6))
     assert validation.execution is not None
-    taken = [step.action for step in validation.execution.steps if step.event is not None and step.event.is_supposed]
+    taken = [step.action for step in validation.execution.steps if step.event is not None and step.event.is_inferred]
     assert "register" in {str(action).rpartition(".")[2] for action in taken}
     everything = sum(step.action is not None for run in executions(validation) for step in run.steps)
     assert sum(coverage_of(validation).actions.values()) == everything - len(taken)
     assert validation.kill_rate is not None
     assert validation.kill_rate.mutants == 6
-    assert not any(each.event is not None and each.event.is_supposed for each in validation.kill_rate.survivors)
+    assert not any(each.event is not None and each.event.is_inferred for each in validation.kill_rate.survivors)
 
 
 def executions(validation: Validation) -> list[Execution]:

@@ -20,7 +20,7 @@ from assay.traces.result import TraceVerdict, Validation
 from assay.traces.samples import NAMES, sample, unpack_sample
 from assay.traces.scoped_validate import validate_in_scope
 from assay.traces.spec_selection import validate_with_selection
-from assay.traces.validate import SUPPOSED_BEFORE
+from assay.traces.validate import INFERRED_BEFORE
 
 BANNER = re.compile(r"Log4jController|Starting SharedServer|Starting (broker|controller)")
 
@@ -210,5 +210,5 @@ def test_logs_that_lack_the_start_of_a_process_alone_are_inconclusive(tmp_path: 
     reading = read_logs([tmp_path])
     _, found = validate_with_selection(reading, None, lambda name: load(name, None, {}))
     assert (found.verdict, found.violations) == (TraceVerdict.INCONCLUSIVE, ())
-    assert found.reason == SUPPOSED_BEFORE
+    assert found.reason == INFERRED_BEFORE
     assert "the logs of broker-1 begin after its start" in [notice.text for notice in found.notices]
