@@ -1,9 +1,8 @@
 """Dictionaries and sets whose keys are compared by identity: ``is`` and not ``==``.
 
-NOTE(identity): The ``id`` of an object is unique only while the object lives; the next object may get the same one. So
-a dictionary from ``id(x)`` to what was computed for ``x`` is wrong as soon as an ``x`` has died: it answers for another
-object. Each container of this file holds its keys, so that no identity in it is used again. No other file of the
-product calls ``id``, and a test keeps it so.
+The ``id`` of an object is unique only while the object lives. Each container of this file holds its keys, so that no
+identity in it is used again (docs/design/identity-memos.md). No other file of the product calls ``id``, and a test
+keeps it so.
 
 Identity is for two sorts of keys. Some are slow to compare, such as nodes of the kernel, which are hashed down to their
 leaves. Others may be equal and differ nevertheless, such as two events with the same fields. Copies that are made by

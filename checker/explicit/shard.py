@@ -156,7 +156,7 @@ class Shard:
         """Insert what buffers hold. Predecessors are counted from ``firsts`` and have the fingerprints ``names``."""
         new = self._rounds.insert(self._table, lanes)
         for lane in lanes:
-            lane.found_states[:] = NEVER
+            lane.found_states[:] = NEVER  # ``load`` leaves old findings, and ``stage`` notes those in the new states
         stage, places = self._rounds.stage(lanes, new)
         for lane, first, prints, at, size in zip(lanes, firsts, names, places, new.tolist(), strict=True):
             rename(stage.parents, at, at + size, first, prints)

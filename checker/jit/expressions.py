@@ -88,6 +88,7 @@ class LlvmWriter(ABC):
     def slot(self, name: str) -> str:
         """The stack slot of a number."""
         if name not in self.slots:
+            # In the entry block: LLVM promotes only those slots to registers, and one in a loop would grow the stack.
             self.slots[name] = f"%v.{name}"
             self.entry.append(f"  %v.{name} = alloca i64")
         return self.slots[name]

@@ -107,6 +107,7 @@ def _refusal(what: str, span: Span) -> Diagnostic:
 
 def _small_enough(sorts: list[Sort]) -> Group:
     """The group of as many sorts as ``LARGEST`` allows, those with few elements first."""
+    # A subgroup is as sound as the whole group: fewer states share a representative, and no state is lost.
     group = Group(())
     for sort in sorted(sorts, key=lambda sort: len(sort.elements)):
         larger = Group((*group.sorts, sort))

@@ -118,6 +118,7 @@ class Rounds:
             self._crew.do(lambda pair: pair[0].expand(pair[1]), pairs, alone=states < AMONG_THREADS)
             ready = list(_ready(pairs))
             if not ready[-1].overflow:
+                # It rises at once and falls slowly: a block that overflows its buffer costs a whole round.
                 self._fan_out = max(0.9 * self._fan_out, 0.1, *(lane.count / lane.done for lane in ready))
                 return ready
             if len(ready) > 1:

@@ -28,6 +28,7 @@ class CompiledProduct(BuchiProduct):
         super().__init__(graph, tables)
         self._room = room
         self._nodes = len(graph) * tables.states
+        # Half the memory where it suffices; component numbers count down from the number of nodes plus one.
         self._type = np.int32 if self._nodes < SMALL - 1 else np.int64
         marks = tables.marks
         count = 1 + max(

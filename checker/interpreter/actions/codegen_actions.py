@@ -68,7 +68,7 @@ class TieredCode:
                 return None
         try:
             found = self._run(state, choices)
-        except NO_VALUE:
+        except NO_VALUE:  # the reference evaluator decides whether the instance is stuck, disabled or protected
             self._failed += 1
             if self._failed > FAILURES:
                 self._run = None
