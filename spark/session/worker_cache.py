@@ -12,7 +12,7 @@ def freeze_loaded(after: str) -> None:  # noqa: ARG001 - it is the key of the ca
     """Exclude what is loaded by now from garbage collection; once for each ``after``, in worker processes only.
 
     Spark's worker runs the garbage collector after each task. Measured: 20 ms a task among specs and line patterns
-    (docs/spark-logs.md).
+    (docs/design/cost-of-search-on-spark.md).
     """
     if "SPARK_REUSE_WORKER" in os.environ:
         gc.collect()
