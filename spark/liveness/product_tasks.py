@@ -149,7 +149,7 @@ def index_incoming_steps(graph: GraphInfo, part: int, packets: Iterable[bytes]) 
         else:
             blocks.append(np.frombuffer(packet, STEP, offset=8))
             parts.append(np.full(len(blocks[-1]), sender, np.uint32))
-    assert summary is not None, "a stage without what its own task tells"
+    assert summary is not None, "a stage without its own summary"
     steps, senders = np.concatenate(blocks), np.concatenate(parts)
     numbers = _numbers(graph, part, summary.states, np.ascontiguousarray(steps["print"]))
 
@@ -170,7 +170,7 @@ def _numbers(graph: GraphInfo, part: int, states: int, wanted: Rows) -> Numbers:
     machine = load(graph.workdir, graph.program).machine
     for _, some in own_rows(graph, part):
         if remember(prints, numbers, machine.prints(some), first):
-            raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be summary apart")
+            raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be told apart")
         first += len(some)
     found = np.empty(len(wanted), np.uint32)
     look_up(prints, numbers, wanted, found)

@@ -231,8 +231,8 @@ def _opened(identity: str, path: Path) -> BinaryIO | None:
 
     None if rotation has compressed it. Raises ``FileNotFoundError`` if it is gone.
     """
-    beside = (other for other in sorted(path.parent.iterdir()) if other.is_file() and other != path)
-    for place in chain((path,), beside):
+    siblings = (other for other in sorted(path.parent.iterdir()) if other.is_file() and other != path)
+    for place in chain((path,), siblings):
         with suppress(FileNotFoundError, PermissionError):
             stream = place.open("rb")
             if _identity(stream) == identity:

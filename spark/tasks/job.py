@@ -1,4 +1,4 @@
-"""A Spark job that the driver can wait for and cancel; why it failed is said in one line."""
+"""A Spark job that the driver can wait for and cancel; why it failed is one line."""
 
 from __future__ import annotations
 
@@ -129,9 +129,9 @@ def job_failure(error: Exception) -> JobFailedError:
     that names the last cause.
     """
     text = str(error)
-    told = MARK.search(text)
-    if told is not None:
-        return JobFailedError(told[2], told[1])
+    problem = MARK.search(text)
+    if problem is not None:
+        return JobFailedError(problem[2], problem[1])
     lines = [
         line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("at ", "..."))
     ]

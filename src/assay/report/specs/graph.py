@@ -14,7 +14,7 @@ from assay.report.lines import Line, Tone, plural
 from assay.report.specs.check_object import VERSION, model_object
 
 MOST_SHOWN = 8
-"""How many components or states are told one by one."""
+"""How many components or states are listed one by one."""
 
 
 @dataclass(frozen=True, slots=True)

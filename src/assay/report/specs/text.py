@@ -207,10 +207,10 @@ def explanation_lines(explanation: Explanation) -> Iterator[Line]:
     yield Line(f"  why: {why}{_at(explanation.span)}", Tone.BAD)
     if explanation.witnesses:
         yield Line(f"       with {', '.join(f'{name} = {value}' for name, value in explanation.witnesses)}")
-    told = {(text, value) for name, value in explanation.witnesses for text in (name, f"old({name})")}
+    known = {(text, value) for name, value in explanation.witnesses for text in (name, f"old({name})")}
     for part in dict.fromkeys(explanation.parts):
         yield Line(f"       {part.text}  is {'true' if part.holds else 'false'}{_at(part.span)}")
-        values = [pair for pair in part.values if pair not in told and pair[0] not in {part.text, pair[1]}]
+        values = [pair for pair in part.values if pair not in known and pair[0] not in {part.text, pair[1]}]
         yield from (Line(f"           {text} = {value}") for text, value in values)
 
 

@@ -46,7 +46,7 @@ def script_data(
     numbers = {_line(event): number for number, event in reversed(list(enumerate(events)))}
     lane_of = {lane.name: number for number, lane in enumerate(line.lanes) if lane.group == "node"}
     blamed = {each.place for each in validation.violations}
-    stated = ExplainedStatements(validation, past)
+    explained = ExplainedStatements(validation, past)
     names = _short({name for lane in line.lanes for name in lane.bands})
     return {
         "begin": line.begin,
@@ -73,7 +73,7 @@ def script_data(
             "line": [e.record.place.line for e in events],
             "text": [text(e.record.message.partition("\n")[0]) for e in events],
             "read": [text(event_text(e)) for e in events],
-            "state": [_status(e.record.place, stated.hold(e), blamed) for e in events],
+            "state": [_status(e.record.place, explained.hold(e), blamed) for e in events],
         },
         "histories": [
             {
