@@ -1,4 +1,4 @@
-"""Values of the language as plain, hashable Python values: what the reference evaluator computes with and what traces show.
+"""Values of the language as plain, hashable Python values, as the reference evaluator and traces use them.
 
 ========================  ===========================================================
 type                      value

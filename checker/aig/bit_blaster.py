@@ -28,7 +28,8 @@ class BitCode(FunctionBuilder):
         self._bits: dict[str, Bits] = {}
         self._named: dict[tuple[int, Bits], Scalar] = {}
         self._done: dict[tuple[str, str, str, int], Scalar] = {}
-        """What was computed before: instances of actions share most of their expressions. Gates have no scopes, so that it stays valid."""
+        """Results of earlier operations. Instances of actions share most of their expressions; gates have no scopes, so a
+        result stays valid for ever."""
 
     def visit(self) -> None:
         """Nothing: gates have no limit on expressions."""

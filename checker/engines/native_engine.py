@@ -30,7 +30,7 @@ def check(
 ) -> Report:
     """Search the reachable states with compiled code, run the scenarios, and answer about every selected property.
 
-    Empty quantifiers are looked for when the search has come to its end (``explicit.empty_quantifiers``).
+    Empty quantifiers are looked for after a complete search (``explicit.empty_quantifiers``).
     """
     chosen, texts = options or SearchOptions(), sources or {}
     reduction = reduction_of(kernel, chosen)

@@ -68,7 +68,7 @@ class Watch:
         self.reachables = [self._watched(p) for p in selected if p.kind == "reachable"]
         self.refinements = {r.name: Refined(model, r) for r in model.kernel.refinements if options.selects(r.name)}
         self.beyond: dict[str, PropertyFinding] = {}
-        """Refinements that cannot be judged everywhere, because a mapped value is beyond what the abstract side can hold."""
+        """Refinements that cannot be judged everywhere, because a mapped value exceeds what the abstract side models."""
         self._terminal = [(c, model.meaning(c.condition)) for c in model.kernel.terminal]
 
     def _watched(self, node: k.Property) -> MonitoredProperty:

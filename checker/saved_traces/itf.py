@@ -1,4 +1,6 @@
-"""Traces in Apalache's Informal Trace Format (https://apalache-mc.org/docs/adr/015adr-trace.html), which Quint reads too.
+"""Traces in Apalache's Informal Trace Format, which Quint reads too.
+
+The format: https://apalache-mc.org/docs/adr/015adr-trace.html
 
 =====================  ====================================================================
 type                   ITF

@@ -11,12 +11,13 @@ from lark.indenter import Indenter
 OPENERS = {"(": ")", "[": "]", "{": "}"}
 CLOSERS = {closer: opener for opener, closer in OPENERS.items()}
 
-#: A line that ends in one of these goes on with the next line.
+#: A line that ends in one of these continues on the next line.
 _TRAILING_WORDS = (
     "and or not implies until leads_to always eventually in is then else == != < <= > >= + - * // % & .. , -> = :="
 )
 TRAILING = frozenset(_TRAILING_WORDS.split())
-#: A line that begins with one of these goes on the line before it; ``else:`` and a lone ``not`` do not. The terminal _JOIN agrees.
+#: A line that begins with one of these continues the line before it; ``else:`` and a lone ``not`` do not. The terminal
+#: _JOIN must agree.
 _LEADING_WORDS = "and or implies until leads_to then else in is == != < <= > >= + * // % & .."
 LEADING = frozenset(_LEADING_WORDS.split())
 

@@ -23,7 +23,8 @@ class From(TraceLine):
 
 @dataclass(frozen=True, slots=True)
 class On(TraceLine):
-    """``on Event, Event(fields) at version if cond: alternatives; … then e``; an observation has no steps and ``observe`` set."""
+    """``on Event, Event(fields) at version if cond: alternatives; … then e``; an observation has no steps, and
+    ``observe`` is set."""
 
     events: tuple[Name, ...]
     fields: tuple[Field, ...]

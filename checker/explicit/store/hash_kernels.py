@@ -94,7 +94,7 @@ def insert_prints(slots: Any, base: int, cap: int, marks: Any, order: Any, begin
             seen[k] = slots[base + homes[k]]
         for k in range(size):
             mark, at = marks[start + k], homes[k]
-            # A used slot never changes. An empty one is read again: an earlier candidate of this batch may have filled it.
+            # A used slot never changes. An empty one is read again: an earlier candidate of the batch may have filled it.
             found = seen[k] if seen[k] != 0 else slots[base + at]
             while found != 0 and found != mark:  # noqa: PLR1714
                 at += 1

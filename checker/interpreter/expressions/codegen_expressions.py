@@ -284,7 +284,7 @@ _FOLDED = (
     k.Logic,
     k.Arithmetic,
 )
-"""What is worked out at once where it depends on nothing."""
+"""The nodes that are computed once, if they depend on nothing."""
 
 _COMBINED: Mapping[str, str] = {"union": "|", "difference": "-", "intersection": "&", "concat": "+"}
 

@@ -153,8 +153,8 @@ def _decided(sieve: Prefilter, words: int) -> str:
 
 
 def _function(head: str, words: int, body: str, last: str) -> str:
-    # ``optnone``: there is little to optimise in gates, and LLVM takes six times as long to find that out. The code is a
-    # tenth slower than it could be.
+    # ``optnone``: there is little to optimise in gates, and LLVM takes six times as long to find that out. The code is
+    # a tenth slower than it could be.
     block = f"  %block = alloca [{words * WORD} x i64], align 64\n  call void @planes(ptr %rows, ptr %block)"
     return f"define internal {head} noinline optnone {{\nentry:\n{block}\n{body}\n  {last}\n}}\n"
 

@@ -1,6 +1,6 @@
 """Whether a symbol is a value of a type, and the symbol in the form in which the type is stored.
 
-Out of range is undefined, too many elements is a cut. So the two are asked separately.
+Out of range is undefined, too many elements is a cut. So the two have separate functions.
 """
 
 from __future__ import annotations

@@ -103,7 +103,8 @@ def _parameter(name: str, parameters: Sequence[str], argument: syntax.Arg, posit
 
 
 MOST_EXPANSIONS = 4_000
-"""Calls in one declaration, those inside of functions included. Functions that call each other twice double the text each time."""
+"""The most calls in one declaration, including those inside of functions. A chain of functions that each call the next
+one twice doubles the text at every level."""
 
 
 def _call_function(entity: FunctionEntity, expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:

@@ -163,7 +163,7 @@ class Scope:
     permissions: Permissions = Permissions()
     calls: tuple[syntax.Def, ...] = ()
     for_log: bool = False
-    """Whether a log gives the elements of sets: it also gives the arguments of actions, so that these need not be listed."""
+    """Whether a log gives the elements of sets. It also gives the arguments of actions, so these need not be listed."""
 
     def find(self, name: str) -> tuple[Entity, ...]:
         """What the name may denote: nothing, one entity, or those of several used modules (ambiguous)."""
