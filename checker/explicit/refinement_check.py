@@ -43,8 +43,7 @@ def kinds(  # noqa: PLR0913, PLR0917
     before: Any, after: Any, parents: Any, actions: Any, arguments: Any, flags_before: Any, flags_after: Any,
     wanted: Any, words: Any, idle: Any, table: Any, used: Any, room: Any, start: Any, found: Any, told: Any,
 ) -> None:  # fmt: skip
-    """List the steps from ``start`` on whose kind is not in the table yet and insert them, until ``room`` kinds are
-    inserted.
+    """List the steps from ``start`` on whose kind the table lacks and insert them, until ``room`` kinds are inserted.
 
     ``words`` is the size of the abstract part of an image; ``idle`` marks the actions that may leave it unchanged. Of
     steps to a state without image the first is listed for each flag in ``wanted``; steps from such a state are skipped.

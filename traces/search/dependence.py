@@ -42,14 +42,10 @@ Lasts = tuple[tuple[int, int], ...]
 """Streams, each with the position of the last item of some kind in it."""
 
 INSTANCES_TRIED = 200
-"""A call with open arguments and more instances than this is opaque: nothing is concluded from anything that it might
-touch.
-"""
+"""A call with open arguments and more instances than this is opaque: nothing is concluded from what it might touch."""
 
 MOST_NEAR = 5_000
-"""If more calls than this may come before an item, it counts as neither a dead end nor invisible. That prunes less and
-is sound.
-"""
+"""If more calls than this may come before an item, it counts as neither a dead end nor invisible: sound, and prunes less."""
 
 
 class DependenceScan:
@@ -115,8 +111,7 @@ class DependentCalls:
 
 
 DeadEndCondition = tuple[tuple[ConditionReads, ...], ...]
-"""The alternatives of an item, each as the conditions of which one false condition excludes the alternative for good.
-"""
+"""The alternatives of an item, each as conditions; one that is false excludes the alternative for good."""
 
 
 class Writers:

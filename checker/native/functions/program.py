@@ -96,10 +96,9 @@ def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
 def program(
     kernel: k.Kernel, properties: frozenset[str] | None = None, *, deadlock: bool = True, group: Group | None = None
 ) -> Program:
-    """The module of a kernel that checks the selected properties (None: all). Under a group its successors are
-    representatives.
+    """The module of a kernel that checks the selected properties (None: all).
 
-    Raises ``UnsupportedError`` for the first construct that cannot be compiled, ``SpecError`` if a variable does not
+    Under a group its successors are representatives. Raises ``UnsupportedError`` for the first construct that cannot be compiled, ``SpecError`` if a variable does not
     fit a row.
     """
     layout = row_layout(kernel.variables)
