@@ -45,7 +45,7 @@ INSTANCES_TRIED = 200
 """A call with open arguments and more instances than this is opaque: nothing is concluded from what it might touch."""
 
 MOST_NEAR = 5_000
-"""If more calls than this may come before an item, it counts as neither a dead end nor invisible: sound, and prunes less."""
+"""With more calls than this before it an item counts as neither a dead end nor invisible: sound, and prunes less."""
 
 
 class DependenceScan:

@@ -98,8 +98,8 @@ def program(
 ) -> Program:
     """The module of a kernel that checks the selected properties (None: all).
 
-    Under a group its successors are representatives. Raises ``UnsupportedError`` for the first construct that cannot be compiled, ``SpecError`` if a variable does not
-    fit a row.
+    Under a group its successors are representatives. Raises ``UnsupportedError`` for the first construct that cannot be
+    compiled, ``SpecError`` if a variable does not fit a row.
     """
     layout = row_layout(kernel.variables)
     hits, guards = LabelPositions(), LabelPositions()
