@@ -12,8 +12,9 @@ import pytest
 from assay.grammar.load import load_text
 from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.native_replay import compiled_replay
-from assay.traces.observe.binding import Observation, bind
+from assay.traces.observe.binding import bind
 from assay.traces.observe.model_size import sized_kernel
+from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation, order
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import TraceVerdict, Validation

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 
 from assay.traces.attribution.colocated_zookeeper import separate_servers, shared_log_notices
 from assay.traces.attribution.outlier_broker_ids import without_outliers
+from assay.traces.attribution.section import Section
 from assay.traces.event import LogPosition, Notice, ProcessRun
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.rotation import logs_in_sequence
@@ -42,14 +42,6 @@ class ClusterNode:
     brokers: tuple[int, ...]
     versions: tuple[str, ...]
     runs: int
-
-
-class Section(NamedTuple):
-    """Records of one log that one process run wrote, with their positions in the log."""
-
-    stream: str
-    positions: Numbers
-    matches: PackedRecords
 
 
 @dataclass(slots=True)

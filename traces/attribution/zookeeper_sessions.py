@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.traces.attribution.node_identity import Section
+from assay.traces.attribution.section import Section
 from assay.traces.patterns.match import PatternMatch
 from assay.traces.patterns.pattern import JOINED
 from assay.traces.store.matched_record import MatchedRecord

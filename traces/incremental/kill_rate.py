@@ -15,8 +15,9 @@ from assay.grammar.values import Value
 from assay.traces.event import Event, Field, LogPosition
 from assay.traces.explain.alternative_values import alternatives
 from assay.traces.incremental.incremental_recheck import Change, Retrial
-from assay.traces.observe.binding import Observation, bind
+from assay.traces.observe.binding import bind
 from assay.traces.observe.field_values import encode
+from assay.traces.observe.observation import Observation
 from assay.traces.options import Options
 from assay.traces.result import KillRate, Repair, TraceVerdict
 from assay.traces.search.transition_system import TraceModel

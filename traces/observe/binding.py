@@ -20,29 +20,13 @@ from assay.grammar.kernel import TracePlan, TraceRule
 from assay.grammar.values import Value
 from assay.traces.event import Event, Field, LogPosition, ProcessRun
 from assay.traces.observe.field_values import FieldMismatchError, OutOfRangeError, decode
+from assay.traces.observe.observation import Observation
 from assay.traces.patterns.template_fields import LineFields
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_keys import StatementKeys, named_by
 
 Condition = Callable[[TraceRule, Mapping[str, Value]], bool]
 """Decides whether a rule's ``if`` holds for the values of its fields, which are given by the names of their binders."""
-
-
-@dataclass(slots=True, eq=False)
-class Observation:
-    """An event as one rule sees it: ``bound`` maps the rule's binders to values, ``values`` lists the event's fields.
-    Immutable by convention.
-    """
-
-    event: Event
-    rule: TraceRule
-    bound: Mapping[str, Value]
-    values: tuple[tuple[str, Value], ...]
-
-    @property
-    def names_action(self) -> bool:
-        """Whether the event is an action, not a mere observation of the state."""
-        return bool(self.rule.steps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from assay.grammar import kernel as k
 from assay.grammar.kernel import Ordering
 from assay.traces.event import INFERRED
-from assay.traces.observe.binding import Observation
+from assay.traces.observe.observation import Observation
 
 OF_THREADS = frozenset({"kafka"})
 """Catalogues of logs whose files are written by many threads, where the records of one batch are one change.

@@ -16,7 +16,8 @@ from assay.checker.interpreter.expressions.traverse import assignments, variable
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo, IdentitySet, IdentityTupleMemo
 from assay.grammar.values import Value
-from assay.traces.observe.binding import Observation, Read, RuleView, observations_of
+from assay.traces.observe.binding import Read, RuleView, observations_of
+from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import PartialOrder, order, stream_key
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.store.record_block import Numbers

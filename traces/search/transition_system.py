@@ -25,7 +25,7 @@ from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import Value
-from assay.traces.observe.binding import Observation
+from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation
 
 

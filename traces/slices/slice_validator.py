@@ -8,7 +8,8 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from assay.traces.event import Event, LogPosition
-from assay.traces.observe.binding import EventBinder, Observation
+from assay.traces.observe.binding import EventBinder
+from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation, files_tell_order
 from assay.traces.properties.execution import PropertyChecker, speaks_of
 from assay.traces.result import ExecutedStep, Execution, LogViolation, Remark, SliceResult, TraceVerdict

@@ -18,7 +18,7 @@ from assay.grammar.elaborate.declarations.statements import Body, elaborate_body
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.parameter_domains import ParameterDomain, parameter_domain, whole_domain
-from assay.grammar.elaborate.scopes.context import Fresh
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import ActionLabels
 from assay.grammar.kernel.types import BOOL
 

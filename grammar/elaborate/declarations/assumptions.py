@@ -9,7 +9,8 @@ from assay.grammar.elaborate.expressions.dispatch import elaborate_condition
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.parameter_domains import index_values
-from assay.grammar.elaborate.scopes.context import Fresh, failed
+from assay.grammar.elaborate.scopes.erroneous import failed
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.scope import SortEntity, ValueEntity
 from assay.grammar.elaborate.types.constant_folding import constant
 

@@ -17,7 +17,8 @@ from assay.grammar.elaborate.expressions.dispatch import elaborate_domain, elabo
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.parameter_domains import index_values
-from assay.grammar.elaborate.scopes.context import Fresh, erroneous, failed
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import ActionLabels, place_label
 from assay.grammar.elaborate.scopes.scope import Scope, StateEntity
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, mentions

@@ -12,7 +12,7 @@ from assay.grammar.elaborate.expressions.dispatch import action_reference
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.parameter_domains import parameter_domain
-from assay.grammar.elaborate.scopes.context import failed
+from assay.grammar.elaborate.scopes.erroneous import failed
 from assay.grammar.elaborate.scopes.labels import place_label
 from assay.grammar.elaborate.scopes.scope import ActionEntity, ValueEntity
 from assay.grammar.kernel.types import BOOL

@@ -16,7 +16,7 @@ from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.expressions.dispatch import elaborate_condition, elaborate_expression
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.parameter_domains import whole_domain
-from assay.grammar.elaborate.scopes.context import Fresh
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import place_label
 from assay.grammar.elaborate.scopes.rewrite import rewritten
 from assay.grammar.kernel.types import BOOL

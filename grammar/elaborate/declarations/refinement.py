@@ -26,7 +26,9 @@ from assay.grammar.elaborate.modules.abstract_module import (
 from assay.grammar.elaborate.modules.find_parameters import find_slots
 from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.module_tree import ModuleFile, ModuleTree
-from assay.grammar.elaborate.scopes.context import Context, Fresh, erroneous
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import erroneous
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.elaborate.scopes.symbol_tables import LayeredNames
 from assay.grammar.elaborate.types.coercion import convert

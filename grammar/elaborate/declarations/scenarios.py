@@ -12,7 +12,7 @@ from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.expressions.action_references import ActionReference
 from assay.grammar.elaborate.expressions.dispatch import action_reference, elaborate_condition
 from assay.grammar.elaborate.modules.module_instance import Unit
-from assay.grammar.elaborate.scopes.context import Fresh
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.rewrite import pieces
 from assay.grammar.elaborate.scopes.scope import ActionEntity
 

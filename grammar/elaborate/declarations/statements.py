@@ -16,7 +16,8 @@ from assay.grammar.elaborate.expressions.dispatch import (
     elaborate_expression,
 )
 from assay.grammar.elaborate.expressions.locals import declare
-from assay.grammar.elaborate.scopes.context import Context, Fresh
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import ActionLabels
 from assay.grammar.elaborate.scopes.rewrite import with_fresh_binders
 from assay.grammar.elaborate.scopes.scope import Scope

@@ -22,7 +22,9 @@ from assay.grammar.elaborate.modules.declare import report_repeated
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.type_declarations import elaborate_type
-from assay.grammar.elaborate.scopes.context import Context, Fresh, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import failed
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import place_label
 from assay.grammar.elaborate.scopes.scope import ModuleEntity, Scope, SortEntity
 from assay.grammar.elaborate.types.constant_folding import constant

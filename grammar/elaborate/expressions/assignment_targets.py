@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Note
 from assay.grammar.elaborate.expressions.name_resolution import describe, field_index, is_namespace, resolve, span_of
-from assay.grammar.elaborate.scopes.context import Context, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import failed
 from assay.grammar.elaborate.scopes.scope import StateEntity
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, type_text
 from assay.grammar.elaborate.types.coercion import convert

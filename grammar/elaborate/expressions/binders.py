@@ -5,7 +5,8 @@ from __future__ import annotations
 from assay.grammar import kernel, syntax
 from assay.grammar.elaborate.expressions.locals import declare
 from assay.grammar.elaborate.expressions.logic import condition
-from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, mentions, without_option
 from assay.grammar.elaborate.types.coercion import converted_if_possible
 from assay.grammar.elaborate.types.domains import check_enumerable_type, sequence_domain, set_domain

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Literal
 
 from assay.grammar import kernel, syntax
-from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.type_relations import erased, is_integer, type_text
 from assay.grammar.elaborate.types.coercion import convert
 from assay.grammar.kernel.types import INT, BagType, MapType, OptionType, SeqType, SetType, Type

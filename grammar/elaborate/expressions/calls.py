@@ -11,7 +11,8 @@ from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.expressions.locals import check_new
 from assay.grammar.elaborate.expressions.name_resolution import choose_variant, describe, span_of
 from assay.grammar.elaborate.expressions.type_expressions import type_in
-from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.scope import Entity, FunctionEntity, Scope, TypeEntity, ValueEntity, VariantEntity
 from assay.grammar.elaborate.scopes.type_relations import erased
 from assay.grammar.elaborate.types.coercion import convert, fits

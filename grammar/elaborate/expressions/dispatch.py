@@ -27,7 +27,9 @@ from assay.grammar.elaborate.expressions.name_resolution import (
     resolve,
     unknown,
 )
-from assay.grammar.elaborate.scopes.context import Context, Fresh, erroneous, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.narrowing import narrowed
 from assay.grammar.elaborate.scopes.scope import Entity, FunctionEntity, Scope, TypeEntity, VariantEntity
 from assay.grammar.elaborate.scopes.type_relations import ERROR, UNKNOWN, erased, type_text, without_option

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from assay.grammar import kernel, syntax
 from assay.grammar.elaborate.expressions.name_resolution import field_index
-from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.type_relations import ERROR, UNKNOWN, erased, join, type_text, without_option
 from assay.grammar.elaborate.types.coercion import convert, fits
 from assay.grammar.elaborate.types.unify import together

@@ -13,7 +13,8 @@ from typing import Literal
 
 from assay.grammar import kernel, syntax
 from assay.grammar.elaborate.expressions.patterns import match_pattern
-from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.narrowing import known_present, narrowings_only, widened
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.elaborate.types.coercion import convert

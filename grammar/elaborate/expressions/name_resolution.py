@@ -9,7 +9,8 @@ from typing import assert_never
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Note, Span
 from assay.grammar.diagnostics.suggest import did_you_mean
-from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.rewrite import with_fresh_binders
 from assay.grammar.elaborate.scopes.scope import (
     ActionEntity,

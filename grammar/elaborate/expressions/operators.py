@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Literal
 
 from assay.grammar import kernel, syntax
-from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.type_relations import (
     ERROR,
     UnknownType,

@@ -8,7 +8,8 @@ from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.expressions.locals import define
 from assay.grammar.elaborate.expressions.name_resolution import qualified, resolve
-from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.narrowing import known_present, widened
 from assay.grammar.elaborate.scopes.scope import Scope, VariantEntity
 from assay.grammar.elaborate.scopes.type_relations import ERROR, type_text, without_option

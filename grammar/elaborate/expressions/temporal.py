@@ -8,7 +8,8 @@ from typing import Literal
 from assay.grammar import kernel, syntax
 from assay.grammar.elaborate.expressions.action_references import refer
 from assay.grammar.elaborate.expressions.logic import condition
-from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.narrowing import at_another_moment, state_dependent
 from assay.grammar.elaborate.scopes.rewrite import uses, with_fresh_binders
 from assay.grammar.elaborate.scopes.scope import ValueEntity

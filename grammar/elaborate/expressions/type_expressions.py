@@ -8,7 +8,8 @@ from typing import assert_never
 from assay.grammar import syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
 from assay.grammar.elaborate.expressions.name_resolution import describe, qualified, resolve, span_of
-from assay.grammar.elaborate.scopes.context import Context, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import failed
 from assay.grammar.elaborate.scopes.scope import SortEntity, TypeEntity
 from assay.grammar.elaborate.scopes.type_relations import ERROR, ErrorType, is_sized, mentions, parts, type_text
 from assay.grammar.elaborate.types.cardinality import LIMIT, cardinality

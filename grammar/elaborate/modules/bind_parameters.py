@@ -23,7 +23,8 @@ from assay.grammar.elaborate.modules.parameter_overrides import (
     models_of,
 )
 from assay.grammar.elaborate.modules.type_declarations import elaborate_type
-from assay.grammar.elaborate.scopes.context import Fresh, erroneous, failed
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.rewrite import nodes
 from assay.grammar.elaborate.scopes.scope import AtomEntity, Entity, SortEntity, ValueEntity
 from assay.grammar.elaborate.scopes.type_relations import ERROR, parts, type_text

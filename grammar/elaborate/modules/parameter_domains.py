@@ -9,7 +9,8 @@ from assay.grammar.diagnostics.diagnostic import Diagnostics, Span
 from assay.grammar.elaborate.expressions.dispatch import elaborate_domain
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.type_declarations import elaborate_type
-from assay.grammar.elaborate.scopes.context import Fresh, failed
+from assay.grammar.elaborate.scopes.erroneous import failed
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.rewrite import nodes
 from assay.grammar.elaborate.scopes.type_relations import ERROR, ErrorType, is_sized, mentions, type_text
 from assay.grammar.elaborate.types.domains import check_enumerable_type

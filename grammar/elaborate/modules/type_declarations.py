@@ -6,7 +6,8 @@ from assay.grammar import syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.elaborate.expressions.dispatch import elaborate
 from assay.grammar.elaborate.expressions.type_expressions import check_storable, type_in
-from assay.grammar.elaborate.scopes.context import Context, Fresh
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.elaborate.scopes.type_relations import ERROR, ErrorType, type_text
 from assay.grammar.kernel.types import Type

@@ -7,27 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
+from assay.grammar.elaborate.scopes.erroneous import erroneous
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.scope import Scope
-from assay.grammar.elaborate.scopes.type_relations import ERROR, ErrorType, UnknownType, mentions
+from assay.grammar.elaborate.scopes.type_relations import ErrorType, UnknownType, mentions
 from assay.grammar.kernel.types import OptionType, Type
-
-
-class Fresh:
-    """Makes local names that are unique within one action, property, scenario or rule: ``b``, then ``b'2``, ``b'3``.
-
-    ``expansions`` counts the function calls that were expanded there.
-    """
-
-    def __init__(self) -> None:
-        self._used: dict[str, int] = {}
-        self.expansions = 0
-
-    def __call__(self, name: str) -> str:
-        """A new name, made from ``name``."""
-        count = self._used.get(name, 0) + 1
-        self._used[name] = count
-        return name if count == 1 else f"{name}'{count}"
-
 
 Dispatch = Callable[[syntax.Expr, "Context", Type | None], kernel.Expr]
 
@@ -97,13 +81,3 @@ class Context:
             return self.error(
                 "E017", expr.span, "this is nested too deeply", "give names to parts of it with `def` or `let`"
             )
-
-
-def erroneous(span: Span) -> kernel.Expr:
-    """A placeholder for an expression in which an error was reported."""
-    return kernel.Const(ERROR, None, span=span)
-
-
-def failed(*expressions: kernel.Expr) -> bool:
-    """Whether an error was reported in any of the expressions."""
-    return any(mentions(expression.type, ErrorType) for expression in expressions)

@@ -8,7 +8,7 @@ from operator import is_
 from typing import Any, TypeVar
 
 from assay.grammar import kernel, syntax
-from assay.grammar.elaborate.scopes.context import Fresh
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 
 NodeT = TypeVar("NodeT", bound=kernel.Node)
 AnyNodeT = TypeVar("AnyNodeT", kernel.Node, syntax.Node)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostics
-from assay.grammar.elaborate.scopes.context import erroneous, failed
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, UnknownType, mentions, same, type_text
 from assay.grammar.kernel.types import BagType, IntType, MapType, OptionType, RangeType, SeqType, SetType, Type
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics
-from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.type_relations import ERROR, is_sized, type_text
 from assay.grammar.elaborate.types.cardinality import LIMIT, cardinality
 from assay.grammar.elaborate.types.constant_folding import constant

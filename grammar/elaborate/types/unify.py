@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 
 from assay.grammar import kernel, syntax
-from assay.grammar.elaborate.scopes.context import Context, erroneous, failed
+from assay.grammar.elaborate.scopes.context import Context
+from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.scope import Scope, VariantEntity
 from assay.grammar.elaborate.scopes.type_relations import ERROR, UNKNOWN, UnknownType, erased, join, mentions, type_text
 from assay.grammar.elaborate.types.coercion import convert, convertible

@@ -13,7 +13,7 @@ from assay.checker.report import State
 from assay.grammar.kernel import Ordering
 from assay.grammar.values import Value
 from assay.traces.event import Event
-from assay.traces.observe.binding import Observation
+from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import (
     Key,
     OrderedObservation,

@@ -10,7 +10,8 @@ from math import inf
 
 from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.grammar import kernel as k
-from assay.traces.observe.binding import Observation, observe
+from assay.traces.observe.binding import observe
+from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import LogViolation
 from assay.traces.slices.versions.findings import Gap, Odd, SliceFindings, SliceQuery

@@ -9,7 +9,7 @@ import pytest
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.elaborate.expressions.dispatch import elaborate_condition
-from assay.grammar.elaborate.scopes.context import Fresh
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.rewrite import bound_names, nodes
 from assay.grammar.kernel.types import BOOL
 

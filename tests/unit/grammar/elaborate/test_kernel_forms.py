@@ -16,7 +16,7 @@ from assay.grammar.elaborate.expressions.dispatch import (
     elaborate_domain,
     elaborate_expression,
 )
-from assay.grammar.elaborate.scopes.context import Fresh
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.rewrite import nodes
 from assay.grammar.elaborate.scopes.scope import FunctionEntity, ValueEntity
 from assay.grammar.kernel.types import INT, RangeType, SetType

@@ -8,7 +8,7 @@ import pytest
 
 from assay.grammar.kernel import Ordering, TraceRule
 from assay.traces.event import Event
-from assay.traces.observe.binding import Observation
+from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder, order
 
 Line = Callable[..., Event]
