@@ -11,7 +11,7 @@ from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel import Kernel
 from assay.grammar.values import Value
 from assay.traces.event import Event, LogPosition, Notice
-from assay.traces.observe.binding import Unread
+from assay.traces.observe.binding_tally import Unread
 
 
 class TraceVerdict(Enum):

@@ -39,8 +39,9 @@ from assay.traces.event import Event, Notice
 from assay.traces.gc_control import trim_heap
 from assay.traces.impact.outages import Basis, Meter, basis, with_impact
 from assay.traces.log_reader import LogReading, UnmappedLines
-from assay.traces.observe.binding import Unread, rules_by_kind
+from assay.traces.observe.binding_tally import Unread
 from assay.traces.observe.model_size import trace_plan
+from assay.traces.observe.observation import rules_by_kind
 from assay.traces.options import Options
 from assay.traces.result import ProductAnswer, Remark, Validation
 from assay.traces.slices.slice_answer import SliceAnswer

@@ -14,9 +14,9 @@ from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import Some, Value
 from assay.traces.event import Event, Field
-from assay.traces.observe.binding import fields_of, observe
+from assay.traces.observe.binding import observe
 from assay.traces.observe.field_values import encode
-from assay.traces.observe.observation import Observation
+from assay.traces.observe.observation import Observation, fields_of
 from assay.traces.search.transition_system import Taken, TraceModel
 
 REPAIRS = 24

@@ -12,7 +12,7 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.spark.logs import tasks
 from assay.spark.logs.errors import as_diagnostic
 from assay.traces.event import Event, LogPosition
-from assay.traces.observe.binding import Unread
+from assay.traces.observe.binding_tally import Unread
 from assay.traces.pickling import from_bytes
 from assay.traces.result import FailedPart, LogViolation, Validation
 from assay.traces.scope import finding_id

@@ -11,8 +11,9 @@ import pytest
 
 from assay.grammar.load import load_text
 from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
-from assay.traces.observe.binding import bind, with_field
+from assay.traces.observe.binding import bind
 from assay.traces.observe.model_size import sized_kernel
+from assay.traces.observe.observation import with_field
 from assay.traces.observe.partial_order import order
 from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.heads import TraceHeads

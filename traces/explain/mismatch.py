@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from assay.traces.explain.blame import Suspect, as_blame, suspects
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.repair import ChosenRepair, best_repair
-from assay.traces.observe.binding import Misfit
+from assay.traces.observe.binding_tally import Misfit
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.options import Options
 from assay.traces.result import Blame, FailedPart, LogViolation, Repair

@@ -13,8 +13,8 @@ from assay.grammar import kernel as k
 from assay.grammar.values import Value
 from assay.traces.explain.alternative_values import alternatives, contains, distance, parts
 from assay.traces.explain.blame import Suspect
-from assay.traces.observe.binding import with_field
 from assay.traces.observe.model_size import is_sized
+from assay.traces.observe.observation import with_field
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.result import Repair
 from assay.traces.search.dfs import TraceSearch

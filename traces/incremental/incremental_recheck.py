@@ -13,7 +13,8 @@ from assay.grammar.identity_memo import IdentityMemo, IdentitySet
 from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.mismatch import resume, violation_of
-from assay.traces.observe.binding import Bound, EventBinder, Misfit
+from assay.traces.observe.binding import Bound, EventBinder
+from assay.traces.observe.binding_tally import Misfit
 from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.observe.slice_assignment import SlicedEvents

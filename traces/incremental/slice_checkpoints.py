@@ -19,7 +19,8 @@ from assay.checker.jit.array_ops import distinct
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.incremental.log_diff import Grown
-from assay.traces.observe.binding import BindingTally, Unread, observe, views_to_check
+from assay.traces.observe.binding import observe, views_to_check
+from assay.traces.observe.binding_tally import BindingTally, Unread
 from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import Remark, SliceResult

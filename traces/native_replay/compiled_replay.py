@@ -23,7 +23,7 @@ from assay.traces.native_replay.encode_lines import KindsOfEvents, needed
 from assay.traces.native_replay.lazy_execution import LazyExecution
 from assay.traces.native_replay.linear_order import LineQueue, NoOrderError, line_queue
 from assay.traces.native_replay.run import encoded_lines, replay, tally_of
-from assay.traces.observe.binding import BindingTally
+from assay.traces.observe.binding_tally import BindingTally
 from assay.traces.observe.field_values import OutOfRangeError
 from assay.traces.observe.model_size import adapt_clause, kernel_for, trace_plan
 from assay.traces.options import Options

@@ -19,7 +19,7 @@ from assay.traces.native_replay.encode_lines import KindsOfEvents
 from assay.traces.native_replay.lazy_execution import LazyExecution
 from assay.traces.native_replay.linear_order import LineQueue, line_queue
 from assay.traces.native_replay.run import encoded_lines, replay, tally_of
-from assay.traces.observe.binding import BindingTally
+from assay.traces.observe.binding_tally import BindingTally
 from assay.traces.properties.execution import PropertyChecker, speaks_of
 from assay.traces.result import Execution, SliceResult, TraceVerdict
 from assay.traces.search.transition_system import TraceModel

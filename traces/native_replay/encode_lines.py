@@ -21,9 +21,9 @@ from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import types as t
 from assay.traces.event import Event, Field, ProcessRun
-from assay.traces.observe.binding import fields_of
 from assay.traces.observe.field_values import FieldMismatchError, Named, OutOfRangeError, Reached, decode, needs
 from assay.traces.observe.model_size import Needs
+from assay.traces.observe.observation import fields_of
 from assay.traces.patterns.template_fields import LineFields
 from assay.traces.store.record_block import Numbers
 

@@ -12,7 +12,8 @@ from assay.grammar import kernel as k
 from assay.traces.event import Event
 from assay.traces.native_replay.encode_lines import EncodedStatements, KindsOfEvents, packed
 from assay.traces.native_replay.linear_order import LineQueue
-from assay.traces.observe.binding import NO_CONDITION, NO_RULE, BindingTally, Unread
+from assay.traces.observe.binding import NO_CONDITION, NO_RULE
+from assay.traces.observe.binding_tally import BindingTally, Unread
 from assay.traces.search.driver import NEAR
 from assay.traces.store.record_block import Numbers
 

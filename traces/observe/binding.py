@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -18,37 +18,15 @@ import numpy as np
 from assay.grammar.identity_memo import IdentitySet
 from assay.grammar.kernel import TracePlan, TraceRule
 from assay.grammar.values import Value
-from assay.traces.event import Event, Field, LogPosition, ProcessRun
+from assay.traces.event import Event, Field, LogPosition
+from assay.traces.observe.binding_tally import BindingTally, Misfit, Unread
 from assay.traces.observe.field_values import FieldMismatchError, OutOfRangeError, decode
-from assay.traces.observe.observation import Observation
-from assay.traces.patterns.template_fields import LineFields
+from assay.traces.observe.observation import Observation, fields_of, rules_by_kind
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_keys import StatementKeys, named_by
 
 Condition = Callable[[TraceRule, Mapping[str, Value]], bool]
 """Decides whether a rule's ``if`` holds for the values of its fields, which are given by the names of their binders."""
-
-
-@dataclass(frozen=True, slots=True)
-class Misfit:
-    """An event with a field value that the model's type does not have: no execution of the model can explain it."""
-
-    event: Event
-    rule: TraceRule
-    field: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """The events of one kind that this clause does not use: the reason, how many they are, and where the first of them
-    is.
-    """
-
-    kind: str
-    reason: str
-    count: int
-    example: LogPosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,55 +46,8 @@ class Bound:
         return BindingTally(used, fields, self.misfits, self.ignored, self.unmapped)
 
 
-@dataclass(frozen=True, slots=True)
-class BindingTally:
-    """How the events of a log, or of a part of it, were bound: how many were used, and how many of their fields were
-    compared with the model.
-    """
-
-    used: int = 0
-    fields: int = 0
-    misfits: tuple[Misfit, ...] = ()
-    ignored: tuple[Unread, ...] = ()
-    unmapped: tuple[Unread, ...] = ()
-
-
-def total_of(tallies: Sequence[BindingTally]) -> BindingTally:
-    """The tally of several parts together. The example of an unused kind is that of the first part that has one."""
-    return BindingTally(
-        sum(each.used for each in tallies),
-        sum(each.fields for each in tallies),
-        tuple(misfit for each in tallies for misfit in each.misfits),
-        _merged(each.ignored for each in tallies),
-        _merged(each.unmapped for each in tallies),
-    )
-
-
-def _merged(groups: Iterable[Sequence[Unread]]) -> tuple[Unread, ...]:
-    """The counts of several groups, added up by kind and reason."""
-    found: dict[tuple[str, str], Unread] = {}
-    for each in (unread for group in groups for unread in group):
-        key = each.kind, each.reason
-        found[key] = replace(found[key], count=found[key].count + each.count) if key in found else each
-    return tuple(sorted(found.values(), key=lambda unread: (unread.kind, unread.reason)))
-
-
 NO_RULE = "no rule of the trace clause speaks of it"
 NO_CONDITION = "no rule's fields and condition fit"
-
-
-def fields_of(event: Event) -> dict[str, Field]:
-    """The event's own fields, and those that every event has: ``node``, ``run``, and ``previous_run`` if the node ran
-    before.
-
-    A field of the event wins over one of these three of the same name.
-    """
-    fields = event.fields.read() if isinstance(event.fields, LineFields) else event.fields
-    run = event.run
-    given = {"node": run.node, "run": str(run), **fields}
-    if run.number > 1 and given["node"] is not None:
-        given.setdefault("previous_run", str(ProcessRun(run.node, run.number - 1)))
-    return given
 
 
 def observe(event: Event, rule: TraceRule, condition: Condition) -> Observation | Misfit | None:
@@ -328,25 +259,9 @@ def views_to_check(events: Selection, read: Read, restated: Container[int] = ())
     return found
 
 
-def rules_by_kind(plan: TracePlan) -> dict[str, list[TraceRule]]:
-    """The rules of a clause by the kind of event that they read, in the order of the clause."""
-    rules: dict[str, list[TraceRule]] = {}
-    for rule in plan.rules:
-        rules.setdefault(rule.event, []).append(rule)
-    return rules
-
-
 def bind(plan: TracePlan, events: Iterable[Event], condition: Condition) -> Bound:
     """The observations of some events; see :meth:`EventBinder.bind`."""
     return EventBinder(plan, condition).bind(events)
-
-
-def with_field(observation: Observation, field: str, value: Value, text: Field) -> Observation:
-    """The same observation with another value in one field; ``text`` is the field as the log would hold it."""
-    values = tuple((name, value if name == field else old) for name, old in observation.values)
-    bound = {entry.binder.name: dict(values)[entry.field] for entry in observation.rule.fields}
-    event = replace(observation.event, fields={**observation.event.fields, field: text})
-    return replace(observation, event=event, bound=bound, values=values)
 
 
 def observations_of(events: Selection, chosen: Iterable[RuleView]) -> list[Observation]:

@@ -14,8 +14,8 @@ from assay.grammar.diagnostics.diagnostic import Diagnostic, Note, Span, SpecErr
 from assay.grammar.kernel import types as t
 from assay.grammar.load import Loaded, log_kernel
 from assay.traces.event import Event
-from assay.traces.observe.binding import fields_of, rules_by_kind
 from assay.traces.observe.field_values import Named, Reached, needs
+from assay.traces.observe.observation import fields_of, rules_by_kind
 from assay.traces.options import Options
 
 NO_CLAUSE = "E710"

@@ -23,7 +23,8 @@ from assay.grammar.load import Loaded
 from assay.grammar.values import Value
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.mismatch import violation_of
-from assay.traces.observe.binding import EventBinder, Misfit, Read, RuleView, observations_of
+from assay.traces.observe.binding import EventBinder, Read, RuleView, observations_of
+from assay.traces.observe.binding_tally import Misfit
 from assay.traces.observe.decomposition import Split, split
 from assay.traces.observe.model_size import clause_for_partial_logs, clause_for_versions, sized_kernel, strict_clause
 from assay.traces.observe.observation import Observation

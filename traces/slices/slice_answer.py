@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.traces.observe.binding import BindingTally
+from assay.traces.observe.binding_tally import BindingTally
 from assay.traces.result import Impact, SliceResult
 
 

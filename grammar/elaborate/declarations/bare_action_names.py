@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
-from assay.grammar.elaborate.expressions.name_resolution import advice_on, describe, span_of
-from assay.grammar.elaborate.scopes.scope import ActionEntity, ArrayEntity, Entity, ModuleEntity, Scope
+from assay.grammar.elaborate.expressions.name_resolution import advice_on, describe
+from assay.grammar.elaborate.scopes.scope import ActionEntity, ArrayEntity, Entity, ModuleEntity, Scope, span_of
 
 
 def action_named(path: syntax.DottedName, scope: Scope, diagnostics: Diagnostics) -> ActionEntity | None:

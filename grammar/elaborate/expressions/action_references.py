@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Note
-from assay.grammar.elaborate.expressions.calls import arranged
-from assay.grammar.elaborate.expressions.name_resolution import describe, resolve, span_of
+from assay.grammar.elaborate.expressions.arguments import arranged
+from assay.grammar.elaborate.expressions.name_resolution import describe, resolve
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import failed
-from assay.grammar.elaborate.scopes.scope import ActionEntity
+from assay.grammar.elaborate.scopes.scope import ActionEntity, span_of
 from assay.grammar.elaborate.types.coercion import convert
 from assay.grammar.kernel.types import Type
 

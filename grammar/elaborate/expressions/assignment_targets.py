@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Note
-from assay.grammar.elaborate.expressions.name_resolution import describe, field_index, is_namespace, resolve, span_of
+from assay.grammar.elaborate.expressions.name_resolution import describe, field_index, is_namespace, resolve
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import failed
-from assay.grammar.elaborate.scopes.scope import StateEntity
+from assay.grammar.elaborate.scopes.scope import StateEntity, span_of
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, type_text
 from assay.grammar.elaborate.types.coercion import convert
 from assay.grammar.kernel.types import INT, MapType, RecordType, SeqType, Type

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Note
-from assay.grammar.diagnostics.suggest import did_you_mean
+from assay.grammar.elaborate.expressions.arguments import arranged
 from assay.grammar.elaborate.expressions.locals import check_new
-from assay.grammar.elaborate.expressions.name_resolution import choose_variant, describe, span_of
+from assay.grammar.elaborate.expressions.name_resolution import choose_variant, describe
 from assay.grammar.elaborate.expressions.type_expressions import type_in
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
-from assay.grammar.elaborate.scopes.scope import Entity, FunctionEntity, Scope, TypeEntity, ValueEntity, VariantEntity
+from assay.grammar.elaborate.scopes.scope import (
+    Entity,
+    FunctionEntity,
+    Scope,
+    TypeEntity,
+    ValueEntity,
+    VariantEntity,
+    span_of,
+)
 from assay.grammar.elaborate.scopes.type_relations import erased
 from assay.grammar.elaborate.types.coercion import convert, fits
 from assay.grammar.kernel.types import FieldType, RecordType, Type
@@ -65,42 +72,6 @@ def payload(name: str, fields: tuple[FieldType, ...], expr: syntax.Call, cx: Con
         for value, field in zip(given, fields, strict=True)
     )
     return None if failed(*items) else items
-
-
-def arranged(name: str, parameters: Sequence[str], expr: syntax.Call, cx: Context) -> list[syntax.Expr] | None:
-    """The arguments in the order of the parameters, positional ones first. Reports missing and superfluous
-    ones (E205)."""
-    found: dict[str, syntax.Expr] = {}
-    fine = True
-    for position, argument in enumerate(expr.arguments):
-        parameter = _parameter(name, parameters, argument, position, cx)
-        if parameter is None:
-            fine = False
-        elif parameter in found:
-            cx.error("E205", argument.span, f"`{parameter}` is given twice")
-            fine = False
-        else:
-            found[parameter] = argument.value
-    missing = [parameter for parameter in parameters if parameter not in found]
-    if missing and fine:
-        wanted = f"{name}({', '.join(parameters)})"
-        cx.error("E205", expr.span, f"{wanted} lacks {', '.join(f'`{parameter}`' for parameter in missing)}")
-    return [found[parameter] for parameter in parameters] if fine and not missing else None
-
-
-def _parameter(name: str, parameters: Sequence[str], argument: syntax.Arg, position: int, cx: Context) -> str | None:
-    if argument.name is None:
-        if position < len(parameters):
-            return parameters[position]
-        takes = f"{len(parameters)} argument{'' if len(parameters) == 1 else 's'}"
-        cx.error("E205", argument.value.span, f"{name} takes {takes}")
-        return None
-    if argument.name.text in parameters:
-        return argument.name.text
-    guess = did_you_mean(argument.name.text, parameters)
-    advice = [f"did you mean `{guess}`?"] if guess else []
-    cx.error("E205", argument.name.span, f"{name} has no `{argument.name.text}`", *advice)
-    return None
 
 
 MOST_EXPANSIONS = 4_000

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Note
-from assay.grammar.elaborate.expressions.name_resolution import span_of
 from assay.grammar.elaborate.scopes.context import Context
-from assay.grammar.elaborate.scopes.scope import AtomEntity, Entity, Scope, ValueEntity
+from assay.grammar.elaborate.scopes.scope import AtomEntity, Entity, Scope, ValueEntity, span_of
 from assay.grammar.kernel.types import Type
 
 ADVICE = "choose another name"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from assay.grammar import kernel, syntax
-from assay.grammar.diagnostics.diagnostic import Note, Span
+from assay.grammar.diagnostics.diagnostic import Note
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
@@ -25,6 +25,7 @@ from assay.grammar.elaborate.scopes.scope import (
     TypeEntity,
     ValueEntity,
     VariantEntity,
+    span_of,
 )
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, is_sized, type_text, without_option
 from assay.grammar.elaborate.types.coercion import convert
@@ -73,11 +74,6 @@ def advice_on(name: str, names: Iterable[str]) -> list[str]:
     guess, elsewhere = did_you_mean(name, names), known_elsewhere(name)
     meant = [f"did you mean `{guess}`?"] if guess else []
     return [*meant, f"write {elsewhere}"] if elsewhere else meant
-
-
-def span_of(entity: Entity) -> Span:
-    """Where an entity is declared."""
-    return entity.declaration.span if isinstance(entity, FunctionEntity) else entity.span
 
 
 def is_namespace(expr: syntax.Expr, scope: Scope) -> bool:

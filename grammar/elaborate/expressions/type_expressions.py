@@ -7,10 +7,10 @@ from typing import assert_never
 
 from assay.grammar import syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
-from assay.grammar.elaborate.expressions.name_resolution import describe, qualified, resolve, span_of
+from assay.grammar.elaborate.expressions.name_resolution import describe, qualified, resolve
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import failed
-from assay.grammar.elaborate.scopes.scope import SortEntity, TypeEntity
+from assay.grammar.elaborate.scopes.scope import SortEntity, TypeEntity, span_of
 from assay.grammar.elaborate.scopes.type_relations import ERROR, ErrorType, is_sized, mentions, parts, type_text
 from assay.grammar.elaborate.types.cardinality import LIMIT, cardinality
 from assay.grammar.elaborate.types.coercion import convert

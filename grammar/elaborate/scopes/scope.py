@@ -189,3 +189,8 @@ class Scope:
     def allowing(self, **changes: bool) -> Scope:
         """This scope with other permissions."""
         return replace(self, permissions=replace(self.permissions, **changes))
+
+
+def span_of(entity: Entity) -> Span:
+    """Where an entity is declared."""
+    return entity.declaration.span if isinstance(entity, FunctionEntity) else entity.span

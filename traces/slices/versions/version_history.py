@@ -17,9 +17,8 @@ from assay.checker.interpreter.expressions.traverse import free_locals, variable
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.values import Value
-from assay.traces.observe.binding import with_field
 from assay.traces.observe.decomposition import Split
-from assay.traces.observe.observation import Observation
+from assay.traces.observe.observation import Observation, with_field
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.transition_system import ANY, Taken, TraceModel
 from assay.traces.slices.timeline.shared_timeline import Chain, Thread, thread_of

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import islice
 
 from assay.grammar.identity_memo import IdentitySet
-from assay.traces.observe.binding import with_field
+from assay.traces.observe.observation import with_field
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.versions.findings import SliceFindings

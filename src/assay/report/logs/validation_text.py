@@ -14,7 +14,7 @@ from assay.report.logs.impact import impact_lines
 from assay.report.specs.text import explanation_lines
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.event import Event, Notice
-from assay.traces.observe.binding import Unread
+from assay.traces.observe.binding_tally import Unread
 from assay.traces.result import (
     Blame,
     BrokenProperty,

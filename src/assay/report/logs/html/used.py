@@ -7,7 +7,7 @@ from collections.abc import Container, Hashable, Iterable, Iterator
 from assay.grammar import kernel as k
 from assay.report.logs.history import ExecutionHistory
 from assay.traces.event import Event
-from assay.traces.observe.binding import fields_of, rules_by_kind
+from assay.traces.observe.observation import fields_of, rules_by_kind
 from assay.traces.result import Validation
 from assay.traces.table.statement_keys import EVERY_SLICE
 
