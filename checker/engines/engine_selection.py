@@ -8,8 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from assay.checker import report_assembly as reference
 from assay.checker.engines import native_engine as explicit
+from assay.checker.engines import reference_engine as reference
 from assay.checker.engines.race import race
 from assay.checker.explicit.expansion.compiled_interface import Behaviours, Compiled
 from assay.checker.interpreter.compiled_model import Model
@@ -22,8 +22,9 @@ from assay.checker.native.functions.program import Program, behaviours, program
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
-from assay.checker.reference.property_monitor import DEADLOCK
 from assay.checker.report import Report
+from assay.checker.report_assembly import refuse_unknown_names
+from assay.checker.search_interface.finding import DEADLOCK
 from assay.checker.symmetry.reduction import reduction_of
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
 from assay.grammar.kernel import Kernel
@@ -62,7 +63,7 @@ def check(
     """
     chosen = options or SearchOptions()
     if engine in ("bmc", "prove"):
-        reference.refuse_unknown_names(kernel, chosen)
+        refuse_unknown_names(kernel, chosen)
         _refuse_options(chosen, engine, (), {"a symmetry": chosen.symmetry, "an order": chosen.order == "dfs"})
         if engine == "prove":
             return EngineAnswer(prove(kernel, chosen, sources, cache).report)
@@ -118,7 +119,7 @@ def compile_or_decline(
 
     With ``temporal``, code for temporal properties is compiled too. Raises ``SpecError`` as ``check`` does.
     """
-    reference.refuse_unknown_names(kernel, options)
+    refuse_unknown_names(kernel, options)
     reduction_of(kernel, options)
     if engine == "reference":
         _refuse_options(options, "reference", ())
@@ -186,7 +187,7 @@ def prove(
     Raises ``SpecError`` for a construct without an encoding, and for a selected property that does not exist.
     """
     chosen = options or SearchOptions()
-    reference.refuse_unknown_names(kernel, chosen)
+    refuse_unknown_names(kernel, chosen)
 
     def exhaustive(wanted: SearchOptions) -> Report:
         limits = replace(wanted, max_depth=None, max_states=CONFIRMING_STATES, keep_going=True)

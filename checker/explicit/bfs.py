@@ -1,7 +1,8 @@
 """Breadth-first search over packed rows: level by level, round by round, in the order in which states were found.
 
-The rules of the search (when it stops, what is a finding, how it is told) are those of the reference search. Compiled code only says at
-which states and steps something is to be found first; the finding itself is made there by the reference evaluator.
+When it stops and what is a finding is as in the reference search, by code of the engines' own (``engine_search``, ``limits``,
+``confirmed_findings``). Compiled code only says at which states and steps something is to be found first; the finding itself is made there
+by the reference evaluator.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from contextlib import contextmanager
 from itertools import chain
 
 from assay.checker.explicit.checkpoint import Checkpoint, Saved
+from assay.checker.explicit.engine_search import EngineSearch
 from assay.checker.explicit.expansion.cancellation import halting
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.expansion.counters import COUNTED, new_tally
 from assay.checker.explicit.expansion.parallel_round import Crew, Rounds
 from assay.checker.explicit.expansion.single_states import offenders
-from assay.checker.explicit.expansion.symmetry import representative, see_steps
+from assay.checker.explicit.expansion.symmetry import confirm_steps, representative
 from assay.checker.explicit.expansion.thread_buffer import Starting, ThreadBuffer
 from assay.checker.explicit.findings import REFINE, TROUBLE_ROOM, SearchEvent, SearchFindings
+from assay.checker.explicit.further_violations import violation_at
 from assay.checker.explicit.refinement_check import Refining
 from assay.checker.explicit.store.hash_table import StateKeys, TableFullError
 from assay.checker.explicit.store.levels import Levels
@@ -27,17 +30,22 @@ from assay.checker.explicit.store.row_store import RowStore
 from assay.checker.explicit.visited_set import VisitedSet
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.cancellation import heeding
 from assay.checker.options import Progress, SearchOptions
-from assay.checker.reference.bfs import Search, Stopped
-from assay.checker.reference.property_monitor import PropertyFinding
-from assay.checker.reference.state_store import Link
-from assay.checker.report import Effort, EnginesDisagreeError, State, Statistics
+from assay.checker.report import Effort, EnginesDisagreeError, State, Statistics, Step, Trace
+from assay.checker.search_interface.finding import PropertyFinding
+from assay.checker.search_interface.link import Link
+from assay.checker.search_interface.protocols import Stopped
 from assay.checker.symmetry.reduction import Reduction
+from assay.checker.symmetry.undo_symmetry import replayed
 
 TELL_SECONDS = 0.1
+"""At most so much time passes without word of the progress."""
+TELL_EVERY = 256
+"""Where the last states of a level, counted in such steps, are still to be expanded, there is word of the progress too."""
 
 
-class BlockSearch(Search):
+class BlockSearch(EngineSearch):
     """A search like the reference one, by compiled code, with all processors. ``close`` it when its states are not needed any more."""
 
     def __init__(
@@ -48,9 +56,14 @@ class BlockSearch(Search):
         self._crew = Crew(options.threads)
         self.levels = self._new_levels()
         self.rows = RowStore(compiled.layout, model, self.levels)
-        self.store = self.rows  # type: ignore[assignment]
         self.findings = SearchFindings(
-            compiled, self.rows, self.watch, self._undefined, self._see_step, self._see_refined, deadlock=self._deadlock
+            compiled,
+            self.rows,
+            self.watch,
+            self._undefined,
+            self._see_step,
+            self._see_refined,
+            deadlock=self.asks_deadlock,
         )
         self._refining = [
             Refining(at, model, compiled, self.watch.refinements[name], into)
@@ -60,7 +73,7 @@ class BlockSearch(Search):
         self._rounds = Rounds(compiled, self.levels, self._crew, self.tally.decisive)
         self.seen = VisitedSet(options, compiled.layout.words, self._rounds)
         self._checkpoint = self._open_checkpoint()
-        self._place = 0
+        self._place = self._frontier = 0
         self._told = self._searched = self._earlier = self._cpu = 0.0
         self._searching_since: float | None = None
         self._saved_at = time.monotonic()
@@ -68,6 +81,11 @@ class BlockSearch(Search):
         """Whether levels and counts tell of the same states: not in the midst of a change."""
         self._begun = False
         """Whether the initial states are known, and a checkpoint, if there is one, speaks of them."""
+
+    @property
+    def store(self) -> RowStore:
+        """The states that were found."""
+        return self.rows
 
     def _new_levels(self) -> Levels:
         return Levels(self.compiled.layout.words, self.compiled.identity, writer=self._crew.writer)
@@ -112,10 +130,17 @@ class BlockSearch(Search):
 
     def _explore(self) -> None:
         with halting(self.compiled.machine, self._is_due, self._heed_limits):
-            super()._explore()
+            self._find_initial()
+            self._search_levels()
+            self._tell()
+            self._refuse_undefined()
 
     def _find_initial(self) -> None:
-        super()._find_initial()
+        self._list_instances()
+        with heeding(self._heed_limits):
+            self._list_initial()
+        self.initial = len(self.rows)
+        self.depth = 1 if self.initial else 0
         self.levels.seal()
         fresh = self.levels
         self._begin_checkpoint()
@@ -127,8 +152,7 @@ class BlockSearch(Search):
     def _list_initial(self) -> None:
         starts = self.compiled.machine.starts
         if starts is None:
-            super()._list_initial()
-            self.rows.forget_initial()
+            self._list_by_evaluator()
             return
         starting = Starting(starts)
         self._within_budget(self.seen.fill)
@@ -142,7 +166,17 @@ class BlockSearch(Search):
         if self.watch.refinements:
             for number, state in enumerate(self.rows.every()):
                 self._heed_limits()
-                self.watch.see_initial(number, state)
+                self.watch.confirm_abstract_start(number, state)
+
+    def _list_by_evaluator(self) -> None:
+        """The initial states of a model whose `init` is not compiled, and what is to be found in them."""
+        for initial in self._evaluate_initial():
+            state = self.canonical(initial.state)
+            if state not in self.rows:
+                number = self.rows.add(state, -1, initial.picks)
+                self.watch.confirm_state(number, state)
+                self.watch.confirm_abstract_start(number, state)
+        self.rows.forget_initial()
 
     def _some_initial(self, starting: Starting) -> None:
         lane = self._rounds.begin(starting)
@@ -159,7 +193,7 @@ class BlockSearch(Search):
             raise EnginesDisagreeError(
                 "compiled code finds an initial state undefined, and the reference evaluator none"
             )
-        self._stuck_initial(stuck)
+        self.watch.note_stuck_initial(stuck)
 
     def _remember(self) -> None:
         """Take all states of the levels for seen."""
@@ -175,7 +209,7 @@ class BlockSearch(Search):
             self._searched, self._searching_since = self._search_seconds, None
             self._cpu += time.process_time() - cpu
 
-    def _levels(self) -> None:
+    def _search_levels(self) -> None:
         with self._timed():
             self._all_levels()
 
@@ -183,7 +217,7 @@ class BlockSearch(Search):
         going_on = bool(self.levels.counts)
         while going_on:
             if self._place == 0:
-                self._decide_to_stop()
+                self._end_between_levels()
             going_on = self._whole_level()
             self._tell()
 
@@ -219,7 +253,7 @@ class BlockSearch(Search):
 
     def _heed_limits(self) -> None:
         super()._heed_limits()
-        if self.seconds - self._told > TELL_SECONDS:
+        if self._frontier % TELL_EVERY == 1 or self.seconds - self._told > TELL_SECONDS:
             self._tell()
 
     def _round(self, count: int) -> None:
@@ -277,25 +311,37 @@ class BlockSearch(Search):
         return f"the memory budget of {self.seen.budget / 1e6:,.0f} MB was used up {self._here}"
 
     def _undefined(self, number: int, state: State) -> None:
-        self._stuck(number, *self.rows.stuck(state))
+        self.watch.note_stuck(number, *self.rows.stuck(state))
 
     def _see_step(self, number: int, after: State) -> None:
-        see_steps(self, self.rows, number, after)
+        canonical = None if self.reduction is None else self.canonical
+        confirm_steps(self.watch, self.rows, number, after, canonical)
 
     def _see_refined(self, number: int, state: State) -> None:
         for action, arguments, outcome in self.rows.outcomes(state):
             if isinstance(outcome, Successor):
-                self.watch.see_refined(number, state, Link(action, arguments, outcome.picks).step(outcome.state))
+                self.watch.confirm_abstract_step(
+                    number, state, Link(action, arguments, outcome.picks).step(outcome.state)
+                )
 
     def canonical(self, state: State) -> State:
         """The state that stands for a state in the store, by compiled code."""
         return state if self.reduction is None else representative(self.compiled, state)
 
+    def trace(self, number: int, *more: Step) -> Trace:
+        """A run to a state, and further steps after it."""
+        if self.reduction is None:
+            return self.rows.trace(number, *more)
+        return replayed(self, self.reduction, self.rows.path(number), more)
+
     def offenders(self, name: str, first: int) -> Iterator[PropertyFinding]:
-        """As in the reference search, looked for by compiled code; of refinements only the kinds of steps are known, not the steps."""
+        """As of every engine, but looked for by compiled code; of refinements only the kinds of steps are known, not the steps."""
         if name in self.watch.refinements:
             return super().offenders(name, first)
-        return offenders(self, self.compiled, self.rows, name, first)
+        return offenders(self._violation_at, self.compiled, self.rows, name, first)
+
+    def _violation_at(self, name: str, number: int) -> PropertyFinding | None:
+        return violation_at(self.model, self.watch, name, number, self.rows[number])
 
     # ------------------------------------------------------------------------------------------ checkpoint
 

@@ -7,7 +7,7 @@ when it is found. The order does not depend on the number of threads, for there 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,9 +24,8 @@ from assay.checker.explicit.store.row_store import RowStore
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.layout.row import Rows
 from assay.checker.options import SearchOptions
-from assay.checker.reference.bfs import Stopped
-from assay.checker.reference.dfs import shortcut
 from assay.checker.report import State
+from assay.checker.search_interface.protocols import Stopped
 from assay.checker.symmetry.reduction import Reduction
 
 AT_ONCE = 512
@@ -130,8 +129,26 @@ class DfsStack(RowStore):
             for parent, row in zip(found.parents.tolist(), found.rows, strict=True):
                 if (at := places.get(row.tobytes())) is not None:
                     onward[begin + parent].append(at)
-        self._kept.append(path[shortcut(len(path), onward.__getitem__)])
+        self._kept.append(path[_without_detours(onward)])
         return KEPT + len(self._kept) - 1
+
+
+def _without_detours(onward: Sequence[Sequence[int]]) -> list[int]:
+    """A shortest way through a path from its first place to its last, where ``onward[p]`` are the places to which a step from p leads."""
+    last = len(onward) - 1
+    came_from = {0: 0}
+    reached = [0]
+    for place in reached:  # grows while it is gone through: the places in the order of their distance
+        if last in came_from:
+            break
+        for there in onward[place]:
+            if there not in came_from:
+                came_from[there] = place
+                reached.append(there)
+    way = [last]
+    while way[-1] != 0:
+        way.append(came_from[way[-1]])
+    return way[::-1]
 
 
 @dataclass(slots=True)
@@ -164,7 +181,6 @@ class DepthFirstBlockSearch(BlockSearch):
         self.seen.reserved = self.seen.room // STACK_SHARE
         self.trail = DfsStack(self.rows, self.seen.reserved)
         self.rows = self.trail
-        self.store = self.trail  # type: ignore[assignment]
         self.findings.store = self.trail
         self._probe = Probe(compiled)
         self._kept: set[tuple[int, str]] = set()
@@ -179,14 +195,14 @@ class DepthFirstBlockSearch(BlockSearch):
         for rows in self.levels.every_row():
             self.trail.stack.begin(rows)
             self._search_from(len(rows))
-        self._decide_to_stop()
+        self._end_between_levels()
 
     def _search_from(self, count: int) -> None:
         """Search all that is reached from the rows on the stack."""
         frames = [_Frame(0, 0, count)]
         waiting = [frames[0]]
         while waiting:
-            self._decide_to_stop()
+            self._end_between_levels()
             self._heed_limits()
             while frames[-1].next == frames[-1].end:
                 self.trail.stack.top = frames.pop().start

@@ -9,13 +9,17 @@ states were looked at.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 from assay.checker.coverage import empty_quantifiers
 from assay.checker.explicit.store.row_store import RowStore
 from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.property_meaning import property_meaning
+from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
-from assay.checker.reference.property_monitor import Watch
 from assay.checker.report import EmptyQuantifier
 
 SPREAD = 64
@@ -27,23 +31,34 @@ def always_empty(
     model: Model, states: RowStore, options: SearchOptions, sources: Sources
 ) -> tuple[EmptyQuantifier, ...]:
     """The quantifiers of invariants, lemmas and reachables whose domain was empty in every one of the states."""
-    watch = Watch(model, options)
+    asked = _AskedQuantifiers(model, options)
     count = len(states)
-    _look_at(watch, states, range(0, count, max(1, count // SPREAD)))
-    if _left(model, watch, sources) and count <= MOST_STATES:
-        _look_at(watch, states, range(count))
-        return _left(model, watch, sources)
+    asked.evaluate_in(states, range(0, count, max(1, count // SPREAD)))
+    if asked.empty(sources) and count <= MOST_STATES:
+        asked.evaluate_in(states, range(count))
+        return asked.empty(sources)
     return ()
 
 
-def _look_at(watch: Watch, states: RowStore, numbers: Sequence[int]) -> None:
-    """Evaluate the properties in states for the sake of their quantifiers; violations were reported by the search
-    already."""
-    for number in numbers:
-        watch.found.clear()
-        watch.see_state(number, states[number])
+class _AskedQuantifiers:
+    """The selected properties of states, and which of their quantifiers were evaluated, and ranged over something."""
 
+    def __init__(self, model: Model, options: SearchOptions) -> None:
+        of_states = [p for p in model.kernel.properties if p.kind in {"invariant", "lemma", "reachable"}]
+        self._evaluated: set[int] = set()
+        self._nonempty: set[int] = set()
+        self._of_states = of_states
+        scope = replace(model.scope, evaluated=self._evaluated, nonempty=self._nonempty)
+        self._meanings = [property_meaning(p, scope) for p in of_states if options.selects(p.name)]
 
-def _left(model: Model, watch: Watch, sources: Sources) -> tuple[EmptyQuantifier, ...]:
-    properties = [p for p in model.kernel.properties if p.kind in {"invariant", "lemma", "reachable"}]
-    return empty_quantifiers(properties, watch.evaluated, watch.nonempty, sources)
+    def evaluate_in(self, states: RowStore, numbers: Sequence[int]) -> None:
+        """Evaluate the properties in states for the sake of their quantifiers; the search reported violations already."""
+        for number in numbers:
+            frame = Frame(states[number])
+            for each in self._meanings:
+                with suppress(Undefined):
+                    each.first_false(frame)
+
+    def empty(self, sources: Sources) -> tuple[EmptyQuantifier, ...]:
+        """The quantifiers that were evaluated, and ranged over nothing so far."""
+        return empty_quantifiers(self._of_states, self._evaluated, self._nonempty, sources)

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assay.checker.explicit.confirmed_findings import ConfirmedFindings
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.expansion.thread_buffer import ThreadBuffer
 from assay.checker.explicit.store.level_file import RecordChunk
 from assay.checker.explicit.store.row_store import RowStore
 from assay.checker.layout.call_frame import NEVER, ContextSlot
-from assay.checker.reference.property_monitor import DEADLOCK, DEFINED, Watch
 from assay.checker.report import EnginesDisagreeError, State
+from assay.checker.search_interface.finding import DEADLOCK, DEFINED
 
 STUCK, TERMINAL, DEAD, STEP, REFINE, STATE = KINDS = ("stuck", "terminal", "dead", "step", "refine", "state")
 """The kinds of findings, in the order in which they are looked at where several come from one state."""
@@ -54,7 +55,7 @@ class SearchFindings:
         self,
         compiled: Compiled,
         store: RowStore,
-        watch: Watch,
+        watch: ConfirmedFindings,
         note_stuck: Callable[[int, State], None],
         see_step: Callable[[int, State], None],
         see_refined: Callable[[int, State], None],
@@ -133,7 +134,7 @@ class SearchFindings:
                 self._see_refined(event.number, state)
                 self._require_refined(self._compiled.refinements[event.at // TROUBLE_ROOM][0])
             case _:
-                self._watch.see_state(event.number, state)
+                self._watch.confirm_state(event.number, state)
                 self._require(self._compiled.states[event.at // 2], event.at)
 
     def _look_at_dead(self, event: SearchEvent, state: State) -> None:

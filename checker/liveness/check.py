@@ -7,13 +7,13 @@ from collections.abc import Callable
 from assay.checker.liveness.confirm import WithoutValue
 from assay.checker.liveness.decide import Decision, Decisions
 from assay.checker.liveness.plan import Claim, Plan
-from assay.checker.reference.bfs import Search, Stopped
-from assay.checker.reference.property_monitor import DEFINED, PropertyFinding
+from assay.checker.search_interface.finding import DEFINED, PropertyFinding
+from assay.checker.search_interface.protocols import EndedSearch, Stopped
 
 Decide = Callable[[Claim], Decision]
 
 
-def decisions(search: Search, plan: Plan, make: Callable[[], Decide]) -> Decisions:
+def decisions(search: EndedSearch, plan: Plan, make: Callable[[], Decide]) -> Decisions:
     """The decisions about the properties of a plan on the states of a search; ``make`` makes the function that decides
     each.
 
@@ -41,16 +41,16 @@ def decisions(search: Search, plan: Plan, make: Callable[[], Decide]) -> Decisio
     return made
 
 
-def is_whole(search: Search) -> bool:
+def is_whole(search: EndedSearch) -> bool:
     """Whether the states of a search and the steps between them are all that the system has."""
     return not (search.bounds or search.stopped or search.up_to_depth)
 
 
-def _late(search: Search) -> bool:
+def _late(search: EndedSearch) -> bool:
     return search.options.timeout is not None and search.seconds >= search.options.timeout
 
 
-def note_no_value(search: Search, name: str, decision: WithoutValue) -> None:
+def note_no_value(search: EndedSearch, name: str, decision: WithoutValue) -> None:
     """Note with a search that a property is undefined in one of its states."""
     subject = f"property `{name}`"
     finding = PropertyFinding(decision.state, undefined=decision.message, span=decision.span, subject=subject)

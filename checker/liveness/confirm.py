@@ -12,8 +12,8 @@ from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.liveness import fairness_advice
 from assay.checker.liveness.lasso import Lasso
 from assay.checker.liveness.lasso_semantics import Run
-from assay.checker.reference.state_store import Link
 from assay.checker.report import EnginesDisagreeError, State, Step, Trace
+from assay.checker.search_interface.link import Link
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Span
 

@@ -21,8 +21,8 @@ from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.liveness.nnf import Enabled, StateCondition
 from assay.checker.liveness.plan import Plan
-from assay.checker.reference.state_store import StateStore
 from assay.checker.report import State
+from assay.checker.search_interface.protocols import StateIndex
 
 Numbers = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]
@@ -71,13 +71,13 @@ class Numbering:
         return self.numbers.setdefault(thing, len(self.numbers))
 
 
-def reference_graph(model: Model, plan: Plan, store: StateStore, initial: int) -> LabelledGraph:
+def reference_graph(model: Model, plan: Plan, store: StateIndex, initial: int) -> LabelledGraph:
     """The graph of the states in a store, by the reference evaluator."""
     return _Drawing(model, plan, store).graph(initial)
 
 
 class _Drawing:
-    def __init__(self, model: Model, plan: Plan, store: StateStore) -> None:
+    def __init__(self, model: Model, plan: Plan, store: StateIndex) -> None:
         self._model = model
         self._plan = plan
         self._store = store

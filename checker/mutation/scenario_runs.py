@@ -9,8 +9,8 @@ from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.mutation.mutants import Mutant, mutated
 from assay.checker.print_kernel import Sources
-from assay.checker.reference.scenario import check_scenario
 from assay.checker.report import Outcome
+from assay.checker.results.scenario import check_scenario
 from assay.grammar import kernel as k
 
 

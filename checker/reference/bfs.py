@@ -3,6 +3,9 @@
 A round expands all states of a level: it takes every step from them, checks transitions, deadlock and definedness on the way, and
 checks the state properties of what is new. A round is always completed before a violation ends the search, so that verdicts, counts and
 traces do not depend on which violation came first. Answers are the same in every run.
+
+This is the oracle: when it ends and what it counts as a finding is written here and in ``property_monitor``, and no engine imports or
+inherits any of it (docs/design/oracle-and-engines.md).
 """
 
 from __future__ import annotations
@@ -17,21 +20,23 @@ from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.interpreter.expressions.cancellation import heeding
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.options import Progress, SearchOptions
-from assay.checker.reference.property_monitor import DEADLOCK, DEFINED, PropertyFinding, Watch
-from assay.checker.reference.show_instance import show_instance
-from assay.checker.reference.state_store import Link, StateStore
-from assay.checker.reference.undo_symmetry import replayed
+from assay.checker.reference.property_monitor import Watch
+from assay.checker.reference.state_store import StateStore
 from assay.checker.report import State, Step, Trace
+from assay.checker.results.show_instance import show_instance
+from assay.checker.search_interface.finding import DEADLOCK, DEFINED, PropertyFinding
+from assay.checker.search_interface.link import Link
 from assay.checker.symmetry.reduction import Reduction
+from assay.checker.symmetry.undo_symmetry import replayed
 
 TELL_EVERY = 256
 
 
-class Stopped(Exception):  # noqa: N818 - a decision, not a mistake
-    """The search ends inside a level; says why."""
+class _Ended(Exception):  # noqa: N818 - a decision, not a mistake
+    """The search ends inside a level; says why. It never leaves ``run``."""
 
 
-class DepthReached(Stopped):
+class _DepthReached(_Ended):
     """All states up to the depth that was asked for were seen."""
 
 
@@ -80,9 +85,9 @@ class Search:
         """Search until everything is seen, something is violated, or a limit is reached."""
         try:
             self._explore()
-        except DepthReached:
+        except _DepthReached:
             self.up_to_depth = self.depth
-        except Stopped as reason:
+        except _Ended as reason:
             self.stopped = str(reason)
         except KeyboardInterrupt:
             self.interrupted = True
@@ -142,19 +147,19 @@ class Search:
 
     def _refuse_undefined(self) -> None:
         if self.reduction is not None and DEFINED in self.watch.found:
-            raise Stopped(
+            raise _Ended(
                 "something is undefined, and then a state does not stand for others (search without `--symmetry`)"
             )
 
     def _decide_to_stop(self) -> None:
         self._refuse_undefined()
         if self.violated and not self.options.keep_going:
-            raise Stopped(self._violation())
+            raise _Ended(self._violation())
         most_levels, most_states = self.options.max_depth, self.options.max_states
         if most_levels is not None and self.depth >= most_levels:
-            raise DepthReached
+            raise _DepthReached
         if most_states is not None and len(self.store) >= most_states:
-            raise Stopped(f"the limit of {most_states:,} states was reached {self._here}")
+            raise _Ended(f"the limit of {most_states:,} states was reached {self._here}")
 
     @property
     def violated(self) -> set[str]:
@@ -175,9 +180,9 @@ class Search:
     def _heed_limits(self) -> None:
         if self.options.interrupted():
             self.interrupted = True
-            raise Stopped(f"interrupted {self._here}")
+            raise _Ended(f"interrupted {self._here}")
         if self._is_late():
-            raise Stopped(f"the time limit of {self.options.timeout or 0:g} s was reached {self._here}")
+            raise _Ended(f"the time limit of {self.options.timeout or 0:g} s was reached {self._here}")
         if self._frontier % TELL_EVERY == 1:
             self._tell()
 

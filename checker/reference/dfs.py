@@ -14,9 +14,9 @@ from itertools import pairwise
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import outcomes
 from assay.checker.reference.bfs import Search
-from assay.checker.reference.state_store import Link
-from assay.checker.reference.undo_symmetry import replayed
 from assay.checker.report import State, Step, Trace
+from assay.checker.search_interface.link import Link
+from assay.checker.symmetry.undo_symmetry import replayed
 
 
 class DepthFirstSearch(Search):
@@ -43,7 +43,7 @@ class DepthFirstSearch(Search):
     def trace(self, number: int, *more: Step) -> Trace:
         """A run to a state, without detours, and further steps after it."""
         path = self.store.path(number)
-        states = [path[at] for at in shortcut(len(path), lambda at: self._onward(path, at))]
+        states = [path[at] for at in _shortcut(len(path), lambda at: self._onward(path, at))]
         if self.reduction is not None:
             return replayed(self, self.reduction, states, more)
         first = self.store.trace(self.store.number(states[0])).steps
@@ -64,7 +64,7 @@ class DepthFirstSearch(Search):
         return next(links).step(after)
 
 
-def shortcut(size: int, onward: Callable[[int], Iterable[int]]) -> list[int]:
+def _shortcut(size: int, onward: Callable[[int], Iterable[int]]) -> list[int]:
     """A shortest way from place 0 to the last of ``size`` places, where ``onward`` says to which places a step leads."""
     before = {0: -1}
     waiting = deque([0])

@@ -4,52 +4,18 @@ was decided."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.checker.interpreter.compiled_model import Model
-from assay.checker.interpreter.expressions.frame import Frame, Meaning
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.property_meaning import PropertyMeaning, property_meaning
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.options import SearchOptions
 from assay.checker.refinement.mapping import BeyondError, OutsideError, Refined
 from assay.checker.report import State, Step
+from assay.checker.search_interface.finding import DEADLOCK, DEFINED, PropertyFinding
 from assay.grammar import kernel as k
-from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.identity_memo import IdentitySet
-
-DEFINED = "defined"
-DEADLOCK = "deadlock"
-
-
-@dataclass(frozen=True, slots=True)
-class PropertyFinding:
-    """What decides a property: the number of a state (-1: before any), a step from it if it is about a step, and the
-    conjunct.
-
-    ``undefined`` is the message about an undefined expression, ``subject`` the action instance or property that it is
-    in.
-    """
-
-    state: int
-    step: Step | None = None
-    conjunct: k.Conjunct | None = None
-    undefined: str | None = None
-    span: Span | None = None
-    subject: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MonitoredProperty:
-    """A property with the meanings of its conjuncts."""
-
-    node: k.Property
-    conjuncts: tuple[tuple[k.Conjunct, Meaning], ...]
-
-    def first_false(self, frame: Frame) -> k.Conjunct | None:
-        """The first conjunct that is false; None if the property holds in the frame."""
-        for conjunct, holds in self.conjuncts:
-            if not holds(frame):
-                return conjunct
-        return None
 
 
 class Watch:
@@ -71,9 +37,9 @@ class Watch:
         """Refinements that cannot be judged everywhere, because a mapped value exceeds what the abstract side models."""
         self._terminal = [(c, model.meaning(c.condition)) for c in model.kernel.terminal]
 
-    def _watched(self, node: k.Property) -> MonitoredProperty:
+    def _watched(self, node: k.Property) -> PropertyMeaning:
         scope = replace(self._model.scope, evaluated=self.evaluated, nonempty=self.nonempty)
-        return MonitoredProperty(node, tuple((each, scope.meaning(each.condition)) for each in node.conjuncts))
+        return property_meaning(node, scope)
 
     def is_of_steps(self, name: str) -> bool:
         """Whether a property is about steps."""
@@ -146,7 +112,7 @@ class Watch:
         self.undefined.setdefault(name, finding)
         self.found.setdefault(DEFINED, finding)
 
-    def _look(self, watched: MonitoredProperty, frame: Frame, place: PropertyFinding, *, wanted: bool) -> None:
+    def _look(self, watched: PropertyMeaning, frame: Frame, place: PropertyFinding, *, wanted: bool) -> None:
         name = watched.node.name
         try:
             false = watched.first_false(frame)

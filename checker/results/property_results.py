@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 
 from assay.checker.explain import explain
@@ -9,13 +10,13 @@ from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.liveness.confirm import Counterexample
 from assay.checker.liveness.decide import Decision, Decisions, NotViolated
 from assay.checker.print_kernel import Sources
-from assay.checker.reference.bfs import Search
-from assay.checker.reference.deadlock_reason import blocked_actions
-from assay.checker.reference.property_monitor import DEADLOCK, DEFINED, PropertyFinding
-from assay.checker.reference.reorder_trace import fewest_changes
-from assay.checker.reference.undo_symmetry import confirmed
 from assay.checker.report import Explanation, Outcome, PropertyResult, Trace, Violation
+from assay.checker.results.deadlock_reason import blocked_actions
 from assay.checker.results.refinement_steps import abstract_side, reason_of
+from assay.checker.results.reorder_trace import fewest_changes
+from assay.checker.search_interface.finding import DEADLOCK, DEFINED, PropertyFinding
+from assay.checker.search_interface.protocols import EndedSearch
+from assay.checker.symmetry.undo_symmetry import confirmed
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
 
@@ -25,7 +26,7 @@ IN_SOME_ORDER = "a quantifier is undefined for some elements and decided by othe
 class Answers:
     """The answers of a finished (or stopped) search about the properties of its model."""
 
-    def __init__(self, search: Search, sources: Sources, decisions: Decisions | None = None) -> None:
+    def __init__(self, search: EndedSearch, sources: Sources, decisions: Decisions | None = None) -> None:
         self._search = search
         self._kernel = search.model.kernel
         self._sources = sources
@@ -243,6 +244,6 @@ class Answers:
         return explain(self._search.model, finding.conjunct, frame, self._sources)
 
 
-def _bounds(hits: dict[str, int]) -> str:
+def _bounds(hits: Mapping[str, int]) -> str:
     shown = ", ".join(f"`{label}` (hit {'once' if n == 1 else f'{n:,} times'})" for label, n in sorted(hits.items()))
     return f"bound {shown}" if len(hits) == 1 else f"bounds {shown}"

@@ -8,10 +8,10 @@ from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
 from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.print_kernel import Sources, expression_text, span_text
-from assay.checker.reference.deadlock_reason import describe_guard
-from assay.checker.reference.show_instance import show_instance
 from assay.checker.refinement.mapping import BeyondError, OutsideError, Refined
 from assay.checker.report import AbstractSide, Attempt, State, Step
+from assay.checker.results.deadlock_reason import describe_guard
+from assay.checker.results.show_instance import show_instance
 from assay.grammar import kernel as k
 
 MOST_ATTEMPTS = 3

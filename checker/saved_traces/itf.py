@@ -27,8 +27,8 @@ from typing import Any, assert_never
 
 from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.value_order import sorter
-from assay.checker.reference.show_instance import show_instance
 from assay.checker.report import Step, Trace
+from assay.checker.results.show_instance import show_instance
 from assay.checker.saved_traces.saved_trace import step_types
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t

@@ -21,14 +21,14 @@ from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.liveness import fairness_advice
 from assay.checker.liveness.lasso_semantics import Run
 from assay.checker.print_kernel import Sources
-from assay.checker.reference.deadlock_reason import blocked_actions, describe_guard
-from assay.checker.reference.property_monitor import DEADLOCK, DEFINED
-from assay.checker.reference.show_instance import show_instance
 from assay.checker.refinement.mapping import BeyondError, OutsideError, Refined
 from assay.checker.report import BlockedAction, Explanation, State, Step, Trace
+from assay.checker.results.deadlock_reason import blocked_actions, describe_guard
 from assay.checker.results.refinement_steps import abstract_side, reason_of
+from assay.checker.results.show_instance import show_instance
 from assay.checker.saved_traces.json_values import NotOfType
 from assay.checker.saved_traces.saved_trace import SavedStep, SavedTrace, read_values, state_to_json, step_types
+from assay.checker.search_interface.finding import DEADLOCK, DEFINED
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
 

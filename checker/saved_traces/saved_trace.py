@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.checker.interpreter.actions.outcome import Picks
-from assay.checker.reference.show_instance import pick_types
 from assay.checker.report import State, Step, Trace
+from assay.checker.results.show_instance import pick_types
 from assay.checker.saved_traces.json_values import NotOfType, from_json, to_json
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError

@@ -11,8 +11,8 @@ from assay.checker.explicit.expansion.single_states import Probe, Successors
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.layout.call_frame import NEVER, ContextSlot
 from assay.checker.layout.row import Rows
-from assay.checker.reference.property_monitor import DEADLOCK, DEFINED
 from assay.checker.report import State
+from assay.checker.search_interface.finding import DEADLOCK, DEFINED
 from assay.checker.simulate.walkers import Positions, WalkerNotice
 
 

@@ -14,14 +14,15 @@ from typing import Generic
 
 import numpy as np
 
+from assay.checker.explicit.engine_search import EngineSearch
 from assay.checker.explicit.expansion.cancellation import halting
 from assay.checker.interpreter.actions.outcome import Cut, Outcome, Picks, Stuck, Successor
 from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.options import SearchOptions
-from assay.checker.reference.bfs import Search, Stopped
-from assay.checker.reference.property_monitor import DEADLOCK
-from assay.checker.reference.state_store import Link
 from assay.checker.report import EnginesDisagreeError, State, Step, Trace
+from assay.checker.search_interface.finding import DEADLOCK
+from assay.checker.search_interface.link import Link
+from assay.checker.search_interface.protocols import Stopped
 from assay.checker.simulate.walkers import B, Positions, WalkerNotice, Walkers
 
 MOST_INITIAL = 100_000
@@ -66,7 +67,7 @@ class Visited:
         return len(self.states) - 1
 
 
-class Simulation(Search, Generic[B]):
+class Simulation(EngineSearch, Generic[B]):
     """A simulation and its findings, in the form of a search whose states are those with findings.
 
     ``walks`` and ``moves`` are counters; ``longest`` is the number of states of the longest walk, ``ended`` how many
@@ -81,13 +82,17 @@ class Simulation(Search, Generic[B]):
         self.plan = walks
         self.crowd = crowd
         self.visited = Visited()
-        self.store = self.visited  # type: ignore[assignment]
         self.walks = self.moves = self.longest = self.ended = 0
         self._random = np.random.Generator(np.random.PCG64(walks.seed))
         self._starts: list[tuple[State, Picks]] = []
         self._seen: set[int] = set()
         self._past: list[Past[B]] = []
         self._initial: Positions = np.zeros(0, np.int64)
+
+    @property
+    def store(self) -> Visited:
+        """The states in which something was found."""
+        return self.visited
 
     @property
     def distinct(self) -> int:
@@ -106,14 +111,16 @@ class Simulation(Search, Generic[B]):
     def _explore(self) -> None:
         machine = self.crowd.machine
         with halting(machine, self._is_due, self._heed_limits) if machine is not None else nullcontext():
-            super()._explore()
+            self._find_initial()
+            self._walk_all()
+            self._tell()
 
     def _find_initial(self) -> None:
         found: list[Outcome] = list(islice(self.model.init.outcomes(), MOST_INITIAL))
         for outcome in found:
             match outcome:
                 case Stuck():
-                    self._stuck_initial(outcome)
+                    self.watch.note_stuck_initial(outcome)
                 case Cut(_, label):
                     self.bounds[label] += 1
                 case Successor():
@@ -122,7 +129,7 @@ class Simulation(Search, Generic[B]):
         self._starts = list(starts.items())
         self.initial = len(self._starts)
 
-    def _levels(self) -> None:
+    def _walk_all(self) -> None:
         try:
             while self.initial and self.walks < self.plan.number:
                 self._wave(min(WAVE, self.plan.number - self.walks))
@@ -182,14 +189,14 @@ class Simulation(Search, Generic[B]):
         for notice in notices:
             before = len(self.watch.found), len(self.watch.undefined)
             number = len(self.visited)
-            self.watch.see_state(number, self._state(notice))
+            self.watch.confirm_state(number, self._state(notice))
             if before != (len(self.watch.found), len(self.watch.undefined)):
                 self.visited.add_walk(self._walk(notice.walker))
             self._require(notice)
 
     def _require(self, notice: WalkerNotice) -> None:
         """Raise ``EnginesDisagreeError`` where the reference evaluator does not find what compiled code claims."""
-        known = {*self.watch.found, *self.watch.undefined, None, *([] if self._deadlock else [DEADLOCK])}
+        known = {*self.watch.found, *self.watch.undefined, None, *([] if self.asks_deadlock else [DEADLOCK])}
         if notice.claim not in known:
             raise EnginesDisagreeError(
                 f"compiled code decides `{notice.claim}` where the reference evaluator does not: {self._state(notice)}"
@@ -206,7 +213,7 @@ class Simulation(Search, Generic[B]):
             if notice.after is None:
                 self._look_at_ways(number, state)
             else:
-                self.watch.see_step(number, state, _first_step(self.model, state, notice.after))
+                self.watch.confirm_step(number, state, _first_step(self.model, state, notice.after))
             if found != (self.watch.found, self.watch.undefined):
                 self.visited.add_walk(self._walk(notice.walker))
             self._require(notice)
@@ -216,9 +223,9 @@ class Simulation(Search, Generic[B]):
         for action, arguments, outcome in outcomes(self.model, state):
             alive = True
             if isinstance(outcome, Stuck):
-                self._stuck(number, action, arguments, outcome)
-        if not alive and self._deadlock and DEADLOCK not in self.watch.found:
-            self._dead(number, state)
+                self.watch.note_stuck(number, action, arguments, outcome)
+        if not alive and self.asks_deadlock and DEADLOCK not in self.watch.found:
+            self.watch.confirm_deadlock(number, state)
 
     def _walk(self, place: int) -> Trace:
         """The walk of a walker (by its place in the last batch), its steps replayed by the reference evaluator."""

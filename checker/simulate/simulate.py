@@ -12,7 +12,6 @@ from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
-from assay.checker.reference.property_monitor import Watch
 from assay.checker.report import Report, Statistics
 from assay.checker.results.property_results import Answers
 from assay.checker.simulate.native_walkers import CompiledWalkers
@@ -55,8 +54,9 @@ def simulate(
     compiled, declined = compile_or_decline(kernel, chosen, engine, cache)
     with deep_recursion(kernel):
         model = Model(kernel)
+        asks_steps = any(p.kind == "transition" and chosen.selects(p.name) for p in kernel.properties)
         crowd: Any = (
-            InterpretedWalkers(model, Watch(model, chosen)) if compiled is None else CompiledWalkers(model, compiled)
+            InterpretedWalkers(model, asks_steps=asks_steps) if compiled is None else CompiledWalkers(model, compiled)
         )
         simulation: Simulation[Any] = Simulation(model, chosen, walks, crowd)
         simulation.run()

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from assay.checker.explicit.expansion.compiled_interface import CompiledCode
 from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
 from assay.checker.interpreter.compiled_model import Model, outcomes
-from assay.checker.reference.property_monitor import Watch
 from assay.checker.report import State
 
 B = TypeVar("B")
@@ -70,9 +69,9 @@ class InterpretedWalkers:
 
     machine = None
 
-    def __init__(self, model: Model, watch: Watch) -> None:
+    def __init__(self, model: Model, *, asks_steps: bool) -> None:
         self._model = model
-        self._steps = bool(watch.transitions)
+        self._asks_steps = asks_steps
         self._numbers = {action.node.name: at for at, action in enumerate(model.steps)}
         self._successors: list[State] = []
         self._cuts: dict[str, int] = {}
@@ -97,7 +96,7 @@ class InterpretedWalkers:
                     case Successor(_, after):
                         self._successors.append(after)
                         actions.append(self._numbers[action.node.name])
-                        if self._steps:
+                        if self._asks_steps:
                             notices.append(WalkerNotice(walker, after))
                     case Cut(_, label):
                         self._cuts[label] = self._cuts.get(label, 0) + 1

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
 from assay.checker.interpreter.compiled_model import Model, outcomes
-from assay.checker.reference.show_instance import show_instance
 from assay.checker.report import State
+from assay.checker.results.show_instance import show_instance
 from assay.grammar.kernel import Kernel
 
 Edges = Mapping[tuple[int, int], tuple[str, ...]]

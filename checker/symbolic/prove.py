@@ -19,9 +19,9 @@ from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.print_kernel import Sources
-from assay.checker.reference.property_monitor import DEADLOCK, DEFINED
 from assay.checker.report import Outcome, PropertyResult, Report, State, Statistics
 from assay.checker.results.property_results import Answers
+from assay.checker.search_interface.finding import DEADLOCK, DEFINED
 from assay.checker.symbolic.bounded.bmc import BoundedSearch, DisagreementError
 from assay.checker.symbolic.bounded.unroll import UnrolledSystem
 from assay.checker.symbolic.certificate.bits_to_places import InexpressibleError

@@ -26,8 +26,8 @@ from assay.checker.interpreter.compiled_model import Model
 from assay.checker.layout.call_frame import NEVER
 from assay.checker.layout.row import Rows
 from assay.checker.options import SearchOptions
-from assay.checker.reference.bfs import Stopped
 from assay.checker.report import Statistics
+from assay.checker.search_interface.protocols import Stopped
 from assay.checker.symmetry.reduction import Reduction
 from assay.spark.search.shared_levels import SharedLevels
 from assay.spark.session.options import OUT

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from assay.checker.engines.reference_engine import check
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome
-from assay.checker.report_assembly import check
 from assay.checker.symbolic.parametric.prove import prove_every_size
 from assay.checker.symbolic.smt.transition import any_state
 from assay.checker.symbolic.smt.values import Domain, OutsideTheoryError

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assay.checker.engines.reference_engine import check as reference
 from assay.checker.options import SearchOptions
-from assay.checker.reference.property_monitor import DEADLOCK, DEFINED
 from assay.checker.report import Outcome, Report
-from assay.checker.report_assembly import check as reference
+from assay.checker.search_interface.finding import DEADLOCK, DEFINED
 from assay.checker.symbolic.bounded import bmc
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import Kernel

@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
+from assay.checker.engines.reference_engine import check as reference
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome, PropertyResult, Report
-from assay.checker.report_assembly import check as reference
 from assay.checker.symbolic.bounded import bmc
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.load import load_spec, load_text

@@ -10,9 +10,9 @@ from random import Random
 import pytest
 
 from assay.checker.engines import engine_selection
+from assay.checker.engines.reference_engine import check as reference
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome, Report
-from assay.checker.report_assembly import check as reference
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.load import Loaded, load_text
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.engines.native_engine import check as explicit
+from assay.checker.engines.reference_engine import check as reference
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.report import Report
-from assay.checker.report_assembly import check as reference
 from assay.grammar.kernel import Kernel
 
 from .random_kernel import random_kernel

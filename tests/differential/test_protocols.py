@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from assay.checker.engines.engine_selection import prove
+from assay.checker.engines.reference_engine import check
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome, PropertyResult, Report
-from assay.checker.report_assembly import check
 from assay.checker.symbolic.bounded import bmc
 from assay.checker.symbolic.parametric.prove import prove_any
 from assay.grammar.kernel import Kernel

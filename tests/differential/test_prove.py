@@ -11,15 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assay.checker.engines.reference_engine import check as reference
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.options import SearchOptions
-from assay.checker.reference.property_monitor import DEFINED
 from assay.checker.report import Outcome, PropertyResult, Trace
-from assay.checker.report_assembly import check as reference
+from assay.checker.search_interface.finding import DEFINED
 from assay.checker.symbolic.bounded.bmc import STATE_KINDS
 from assay.checker.symbolic.encode.initial import Bits, initial_states
 from assay.checker.symbolic.encode.transition_system import SymbolicQuestion, System, encode_kernel

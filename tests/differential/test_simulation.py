@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assay.checker.engines.reference_engine import check as search
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome
-from assay.checker.report_assembly import check as search
 from assay.checker.simulate.random_walks import Walks
 from assay.checker.simulate.simulate import simulate
 from assay.grammar.kernel import Kernel

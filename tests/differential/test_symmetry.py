@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.engines.native_engine import check as explicit
+from assay.checker.engines.reference_engine import check as reference
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
@@ -19,7 +20,6 @@ from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search
 from assay.checker.report import Outcome, Report, Trace
-from assay.checker.report_assembly import check as reference
 from assay.checker.symmetry.reduction import reduction_of
 from assay.grammar.kernel import Kernel
 

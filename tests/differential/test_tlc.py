@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from assay.checker.engines import engine_selection
+from assay.checker.engines.reference_engine import check
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome, Report
-from assay.checker.report_assembly import check
 from assay.checker.tla.module import export
 from assay.grammar.load import load_spec, load_text
 

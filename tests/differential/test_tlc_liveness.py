@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
+from assay.checker.engines.reference_engine import check
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome
-from assay.checker.report_assembly import check
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel.types import BOOL

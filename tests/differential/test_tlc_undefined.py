@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from assay.checker.engines.reference_engine import check
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome
-from assay.checker.report_assembly import check
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import types as t

@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.checker.engines.reference_engine import check
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search
 from assay.checker.report import Outcome, PropertyResult, State
-from assay.checker.report_assembly import check
 from assay.grammar import kernel as k
 
 from .joined import Seen, survey

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.checker.engines.reference_engine import check
 from assay.checker.report import Outcome
-from assay.checker.report_assembly import check
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.formatting.format import format_module
 from assay.grammar.load import load_text

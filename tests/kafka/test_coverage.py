@@ -13,8 +13,8 @@ from assay.checker.engines import engine_selection
 from assay.checker.interpreter.actions.action import guards
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.options import SearchOptions
-from assay.checker.reference.scenario import check_scenario
 from assay.checker.report import Outcome
+from assay.checker.results.scenario import check_scenario
 from assay.cli.bundled import bundled_specs
 from assay.cli.settings import load
 from assay.grammar import kernel as k

@@ -3,7 +3,7 @@ violated."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +13,8 @@ from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.store.row_store import RowStore
 from assay.checker.layout.call_frame import NEVER, WORDS, ContextSlot
 from assay.checker.layout.row import Rows
-from assay.checker.reference.bfs import Search
-from assay.checker.reference.property_monitor import DEADLOCK, PropertyFinding
 from assay.checker.report import EnginesDisagreeError
+from assay.checker.search_interface.finding import DEADLOCK, PropertyFinding
 
 BLOCK = 4096
 """How many states one call looks at."""
@@ -146,13 +145,18 @@ class Probe:
             begin += 1
 
 
-def offenders(search: Search, compiled: Compiled, store: RowStore, name: str, first: int) -> Iterator[PropertyFinding]:
+def offenders(
+    confirm: Callable[[str, int], PropertyFinding | None], compiled: Compiled, store: RowStore, name: str, first: int
+) -> Iterator[PropertyFinding]:
     """Where else a property is violated: states with a number above ``first``, found by compiled code and confirmed by
-    the reference evaluator."""
+    the reference evaluator.
+
+    ``confirm`` gives the evaluator's finding for a property in the state of a number, and None where it has none.
+    """
     probe = Probe(compiled)
     for begin, rows in store.blocks(first + 1, BLOCK):
         for at in probe.offending(name, rows):
-            finding = search.offence(name, begin + at, store[begin + at])
+            finding = confirm(name, begin + at)
             if finding is None:
                 raise EnginesDisagreeError(
                     f"compiled code finds `{name}` violated where the reference evaluator does not"

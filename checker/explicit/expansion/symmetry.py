@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from assay.checker.explicit.confirmed_findings import ConfirmedFindings
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.store.row_store import RowStore
 from assay.checker.interpreter.actions.outcome import Successor
-from assay.checker.reference.bfs import Search
-from assay.checker.reference.state_store import Link
 from assay.checker.report import State
+from assay.checker.search_interface.link import Link
 
 
 def representative(compiled: Compiled, state: State) -> State:
@@ -16,12 +18,15 @@ def representative(compiled: Compiled, state: State) -> State:
     return compiled.layout.unpack(compiled.machine.canonical(row)[0])
 
 
-def see_steps(search: Search, store: RowStore, number: int, after: State) -> None:
-    """Judge the step from a stored state to another; under reduction, all steps to states of the other's orbit."""
+def confirm_steps(
+    watch: ConfirmedFindings, store: RowStore, number: int, after: State, canonical: Callable[[State], State] | None
+) -> None:
+    """Judge the step from a stored state to another; under reduction (``canonical``), all steps to states of the
+    other's orbit."""
     state = store[number]
-    if search.reduction is None:
-        search.watch.see_step(number, state, store.step(state, after))
+    if canonical is None:
+        watch.confirm_step(number, state, store.step(state, after))
         return
     for action, arguments, outcome in store.outcomes(state):
-        if isinstance(outcome, Successor) and search.canonical(outcome.state) == after:
-            search.watch.see_step(number, state, Link(action, arguments, outcome.picks).step(outcome.state))
+        if isinstance(outcome, Successor) and canonical(outcome.state) == after:
+            watch.confirm_step(number, state, Link(action, arguments, outcome.picks).step(outcome.state))

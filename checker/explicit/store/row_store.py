@@ -13,8 +13,8 @@ from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
 from assay.checker.interpreter.actions.outcome import Outcome, Picks, Stuck, Successor
 from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.layout.row import RowLayout, Rows
-from assay.checker.reference.state_store import Link
 from assay.checker.report import EnginesDisagreeError, State, Step, Trace
+from assay.checker.search_interface.link import Link
 
 
 @dataclass(slots=True)

@@ -1,20 +1,21 @@
 """Bounded search: is there a run of k steps to a state that decides a property, asked of a SAT solver for k = 0, 1, 2, …
 
-Levels, stops and answers are those of the breadth-first search: what is found at a level could not be found at an earlier one, so a
+Levels, stops and answers are as in the breadth-first search: what is found at a level could not be found at an earlier one, so a
 counterexample is as short as can be. Each is rebuilt step by step by the reference evaluator, and judged there.
 Reference: Biere, Cimatti, Clarke, Zhu, "Symbolic model checking without BDDs", 1999.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from assay.checker.aig.graph import Gates
-from assay.checker.interpreter.actions.outcome import Stuck, Successor
-from assay.checker.interpreter.compiled_model import Model
+from assay.checker.explicit.engine_search import EngineSearch
+from assay.checker.interpreter.actions.outcome import Cut, Picks, Stuck, Successor
+from assay.checker.interpreter.compiled_model import Model, outcomes
+from assay.checker.interpreter.expressions.cancellation import heeding
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.liveness.check import note_no_value
 from assay.checker.liveness.confirm import Counterexample, WithoutValue
@@ -24,12 +25,13 @@ from assay.checker.liveness.plan import plan as temporal_plan
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
-from assay.checker.reference.bfs import Search, Stopped
-from assay.checker.reference.property_monitor import DEFINED
-from assay.checker.reference.state_store import Link
-from assay.checker.report import Report, State
+from assay.checker.report import Report, State, Step, Trace
 from assay.checker.report_assembly import reference_decisions, report_of, scenarios
 from assay.checker.results.property_results import Answers
+from assay.checker.search_interface.finding import DEFINED
+from assay.checker.search_interface.link import Link
+from assay.checker.search_interface.protocols import Stopped
+from assay.checker.symbolic.bounded.found_paths import FoundPaths
 from assay.checker.symbolic.bounded.lasso_search import Lassos
 from assay.checker.symbolic.bounded.symmetry_breaking import FirstUse, interchangeable
 from assay.checker.symbolic.bounded.unroll import UnrolledSystem
@@ -75,11 +77,11 @@ def _decisions(search: BoundedSearch, sources: Sources) -> Decisions:
     if search.plan is None:
         return {}
     if search.stopped is None:
-        return reference_decisions(search, search.plan, sources)
+        return reference_decisions(search, search.store, search.plan, sources)
     return search.temporal
 
 
-class BoundedSearch(Search):
+class BoundedSearch(EngineSearch):
     """A search whose store holds only the states of the first levels and the paths that were found.
 
     ``breaks`` are the sorts whose elements are used in their order only (NOTE(first-use)). That is sound as long as nothing is undefined:
@@ -90,6 +92,7 @@ class BoundedSearch(Search):
 
     def __init__(self, model: Model, options: SearchOptions, plan: Plan | None = None) -> None:
         super().__init__(model, options)
+        self.paths = FoundPaths()
         self.plan = plan
         self.temporal: Decisions = {}
         self._lassos: Lassos | None = None
@@ -97,23 +100,57 @@ class BoundedSearch(Search):
         self._limit = options.max_depth or DEFAULT_LEVELS
 
     @property
-    def asks_deadlock(self) -> bool:
-        """Whether it is asked for states in which the system may not stop."""
-        return self._deadlock
+    def store(self) -> FoundPaths:
+        """The states that are known by name."""
+        return self.paths
+
+    def trace(self, number: int, *more: Step) -> Trace:
+        """A run to a state, and further steps after it."""
+        return self.paths.trace(number, *more)
+
+    def _explore(self) -> None:
+        self.begin()
+        self._search_levels()
+        self._tell()
 
     def begin(self) -> None:
         """Look at the initial states, and go no further."""
-        self._find_initial()
+        self._list_instances()
+        with heeding(self._heed_limits):
+            for initial in self._evaluate_initial():
+                if initial.state not in self.paths:
+                    self._see_initial(initial.state, initial.picks)
+        self.initial = len(self.paths)
+        self.depth = 1 if self.initial else 0
 
-    def _levels(self) -> None:
+    def list_levels(self) -> list[State]:
+        """List the first levels until there are ``max_states``, ask no solver, and say which states were found."""
+        self._until_ended(self._list_first)
+        return self.paths.states
+
+    def _list_first(self) -> None:
+        self.begin()
+        self._listed()
+
+    def _see_initial(self, state: State, picks: Picks) -> None:
+        number = self.paths.add_initial(state, picks)
+        self.watch.confirm_state(number, state)
+        self.watch.confirm_abstract_start(number, state)
+
+    def _see(self, before: int, link: Link, state: State) -> int:
+        number = self.paths.add_step(before, link, state)
+        self.watch.confirm_state(number, state)
+        return number
+
+    def _search_levels(self) -> None:
         starts = self._listed()
         if not starts:
             return
         if self.plan is None:
             self._search_from(starts)
             return
-        initial = self.store.states[: self.initial]
-        with Lassos(self.model, self.plan, initial, self._deadline, self.options.interrupted) as self._lassos:
+        initial = self.paths.states[: self.initial]
+        with Lassos(self.model, self.plan, initial, self.limits.deadline, self.options.interrupted) as self._lassos:
             self.temporal = self._lassos.decisions
             self._search_from(starts)
 
@@ -126,22 +163,45 @@ class BoundedSearch(Search):
         self.breaks, self.depth = frozenset(), level
         self._search(starts)
 
-    @property
-    def _deadline(self) -> float | None:
-        return None if self.options.timeout is None else time.monotonic() - self.seconds + self.options.timeout
-
     def _listed(self) -> list[State]:
         """The states from which the solver goes on: the initial ones, or the last level before ``max_states`` are listed; none if all are."""
-        first, end = 0, len(self.store)
+        first, end = 0, len(self.paths)
         while first < end < (self.options.max_states or 0):
-            self._decide_to_stop()
+            self._end_between_levels()
             for number in range(first, end):
                 self._heed_limits()
                 self._expand(number)
-            first, end = end, len(self.store)
+            first, end = end, len(self.paths)
             if first < end:
                 self.depth += 1
-        return self.store.states[first:end]
+        return self.paths.states[first:end]
+
+    def _expand(self, number: int) -> None:
+        """Take every step from a listed state, and look at what it leads to."""
+        state, alive = self.paths.states[number], False
+        for action, arguments, outcome in outcomes(self.model, state):
+            alive = True
+            match outcome:
+                case Successor(picks, after):
+                    self._take(number, Link(action, arguments, picks), after)
+                case Cut(_, label):
+                    self.bounds[label] += 1
+                case Stuck():
+                    self.watch.note_stuck(number, action, arguments, outcome)
+        if not alive and self.asks_deadlock:
+            self.watch.confirm_deadlock(number, state)
+
+    def _take(self, number: int, link: Link, after: State) -> None:
+        state, name = self.paths.states[number], link.action.node.name
+        self.generated += 1
+        self.taken[name] += 1
+        if self.watch.asks_steps:
+            self.watch.confirm_step(number, state, link.step(after))
+        if self.watch.refinements:
+            self.watch.confirm_abstract_step(number, state, link.step(after))
+        if after not in self.paths:
+            self.fresh[name] += 1
+            self._see(number, link, after)
 
     def _asked(self) -> list[Property]:
         kinds = {*STATE_KINDS, "transition"}
@@ -149,12 +209,14 @@ class BoundedSearch(Search):
 
     def _search(self, starts: Sequence[State]) -> None:
         """Look at one level after the other, until ``Stopped`` says why no further."""
-        self._system = encode_kernel(self.model.kernel, self.options.properties, self.breaks, deadlock=self._deadlock)
+        self._system = encode_kernel(
+            self.model.kernel, self.options.properties, self.breaks, deadlock=self.asks_deadlock
+        )
         self._gates = Gates()
         self._clauses = Clauses(self._gates)
         self._new: list[Clause] = []
         unrolling = self._unrolling([self._system.row(state) for state in starts])
-        with ChildSolver(self._deadline, self.options.interrupted) as solver:
+        with ChildSolver(self.limits.deadline, self.options.interrupted) as solver:
             try:
                 self._deepen(unrolling, solver)
             except NoAnswerError as error:
@@ -205,7 +267,7 @@ class BoundedSearch(Search):
             decision = lassos.decisions[name]
             if isinstance(decision, WithoutValue) and name not in self.watch.undefined:
                 self.judge(states, in_step=False)
-                note_no_value(self, name, replace(decision, state=self.store.number(states[-1])))
+                note_no_value(self, name, replace(decision, state=self.paths.number(states[-1])))
 
     @property
     def violated(self) -> set[str]:
@@ -219,8 +281,7 @@ class BoundedSearch(Search):
             raise OrderMattersError
 
     def _decide_to_end(self) -> None:
-        if self.violated and not self.options.keep_going:
-            raise Stopped(self._violation())
+        self._end_if_violated()
         if self.depth >= self._limit:
             raise Stopped(f"the limit of {self._limit:,} levels was reached{self._assumed()}")
         is_open = self._lassos is not None and self._may_look_for_lassos and self._lassos.open
@@ -275,36 +336,30 @@ class BoundedSearch(Search):
         if parent is None:
             raise DisagreementError(f"the gates begin in a state that is not initial: {states[0]}")
         for after in states[1:]:
-            before = self.store.states[parent]
+            before = self.paths.states[parent]
             number = parent if after == before else self._number(after)
             if number is None:
-                number = len(self.store)
-                self._see(after, parent, self._link(before, after))
+                number = self._see(parent, self._link(before, after), after)
             parent = number
         if in_step:
-            self._look_at_steps(parent, self.store.states[parent])
+            self._look_at_steps(parent, self.paths.states[parent])
 
     def _number(self, state: State) -> int | None:
-        return self.store.number(state) if state in self.store else None
+        return self.paths.number(state) if state in self.paths else None
 
     def _link(self, before: State, after: State) -> Link:
-        for action in self.model.steps:
-            for arguments in action.instances:
-                for outcome in action.outcomes(before, arguments):
-                    if isinstance(outcome, Successor) and outcome.state == after:
-                        return Link(action, arguments, outcome.picks)
+        for action, arguments, outcome in outcomes(self.model, before):
+            if isinstance(outcome, Successor) and outcome.state == after:
+                return Link(action, arguments, outcome.picks)
         raise DisagreementError(f"the gates make a step that the reference evaluator does not: {before} to {after}")
 
     def _look_at_steps(self, number: int, state: State) -> None:
         alive = False
-        for action in self.model.steps:
-            for arguments in action.instances:
-                for outcome in action.outcomes(state, arguments):
-                    alive = True
-                    if isinstance(outcome, Stuck):
-                        self._stuck(number, action, arguments, outcome)
-                    elif isinstance(outcome, Successor) and self.watch.transitions:
-                        step = Link(action, arguments, outcome.picks).step(outcome.state)
-                        self.watch.see_step(number, state, step)
-        if not alive and self._deadlock:
-            self._dead(number, state)
+        for action, arguments, outcome in outcomes(self.model, state):
+            alive = True
+            if isinstance(outcome, Stuck):
+                self.watch.note_stuck(number, action, arguments, outcome)
+            elif isinstance(outcome, Successor) and self.watch.asks_steps:
+                self.watch.confirm_step(number, state, Link(action, arguments, outcome.picks).step(outcome.state))
+        if not alive and self.asks_deadlock:
+            self.watch.confirm_deadlock(number, state)

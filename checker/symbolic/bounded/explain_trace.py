@@ -16,8 +16,8 @@ from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.native.llvm.unsupported import UnsupportedError
-from assay.checker.reference.state_store import Link
 from assay.checker.report import State, Step, Trace
+from assay.checker.search_interface.link import Link
 from assay.checker.symbolic.bounded.bmc import DisagreementError
 from assay.checker.symbolic.bounded.unroll import UnrolledSystem
 from assay.checker.symbolic.encode.initial import is_initial

@@ -20,8 +20,8 @@ from assay.checker.native.llvm.function_builder import TRUE as YES
 from assay.checker.native.llvm.function_builder import Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
-from assay.checker.reference.property_monitor import DEADLOCK, DEFINED
 from assay.checker.report import State as Values
+from assay.checker.search_interface.finding import DEADLOCK, DEFINED
 from assay.checker.symbolic.encode.ground_actions import Ground, Outcomes, all_outcomes
 from assay.checker.symbolic.encode.memo_lowering import MemoLowering
 from assay.checker.symbolic.encode.valid_rows import is_state

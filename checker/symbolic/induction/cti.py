@@ -8,8 +8,8 @@ from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.print_kernel import Sources, expression_text
-from assay.checker.reference.property_monitor import DEFINED
 from assay.checker.report import State
+from assay.checker.search_interface.finding import DEFINED
 from assay.checker.symbolic.bounded.bmc import DisagreementError
 from assay.checker.symbolic.certificate.proof import InductionStep
 from assay.checker.symbolic.encode.transition_system import SymbolicQuestion

@@ -20,10 +20,10 @@ from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.options import SearchOptions
-from assay.checker.reference.bfs import Search
-from assay.checker.reference.property_monitor import DEFINED
 from assay.checker.report import Outcome, PropertyResult, Report, State, Statistics
 from assay.checker.report_assembly import refuse_unknown_names
+from assay.checker.search_interface.finding import DEFINED
+from assay.checker.symbolic.bounded.bmc import BoundedSearch
 from assay.checker.symbolic.certificate.candidates import Templates, nearby, written
 from assay.checker.symbolic.certificate.from_cubes import Certificate, conjuncts
 from assay.checker.symbolic.certificate.proof import Proofs, proved, statement_count
@@ -252,9 +252,7 @@ class _AnyProver:
     def _states(self) -> list[State]:
         if not self._sample:
             limits = SearchOptions(max_states=SAMPLE, check_deadlock=False, properties=frozenset(), keep_going=True)
-            search = Search(self._model, limits)
-            search.run()
-            self._sample = search.store.states
+            self._sample = BoundedSearch(self._model, limits).list_levels()
         return self._sample
 
     def _holds_in_sample(self, statement: k.Expr) -> bool:

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from assay.checker.engines.reference_engine import check
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.options import SearchOptions
-from assay.checker.reference.show_instance import show_instance
 from assay.checker.report import Outcome, PropertyResult, Report, Trace
-from assay.checker.report_assembly import check
+from assay.checker.results.show_instance import show_instance
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import Loaded, load_text
 

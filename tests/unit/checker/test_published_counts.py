@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from assay.checker.engines import engine_selection
+from assay.checker.engines.reference_engine import check
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome
-from assay.checker.report_assembly import check
 from assay.grammar.load import load_spec
 
 PUBLISHED = [

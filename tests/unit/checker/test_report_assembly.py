@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from assay.checker.engines.reference_engine import check
 from assay.checker.report import ExitCode, Outcome
-from assay.checker.report_assembly import check
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel.types import BOOL

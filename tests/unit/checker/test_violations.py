@@ -11,8 +11,8 @@ import pytest
 
 from assay.checker.engines.engine_selection import Engine, check
 from assay.checker.options import SearchOptions
-from assay.checker.reference.reorder_trace import actor, changes
 from assay.checker.report import PropertyResult, Report
+from assay.checker.results.reorder_trace import actor, changes
 from assay.grammar.load import load_text
 
 NODES = """

@@ -7,8 +7,8 @@ from typing import Any
 
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.value_order import sorter
-from assay.checker.reference.show_instance import pick_types, show_instance
 from assay.checker.report import State, Step
+from assay.checker.results.show_instance import pick_types, show_instance
 from assay.grammar.kernel import Kernel
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value

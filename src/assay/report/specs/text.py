@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import wrap
 
-from assay.checker.reference.show_instance import show_instance
 from assay.checker.report import (
     AbstractSide,
     Attempt,
@@ -20,6 +19,7 @@ from assay.checker.report import (
     Trace,
     Violation,
 )
+from assay.checker.results.show_instance import show_instance
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel import Kernel
 from assay.grammar.kernel.types import Sort

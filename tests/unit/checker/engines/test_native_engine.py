@@ -9,6 +9,7 @@ from textwrap import dedent
 import pytest
 
 from assay.checker.engines.engine_selection import check
+from assay.checker.engines.reference_engine import check as reference
 from assay.checker.explicit.visited_set import VisitedSet
 from assay.checker.native.functions.compile import cache_key, object_code
 from assay.checker.native.functions.program import program
@@ -16,7 +17,6 @@ from assay.checker.native.functions.unroll_budget import SOFT_VISITS
 from assay.checker.native.llvm.function_builder import FunctionBuilder
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome, Report
-from assay.checker.report_assembly import check as reference
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec, load_text

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from assay.checker import report_assembly as reference
 from assay.checker.engines import engine_selection
+from assay.checker.engines import reference_engine as reference
 from assay.checker.engines.race import RaceDisagreementError, race
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome, Report

@@ -14,8 +14,8 @@ from assay.checker.engines.engine_selection import check, compile_kernel
 from assay.checker.engines.native_engine import check as explicit
 from assay.checker.explicit.expansion.cancellation import halting
 from assay.checker.options import SearchOptions
-from assay.checker.reference.bfs import Stopped
 from assay.checker.report import ExitCode, Report
+from assay.checker.search_interface.protocols import Stopped
 from assay.checker.simulate.random_walks import Walks
 from assay.checker.simulate.simulate import simulate
 from assay.cli.terminal.interrupt import stoppable

@@ -8,10 +8,10 @@ import pytest
 from tests.unit.checker.explicit.searched import answer
 
 from assay.checker.engines.native_engine import check
+from assay.checker.engines.reference_engine import check as reference
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.store.levels import WHOLE
 from assay.checker.options import SearchOptions
-from assay.checker.report_assembly import check as reference
 from assay.grammar.kernel import Kernel
 
 Model = tuple[Kernel, Compiled]

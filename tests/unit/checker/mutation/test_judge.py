@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from assay.checker.engines.reference_engine import check
 from assay.checker.mutation.judge import Fate, MutantJudgement, Mutation, judge
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode
-from assay.checker.report_assembly import check
 from assay.grammar.load import load_text
 
 COUNTER = """\

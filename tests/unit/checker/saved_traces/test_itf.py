@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from assay.checker.engines.reference_engine import check
 from assay.checker.options import SearchOptions
-from assay.checker.report_assembly import check
 from assay.checker.saved_traces.itf import itf, trace_to_itf
 from assay.grammar.kernel import types as t
 from assay.grammar.load import load_text

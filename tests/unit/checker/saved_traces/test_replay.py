@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from assay.checker.engines.reference_engine import check
 from assay.checker.options import SearchOptions
-from assay.checker.report_assembly import check
 from assay.checker.saved_traces.replay import replay
 from assay.checker.saved_traces.saved_trace import SavedTrace, trace_from_json, trace_to_json
 from assay.grammar.diagnostics.diagnostic import SpecError

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from assay.checker.engines.engine_selection import Engine
+from assay.checker.engines.reference_engine import check as search
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome, PropertyResult
-from assay.checker.report_assembly import check as search
 from assay.checker.simulate.random_walks import Walks
 from assay.checker.simulate.simulate import Simulated, simulate
 from assay.grammar.load import load_spec, load_text

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from assay.checker.report_assembly import check
+from assay.checker.engines.reference_engine import check
 from assay.checker.stategraph.build import StateGraph, explore
 from assay.checker.stategraph.statistics import components, dominators, reach
 from assay.grammar.load import load_text

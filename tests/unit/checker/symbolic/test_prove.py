@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from assay.checker.engines.reference_engine import check
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome, Report
-from assay.checker.report_assembly import check
 from assay.checker.symbolic.bounded.bmc import check as bmc
 from assay.checker.symbolic.certificate.proof import Proofs
 from assay.checker.symbolic.induction.ask_inductive import ask_inductive

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from assay.checker.engines.reference_engine import check
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome, Report
-from assay.checker.report_assembly import check
 from assay.checker.symbolic.parametric.prove import prove_any
 from assay.grammar.load import load_text
 

@@ -9,10 +9,10 @@ from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.options import SearchOptions
-from assay.checker.reference.property_monitor import DEADLOCK, PropertyFinding
-from assay.checker.reference.show_instance import show_instance
-from assay.checker.reference.state_store import Link
 from assay.checker.report import State, Step, Trace
+from assay.checker.results.show_instance import show_instance
+from assay.checker.search_interface.finding import DEADLOCK, PropertyFinding
+from assay.checker.search_interface.link import Link
 from assay.checker.symmetry.reduction import Reduction
 
 

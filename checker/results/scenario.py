@@ -14,10 +14,10 @@ from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.print_kernel import Sources, expression_text
-from assay.checker.reference.deadlock_reason import describe_guard
-from assay.checker.reference.show_instance import show_instance
-from assay.checker.reference.unsat_guards import causes
 from assay.checker.report import Explanation, Outcome, PropertyResult, State, Step, Trace
+from assay.checker.results.deadlock_reason import describe_guard
+from assay.checker.results.show_instance import show_instance
+from assay.checker.results.unsat_guards import causes
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
 

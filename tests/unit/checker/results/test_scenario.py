@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from assay.checker.engines.reference_engine import check
 from assay.checker.report import Outcome
-from assay.checker.report_assembly import check
 
 Run = Callable[..., Any]
 Load = Callable[..., Any]
