@@ -27,8 +27,8 @@ ENGINE = "reference"
 def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources | None = None) -> Report:
     """Search the reachable states, run the scenarios, and answer about every selected property.
 
-    ``sources`` maps the files named in spans to their text, so that explanations show conditions as written. Raises ``SpecError`` if a
-    domain is too large to list, or ``options`` names no property of the kernel.
+    ``sources`` maps the files named in spans to their text, so that explanations show conditions as written. Raises
+    ``SpecError`` if a domain is too large to list, or ``options`` names no property of the kernel.
     """
     chosen = options or SearchOptions()
     texts = sources or {}

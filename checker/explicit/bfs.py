@@ -1,8 +1,8 @@
 """Breadth-first search over packed rows: level by level, round by round, in the order in which states were found.
 
-When it stops and what is a finding is as in the reference search, by code of the engines' own (``engine_search``, ``limits``,
-``confirmed_findings``). Compiled code only says at which states and steps something is to be found first; the finding itself is made there
-by the reference evaluator.
+When it stops and what is a finding is as in the reference search, by code of the engines' own (``engine_search``,
+``limits``, ``confirmed_findings``). Compiled code only says at which states and steps something is to be found first;
+the finding itself is made there by the reference evaluator.
 """
 
 from __future__ import annotations
@@ -42,11 +42,13 @@ from assay.checker.symmetry.undo_symmetry import replayed
 TELL_SECONDS = 0.1
 """At most so much time passes without word of the progress."""
 TELL_EVERY = 256
-"""Where the last states of a level, counted in such steps, are still to be expanded, there is word of the progress too."""
+"""Where the last states of a level, counted in such steps, are still to be expanded, there is word of the progress
+too."""
 
 
 class BlockSearch(EngineSearch):
-    """A search like the reference one, by compiled code, with all processors. ``close`` it when its states are not needed any more."""
+    """A search like the reference one, by compiled code, with all processors. ``close`` it when its states are not
+    needed any more."""
 
     def __init__(
         self, model: Model, options: SearchOptions, compiled: Compiled, reduction: Reduction | None = None
@@ -335,7 +337,8 @@ class BlockSearch(EngineSearch):
         return replayed(self, self.reduction, self.rows.path(number), more)
 
     def offenders(self, name: str, first: int) -> Iterator[PropertyFinding]:
-        """As of every engine, but looked for by compiled code; of refinements only the kinds of steps are known, not the steps."""
+        """As of every engine, but looked for by compiled code; of refinements only the kinds of steps are known, not
+        the steps."""
         if name in self.watch.refinements:
             return super().offenders(name, first)
         return offenders(self._violation_at, self.compiled, self.rows, name, first)

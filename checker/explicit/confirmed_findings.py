@@ -1,7 +1,8 @@
 """What an engine found, as the reference evaluator confirms it: for each property the first place that decides it.
 
-An engine says where something is to be found; the finding is made here, by evaluating every property that is still open at that place. The
-oracle keeps its own account of its findings (``checker/reference/property_monitor.py``): only the evaluator is common to both.
+An engine says where something is to be found; the finding is made here, by evaluating every property that is still open
+at that place. The oracle keeps its own account of its findings (``checker/reference/property_monitor.py``): only the
+evaluator is common to both.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ EVALUATED = {"invariant", "lemma", "reachable", "transition"}
 
 
 class ConfirmedFindings:
-    """The decided properties by name in ``found``, those without value somewhere in ``undefined``, undecidable refinements in ``beyond``.
+    """The decided properties by name in ``found``, those without value somewhere in ``undefined``, undecidable
+    refinements in ``beyond``.
 
-    A property is evaluated until it is decided, and not after that. One that has no value at a place is looked at again at later places.
+    A property is evaluated until it is decided, and not after that. One that has no value at a place is looked at again
+    at later places.
     """
 
     def __init__(self, model: Model, options: SearchOptions) -> None:
@@ -109,7 +112,8 @@ class ConfirmedFindings:
                 self.found[name] = place
 
     def is_terminal(self, number: int, state: State) -> bool:
-        """Whether the system may stop in a state; a terminal condition without value is noted, and is none that holds."""
+        """Whether the system may stop in a state; a terminal condition without value is noted, and is none that
+        holds."""
         frame = Frame(state)
         for label, holds in self._ends:
             try:
@@ -131,12 +135,14 @@ class ConfirmedFindings:
         return name in self._of_steps or name in self.refinements
 
     def violation_in(self, name: str, number: int, state: State) -> PropertyFinding | None:
-        """How an invariant or lemma is false in a state; None if it holds there, or has no value (which violates ``defined`` alone)."""
+        """How an invariant or lemma is false in a state; None if it holds there, or has no value (which violates
+        ``defined`` alone)."""
         watched = next(each for each in self._of_states if each.node.name == name)
         return _false_at(watched, Frame(state), PropertyFinding(number))
 
     def violation_on(self, name: str, number: int, state: State, step: Step) -> PropertyFinding | None:
-        """How a step from a state violates a transition property or a refinement; None if it does not, or that is not known."""
+        """How a step from a state violates a transition property or a refinement; None if it does not, or that is not
+        known."""
         place = PropertyFinding(number, step)
         if name not in self.refinements:
             return _false_at(self._of_steps[name], Frame(step.state, state), place)

@@ -21,6 +21,8 @@ from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.report import EmptyQuantifier
+from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentitySet
 
 SPREAD = 64
 """How many states are sampled first, evenly spaced in the order of the search."""
@@ -45,14 +47,15 @@ class _AskedQuantifiers:
 
     def __init__(self, model: Model, options: SearchOptions) -> None:
         of_states = [p for p in model.kernel.properties if p.kind in {"invariant", "lemma", "reachable"}]
-        self._evaluated: set[int] = set()
-        self._nonempty: set[int] = set()
+        self._evaluated = IdentitySet[k.Expr]()
+        self._nonempty = IdentitySet[k.Expr]()
         self._of_states = of_states
         scope = replace(model.scope, evaluated=self._evaluated, nonempty=self._nonempty)
         self._meanings = [property_meaning(p, scope) for p in of_states if options.selects(p.name)]
 
     def evaluate_in(self, states: RowStore, numbers: Sequence[int]) -> None:
-        """Evaluate the properties in states for the sake of their quantifiers; the search reported violations already."""
+        """Evaluate the properties in states for the sake of their quantifiers; the search reported violations
+        already."""
         for number in numbers:
             frame = Frame(states[number])
             for each in self._meanings:

@@ -1,7 +1,7 @@
 """What the engines' searches have in common: their counts, how they end, and what a report asks of them.
 
-It satisfies ``EndedSearch`` as the reference search does, and shares no code with it (docs/design/oracle-and-engines.md). An engine adds the
-way in which it explores, and its store of states.
+It satisfies ``EndedSearch`` as the reference search does, and shares no code with it
+(docs/design/oracle-and-engines.md). An engine adds the way in which it explores, and its store of states.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class EngineSearch(ABC):
         """Search; ``Stopped`` ends it before all is seen."""
 
     def offenders(self, name: str, first: int) -> Iterator[PropertyFinding]:
-        """Where else a violated property is violated: states with a number above ``first``, in their order, one finding for each."""
+        """Where else a violated property is violated: states with a number above ``first``, in their order, one finding
+        for each."""
         return violations_after(self.model, self.watch, self.store, name, first)
 
     # -------------------------------------------------------------------------------------------------- the end
@@ -110,10 +111,12 @@ class EngineSearch(ABC):
         if self.options.interrupted():
             self.interrupted = True
             raise Stopped(f"interrupted {self._here}")
-        self.limits.heed_time(self._here)
+        if self.limits.is_late:
+            raise Stopped(self.limits.time_is_over(self._here))
 
     def _end_between_levels(self) -> None:
-        """Raise ``Stopped`` where the search ends with the last finished level: after a violation, or at a limit of its size."""
+        """Raise ``Stopped`` where the search ends with the last finished level: after a violation, or at a limit of its
+        size."""
         self._refuse_undefined()
         self._end_if_violated()
         self.limits.heed_size(self.depth, len(self.store), self._here)
@@ -141,7 +144,8 @@ class EngineSearch(ABC):
             _ = action.instances
 
     def _evaluate_initial(self) -> Iterator[Successor]:
-        """The initial states as the reference evaluator makes them, some perhaps twice; cuts and what has no value are noted."""
+        """The initial states as the reference evaluator makes them, some perhaps twice; cuts and what has no value are
+        noted."""
         for outcome in self.model.init.outcomes():
             self._heed_limits()
             match outcome:

@@ -1,4 +1,5 @@
-"""Where else an engine's states violate a property: each state, or the steps from it, evaluated again by the reference evaluator."""
+"""Where else an engine's states violate a property: each state, or the steps from it, evaluated again by the reference
+evaluator."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from assay.checker.search_interface.protocols import ExploredStates
 def violations_after(
     model: Model, watch: ConfirmedFindings, store: ExploredStates, name: str, first: int
 ) -> Iterator[PropertyFinding]:
-    """One finding for each state with a number above ``first`` that violates a property, in the order of their numbers."""
+    """One finding for each state with a number above ``first`` that violates a property, in the order of their
+    numbers."""
     for number in range(first + 1, len(store)):
         finding = violation_at(model, watch, name, number, store.states[number])
         if finding is not None:

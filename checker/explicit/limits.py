@@ -1,6 +1,7 @@
 """The limits of an engine's run: its clock, and what ends it after so much time, so many levels or so many states.
 
-The reference search has its own (``checker/reference/bfs.py``); the tests compare when both end, and what they say then.
+The reference search has its own (``checker/reference/bfs.py``); the tests compare when both end, and what they say
+then.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ class DepthReached(Stopped):
 
 
 class Limits:
-    """What bounds one run. The clock starts when this is made; ``here``, where a message needs it, says how far the run has come."""
+    """What bounds one run. The clock starts when this is made; ``here``, where a message needs it, says how far the run
+    has come."""
 
     def __init__(self, options: SearchOptions) -> None:
         self._options = options
@@ -42,13 +44,13 @@ class Limits:
         """Whether the run is to end now, since its time is over or the user wants it to."""
         return self.is_late or self._options.interrupted()
 
-    def heed_time(self, here: str) -> None:
-        """Raise ``Stopped`` if the time is over."""
-        if self.is_late:
-            raise Stopped(f"the time limit of {self._options.timeout or 0:g} s was reached {here}")
+    def time_is_over(self, here: str) -> str:
+        """Why a run ends that ``is_late``."""
+        return f"the time limit of {self._options.timeout or 0:g} s was reached {here}"
 
     def heed_size(self, depth: int, states: int, here: str) -> None:
-        """Raise ``DepthReached`` after the last level that was asked for, and ``Stopped`` if there are as many states as are wanted."""
+        """Raise ``DepthReached`` after the last level that was asked for, and ``Stopped`` if there are as many states
+        as are wanted."""
         if self._options.max_depth is not None and depth >= self._options.max_depth:
             raise DepthReached
         if self._options.max_states is not None and states >= self._options.max_states:

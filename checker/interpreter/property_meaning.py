@@ -10,13 +10,15 @@ from assay.grammar import kernel as k
 
 @dataclass(frozen=True, slots=True)
 class PropertyMeaning:
-    """A property with the meanings of its conjuncts. It remembers nothing: which place counts is a matter of the search."""
+    """A property with the meanings of its conjuncts. It remembers nothing: which place counts is a matter of the
+    search."""
 
     node: k.Property
     conjuncts: tuple[tuple[k.Conjunct, Meaning], ...]
 
     def first_false(self, frame: Frame) -> k.Conjunct | None:
-        """The first conjunct that is false; None if the property holds in the frame. Raises ``Undefined`` if one before it has no value."""
+        """The first conjunct that is false; None if the property holds in the frame. Raises ``Undefined`` if one before
+        it has no value."""
         for conjunct, holds in self.conjuncts:
             if not holds(frame):
                 return conjunct

@@ -1,11 +1,11 @@
 """Breadth-first search: every reachable state once, level by level, so that every counterexample is as short as can be.
 
-A round expands all states of a level: it takes every step from them, checks transitions, deadlock and definedness on the way, and
-checks the state properties of what is new. A round is always completed before a violation ends the search, so that verdicts, counts and
-traces do not depend on which violation came first. Answers are the same in every run.
+A round expands all states of a level: it takes every step from them, checks transitions, deadlock and definedness on
+the way, and checks the state properties of what is new. A round is always completed before a violation ends the search,
+so that verdicts, counts and traces do not depend on which violation came first. Answers are the same in every run.
 
-This is the oracle: when it ends and what it counts as a finding is written here and in ``property_monitor``, and no engine imports or
-inherits any of it (docs/design/oracle-and-engines.md).
+This is the oracle: when it ends and what it counts as a finding is written here and in ``property_monitor``, and no
+engine imports or inherits any of it (docs/design/oracle-and-engines.md).
 """
 
 from __future__ import annotations
@@ -41,12 +41,13 @@ class _DepthReached(_Ended):
 
 
 class Search:
-    """A search and all that it found. After ``run`` the attributes say what happened; they are whole after an interruption too.
+    """A search and all that it found. After ``run`` the attributes say what happened; they are whole after an
+    interruption too.
 
-    ``stopped`` says why the search did not see every reachable state, if it did not; where it was to see the first levels only, and did,
-    ``up_to_depth`` is their number. ``bounds`` counts cut instances by label over all
-    distinct states that were expanded; ``taken`` and ``fresh`` count by action the steps and those that found a new state. With a
-    ``reduction`` the store holds representatives, and the model is one whose quantifiers are strict (NOTE(symmetry)).
+    ``stopped`` says why the search did not see every reachable state, if it did not; where it was to see the first
+    levels only, and did, ``up_to_depth`` is their number. ``bounds`` counts cut instances by label over all distinct
+    states that were expanded; ``taken`` and ``fresh`` count by action the steps and those that found a new state. With
+    a ``reduction`` the store holds representatives, and the model is one whose quantifiers are strict (NOTE(symmetry)).
     """
 
     refines = True
@@ -237,7 +238,8 @@ class Search:
             self.watch.note_deadlock(number)
 
     def offenders(self, name: str, first: int) -> Iterator[PropertyFinding]:
-        """Where else a violated property is violated: states with a number above ``first``, in their order, one finding for each."""
+        """Where else a violated property is violated: states with a number above ``first``, in their order, one finding
+        for each."""
         for number in range(first + 1, len(self.store)):
             finding = self.offence(name, number, self.store.states[number])
             if finding is not None:

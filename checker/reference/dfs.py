@@ -1,8 +1,9 @@
-"""Depth-first search: what was found last is looked at first, so that a long run is soon made, and a violation at its end soon found.
+"""Depth-first search: what was found last is looked at first, so that a long run is soon made, and a violation at its
+end soon found.
 
-It sees the same states as breadth-first search, and takes the same steps; but the run to a state need not be a shortest one. ``depth`` is the
-number of states of the longest run that was made. A limit of the depth would be wrong here: a state first reached by a long way would be
-cut off, though another way to it is short.
+It sees the same states as breadth-first search, and takes the same steps; but the run to a state need not be a shortest
+one. ``depth`` is the number of states of the longest run that was made. A limit of the depth would be wrong here: a
+state first reached by a long way would be cut off, though another way to it is short.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ class DepthFirstSearch(Search):
 
 
 def _shortcut(size: int, onward: Callable[[int], Iterable[int]]) -> list[int]:
-    """A shortest way from place 0 to the last of ``size`` places, where ``onward`` says to which places a step leads."""
+    """A shortest way from place 0 to the last of ``size`` places, where ``onward`` says to which places a step
+    leads."""
     before = {0: -1}
     waiting = deque([0])
     while waiting and size - 1 not in before:

@@ -1,1 +1,2 @@
-"""What a search is to the rest of the checker: values and protocols without any search in them, shared by the oracle and the engines."""
+"""What a search is to the rest of the checker: values and protocols without any search in them, shared by the oracle
+and the engines."""

@@ -1,7 +1,8 @@
 """What a report, the scenarios and the temporal properties ask of a search that has ended, whoever ran it.
 
-The reference searches and the engines satisfy these protocols, each with code of its own. Nothing here decides when a search ends or what
-counts as a finding: that must be written twice, or the oracle would agree with an engine's mistake (docs/design/oracle-and-engines.md).
+The reference searches and the engines satisfy these protocols, each with code of its own. Nothing here decides when a
+search ends or what counts as a finding: that must be written twice, or the oracle would agree with an engine's mistake
+(docs/design/oracle-and-engines.md).
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ class ExploredStates(Protocol):
 
 
 class StateIndex(Protocol):
-    """A store that can be asked both ways, from number to state and back: temporal properties are decided on its graph."""
+    """A store that can be asked both ways, from number to state and back: temporal properties are decided on its
+    graph."""
 
     def __len__(self) -> int:
         """How many distinct states were found."""
@@ -59,8 +61,9 @@ class StateIndex(Protocol):
 class PropertyMonitor(Protocol):
     """What a search found about the properties of its model: of each the first place that decides it.
 
-    ``found`` maps the name of a decided property to that place, and ``undefined`` that of a property without value somewhere. ``beyond`` has
-    the refinements that cannot be judged everywhere, because a mapped value is beyond what the abstract side can hold.
+    ``found`` maps the name of a decided property to that place, and ``undefined`` that of a property without value
+    somewhere. ``beyond`` has the refinements that cannot be judged everywhere, because a mapped value is beyond what
+    the abstract side can hold.
     """
 
     @property
@@ -84,7 +87,8 @@ class PropertyMonitor(Protocol):
 
 
 class EndedSearch(Protocol):
-    """A search that has ended, as far as a report is assembled from it. Its attributes are whole after an interruption too."""
+    """A search that has ended, as far as a report is assembled from it. Its attributes are whole after an interruption
+    too."""
 
     interrupted: bool
     """Whether the user ended it; also set by what runs after it, such as scenarios."""
@@ -151,4 +155,5 @@ class EndedSearch(Protocol):
         """A run to a state, and further steps after it."""
 
     def offenders(self, name: str, first: int) -> Iterator[PropertyFinding]:
-        """Where else a violated property is violated: states with a number above ``first``, in their order, one finding for each."""
+        """Where else a violated property is violated: states with a number above ``first``, in their order, one finding
+        for each."""

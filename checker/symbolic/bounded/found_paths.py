@@ -1,4 +1,5 @@
-"""The states that a bounded search knows by name: those of the levels that it listed, and those on the runs that a solver found."""
+"""The states that a bounded search knows by name: those of the levels that it listed, and those on the runs that a
+solver found."""
 
 from __future__ import annotations
 
