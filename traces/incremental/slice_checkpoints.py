@@ -57,7 +57,7 @@ class PathCounts:
 
 
 @dataclass(slots=True)
-class Checkpoint:
+class SliceCheckpoint:
     """A checkpoint: where a check was after an update.
 
     ``time`` is the latest line time so far, ``until`` the latest possible time of any such fact (milliseconds).
@@ -83,7 +83,7 @@ class Checkpoint:
     visited: int
     ways: IdentityMemo[VersionNode, PathCounts] = field(default_factory=IdentityMemo)
 
-    def __reduce__(self) -> tuple[Callable[..., Checkpoint], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., SliceCheckpoint], tuple[object, ...]]:
         """Identities differ in another process, so ``ways`` is pickled in the order of the frontier."""
         ways = [self.ways.get(trail) for trail in self.frontier]
         return _point_of, (*(getattr(self, each.name) for each in fields(self)[:-1]), ways)
@@ -99,9 +99,9 @@ class Checkpoint:
         )
 
 
-def _point_of(*given: Any) -> Checkpoint:
+def _point_of(*given: Any) -> SliceCheckpoint:
     *others, ways = given
-    found = Checkpoint(*others)
+    found = SliceCheckpoint(*others)
     rows = zip(found.frontier, ways, strict=True)
     found.ways = IdentityMemo((trail, way) for trail, way in rows if way is not None)
     return found
@@ -139,7 +139,7 @@ class SliceProgress:
         self.started: bool | None = None
         self._first = FirstWrite()
         self._counts = BindingCounts()
-        self._points: list[Checkpoint] = []
+        self._points: list[SliceCheckpoint] = []
         self._items = 0
 
     def answer(self, joiner: Joiner, name: str, events: Selection, grown: Grown, before: float) -> SliceAnswer | None:
@@ -247,7 +247,9 @@ class SliceProgress:
 
     # -------------------------------------------------------------------------------------------------- the check
 
-    def _point_before(self, joiner: Joiner, items: Sequence[OrderedObservation], before: float) -> Checkpoint | None:
+    def _point_before(
+        self, joiner: Joiner, items: Sequence[OrderedObservation], before: float
+    ) -> SliceCheckpoint | None:
         """The last checkpoint that new lines, and changes of the shared state after ``before``, leave valid; new lines
         are added to it.
         """
@@ -271,7 +273,7 @@ class SliceProgress:
             self._points.pop()
         return None
 
-    def _go_on(self, joiner: Joiner, name: str, point: Checkpoint) -> SliceAnswer | None:
+    def _go_on(self, joiner: Joiner, name: str, point: SliceCheckpoint) -> SliceAnswer | None:
         """The answer by a check from a checkpoint on; None if something is wrong, which only a whole check can
         explain.
         """
@@ -298,8 +300,8 @@ class SliceProgress:
         return SliceAnswer(result, self._counts.tally(), history.visited)
 
     def _check(
-        self, joiner: Joiner, history: VersionHistory, point: Checkpoint
-    ) -> tuple[list[Checkpoint], SliceFindings, bool] | None:
+        self, joiner: Joiner, history: VersionHistory, point: SliceCheckpoint
+    ) -> tuple[list[SliceCheckpoint], SliceFindings, bool] | None:
         """The checkpoints made, the findings, and whether versions were skipped."""
         assert self.started is not None, "the events were looked at"
         asked = SliceQuery(started=self.started, partial=joiner.joint.partial, one_is_enough=True, explained=False)
@@ -308,7 +310,7 @@ class SliceProgress:
         if check.out_of_order_lines():
             return None
         todo = entries(history.model, check.lines, check.late)
-        points: list[Checkpoint] = []
+        points: list[SliceCheckpoint] = []
         time, until, skips = point.time, point.until, point.skips
         for at, entry in enumerate(todo):
             skips = skips or _skips(check, entry)
@@ -338,15 +340,15 @@ def _order_of(unread: Unread, new: Selection, grown: Grown) -> int:
     return grown.orders(new.positions[[at]])[0]
 
 
-def _beginning(joiner: Joiner, items: Sequence[OrderedObservation]) -> Checkpoint:
+def _beginning(joiner: Joiner, items: Sequence[OrderedObservation]) -> SliceCheckpoint:
     """The checkpoint before all lines."""
     begin = VersionHistory(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0]).begin
     ways = IdentityMemo((trail, PathCounts({}, ())) for trail in begin)
     rest = sorted(items, key=lambda item: item.index)
-    return Checkpoint(-inf, -inf, -inf, rest, begin, None, (), (), False, (), (), None, False, 0, ways)
+    return SliceCheckpoint(-inf, -inf, -inf, rest, begin, None, (), (), False, (), (), None, False, 0, ways)
 
 
-def _resume(check: SliceCheck, point: Checkpoint) -> None:
+def _resume(check: SliceCheck, point: SliceCheckpoint) -> None:
     """Set a check to a checkpoint."""
     check.frontier, check.last = point.frontier, point.last
     check.waiting, check.gaps = list(point.waiting), list(point.gaps)
@@ -369,10 +371,10 @@ def _point(
     rest: list[OrderedObservation],
     *,
     skips: bool,
-) -> Checkpoint:
+) -> SliceCheckpoint:
     """The checkpoint after an update."""
     found, history = check.found, check.history
-    return Checkpoint(
+    return SliceCheckpoint(
         number=write.number,
         time=times[0],
         until=times[1],
@@ -396,7 +398,7 @@ def _behind(ahead: Sequence[VersionedUpdate | Deed]) -> list[OrderedObservation]
 
 
 def _counts_to_end(
-    joiner: Joiner, history: VersionHistory, found: SliceFindings, point: Checkpoint
+    joiner: Joiner, history: VersionHistory, found: SliceFindings, point: SliceCheckpoint
 ) -> PathCounts | None:
     """The hidden steps and remarks on the path to the end.
 
@@ -412,7 +414,7 @@ def _counts_to_end(
     return _onward(joiner, point.ways[trails[0]], trails[1:])
 
 
-def _since(point: Checkpoint, end: VersionNode) -> list[VersionNode]:
+def _since(point: SliceCheckpoint, end: VersionNode) -> list[VersionNode]:
     """The nodes up to the end, from the last one with known counts at the checkpoint; all nodes if there is none."""
     trails: list[VersionNode] = []
     for trail in end.backwards():
@@ -429,7 +431,7 @@ def _onward(joiner: Joiner, counts: PathCounts, trails: Sequence[VersionNode]) -
     return PathCounts(hidden, (*counts.remarks, *joiner.remarks(trails)))
 
 
-def _store_counts(joiner: Joiner, points: Sequence[Checkpoint], end: VersionNode, begin: Checkpoint) -> None:
+def _store_counts(joiner: Joiner, points: Sequence[SliceCheckpoint], end: VersionNode, begin: SliceCheckpoint) -> None:
     """Store at each checkpoint the counts of the path through it."""
     trails = _since(begin, end)
     counts = begin.ways[trails[0]]

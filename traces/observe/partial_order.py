@@ -100,7 +100,7 @@ class PartialOrder:
         return replace(self, streams=(*self.streams[:stream], changed, *self.streams[stream + 1 :]))
 
 
-class Interval(Protocol):
+class TimeInterval(Protocol):
     """Something that happened between two times."""
 
     @property
@@ -114,7 +114,7 @@ class Interval(Protocol):
         ...
 
 
-def narrowed_in_order(spans: Sequence[Interval]) -> Iterator[tuple[float, float]]:
+def narrowed_in_order(spans: Sequence[TimeInterval]) -> Iterator[tuple[float, float]]:
     """The intervals of facts that happened in this order, each narrowed by those before and after it."""
     earliest = accumulate((each.earliest for each in spans), max)
     latest = list(accumulate((each.latest for each in reversed(spans)), min))[::-1]
