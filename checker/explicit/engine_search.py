@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from assay.checker.explicit.confirmed_findings import ConfirmedFindings
 from assay.checker.explicit.further_violations import violations_after
-from assay.checker.explicit.limits import DepthReached, Limits
+from assay.checker.explicit.limits import DepthReached, ExplicitLimits
 from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.options import Progress, SearchOptions
@@ -36,7 +36,7 @@ class EngineSearch(ABC):
         self.options = options
         self.reduction = reduction
         self.watch = ConfirmedFindings(model, options)
-        self.limits = Limits(options)
+        self.limits = ExplicitLimits(options)
         self.generated = self.depth = self.initial = 0
         self.bounds: Counter[str] = Counter()
         self.taken: Counter[str] = Counter()

@@ -16,7 +16,7 @@ class DepthReached(Stopped):
     """All states of as many levels as were asked for were seen."""
 
 
-class Limits:
+class ExplicitLimits:
     """What bounds one run. The clock starts when this is made; ``here``, where a message needs it, says how far the run
     has come."""
 
