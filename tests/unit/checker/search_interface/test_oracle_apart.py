@@ -49,7 +49,7 @@ def test_the_oracle_inherits_no_engine(oracle: type) -> None:
     assert all(room.startswith("assay.checker.reference.") for room in rooms)
 
 
-@pytest.mark.parametrize("engine", [*ENGINES, ConfirmedFindings, Limits])
+@pytest.mark.parametrize("engine", [*ENGINES, ConfirmedFindings, ExplicitLimits])
 @pytest.mark.parametrize("oracle", ORACLES)
 def test_no_method_is_common(engine: type, oracle: type) -> None:
     own = [name for name in dir(oracle) if not name.startswith("__")]
