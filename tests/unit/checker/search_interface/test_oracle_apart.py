@@ -12,6 +12,7 @@ from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.confirmed_findings import ConfirmedFindings
 from assay.checker.explicit.dfs import DepthFirstBlockSearch
 from assay.checker.explicit.engine_search import EngineSearch
+from assay.checker.explicit.limits import ExplicitLimits
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search
 from assay.checker.reference.dfs import DepthFirstSearch
