@@ -44,14 +44,14 @@ def everyday(session: nox.Session) -> None:
 def slow(session: nox.Session) -> None:
     """The tests that take longer, but for those that start Spark or a cluster."""
     _install(session)
-    session.run("pytest", *CORES, "-m", "slow and not spark and not cluster", *session.posargs)
+    session.run("pytest", *CORES, "-m", "(slow or browser) and not spark and not cluster", *session.posargs)
 
 
 @nox.session
 def indexes(session: nox.Session) -> None:
     """The inner loops, where an index outside its array ends the process."""
     _install(session)
-    session.run("pytest", *CORES, "-m", "not slow and not spark", *INNER_LOOPS, env={"ASSAY_CHECK_INDEXES": "1"})
+    session.run("pytest", *CORES, *INNER_LOOPS, env={"ASSAY_CHECK_INDEXES": "1"})
 
 
 @nox.session

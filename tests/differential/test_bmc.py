@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.stages import rounds
 
 from assay.checker.engines.reference_engine import check as reference
 from assay.checker.options import SearchOptions
@@ -19,8 +20,8 @@ from assay.grammar.kernel import Kernel
 from .random_kernel import random_kernel
 
 LEVELS = 4
-FAST = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
-THOROUGH = settings(FAST, max_examples=120)
+FAST = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+THOROUGH = settings(FAST, max_examples=60)
 
 
 def lengths(report: Report) -> dict[str, tuple[Outcome, int | None]]:
@@ -83,5 +84,6 @@ def from_a_later_level(kernel: Kernel) -> bool:
     return by_solver.statistics.distinct >= 4
 
 
-def test_the_solver_goes_on_from_the_states_of_a_level() -> None:
-    assert sum(from_a_later_level(random_kernel(Random(seed))) for seed in range(25)) >= 5
+@rounds(8, 25)
+def test_the_solver_goes_on_from_the_states_of_a_level(rounds: int) -> None:
+    assert sum(from_a_later_level(random_kernel(Random(seed))) for seed in range(rounds)) >= rounds // 5

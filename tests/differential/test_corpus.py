@@ -103,6 +103,7 @@ def comparable() -> Iterator[Case]:
             yield case
 
 
+@pytest.mark.slow
 def test_tlc_says_the_same_of_all_in_which_nothing_is_undefined(tmp_path: Path) -> None:
     agree(list(comparable()), tmp_path)
 

@@ -66,7 +66,7 @@ def agree(kernel: Kernel, folder: Path, *, symmetry: bool = False) -> bool:
     return ended
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40))
 def test_both_orders_find_the_same(folder: Path, seed: int) -> None:
     kernel = random_kernel(Random(seed))
@@ -75,7 +75,7 @@ def test_both_orders_find_the_same(folder: Path, seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.integers(2, 4))
 def test_both_orders_find_the_same_in_many(folder: Path, seed: int, depth: int) -> None:
     kernel = random_kernel(Random(seed), depth)

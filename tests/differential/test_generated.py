@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from tests.stages import rounds
 
 from assay.checker.interpreter.actions import codegen_actions
 from assay.checker.interpreter.actions.codegen_actions import condition_code
@@ -27,9 +28,10 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codegen_actions, "FAILURES", 10**9)
 
 
-def test_generated_results_are_those_of_the_reference_evaluator() -> None:
+@rounds(40, 150)
+def test_generated_results_are_those_of_the_reference_evaluator(rounds: int) -> None:
     compared = 0
-    for seed in range(150):
+    for seed in range(rounds):
         kernel = random_kernel(Random(seed))
         plain, fast = Model(kernel, bounded=False), Model(kernel, bounded=False, remember=True)
         with deep_recursion(kernel):
@@ -44,8 +46,8 @@ def test_generated_results_are_those_of_the_reference_evaluator() -> None:
                     found = list(fast.actions[name].results(state, fast.actions[name].domains()))
                     assert found == expected, (seed, name)
                     compared += len(found)
-    assert compared > 2_000
-    assert sum(_answered) > 2_000, "generated code gave no answers"
+    assert compared > 13 * rounds
+    assert sum(_answered) > 13 * rounds, "generated code gave no answers"
 
 
 _answered: list[int] = []
@@ -64,9 +66,10 @@ def _counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codegen_actions.TieredCode, "results", results)
 
 
-def test_generated_conditions_are_those_of_the_reference_evaluator() -> None:
+@rounds(80, 250)
+def test_generated_conditions_are_those_of_the_reference_evaluator(rounds: int) -> None:
     compared = undefined = 0
-    for seed in range(150, 400):
+    for seed in range(150, 150 + rounds):
         kernel = random_kernel(Random(seed))
         plain, fast = Model(kernel), Model(kernel, remember=True)
         with deep_recursion(kernel):
@@ -81,8 +84,8 @@ def test_generated_conditions_are_those_of_the_reference_evaluator() -> None:
                     assert found == expected, (seed, expr)
                     compared += 1
                     undefined += isinstance(expected, tuple) and expected[:1] == ("undefined",)
-    assert compared > 2_000
-    assert undefined > 20
+    assert compared > rounds
+    assert rounds < 250 or (compared > 2_000 and undefined > 20)
 
 
 def _conditions(kernel: k.Kernel) -> list[k.Expr]:

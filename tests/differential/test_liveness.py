@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.stages import rounds
 
 from assay.checker.engines import engine_selection
 from assay.checker.engines.reference_engine import check as reference
@@ -52,13 +53,14 @@ def native(folder: Path) -> Callable[[Loaded, int], Report]:
     return lambda loaded, _: engine_selection.check(loaded.kernel, OPTIONS, loaded.sources, "native", folder).report
 
 
-def test_engines_agree_on_temporal_properties(tmp_path: Path) -> None:
-    seen = agree(range(25), native(tmp_path))
-    assert min(seen[Outcome.HOLDS], seen[Outcome.VIOLATED]) >= 8
+@rounds(3, 25)
+def test_engines_agree_on_temporal_properties(rounds: int, tmp_path: Path) -> None:
+    seen = agree(range(rounds), native(tmp_path))
+    assert min(seen[Outcome.HOLDS], seen[Outcome.VIOLATED]) >= rounds // 3
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", [1_000, 2_000, 3_000])
+@pytest.mark.parametrize("first", [1_000])
 def test_engines_agree_on_many_temporal_properties(first: int, tmp_path: Path) -> None:
     seen = agree(range(first, first + 150), native(tmp_path))
     assert set(seen) == {Outcome.HOLDS, Outcome.VIOLATED, Outcome.UP_TO_BOUND, Outcome.UNKNOWN, Outcome.VACUOUS}

@@ -7,6 +7,7 @@ from random import Random
 from types import MappingProxyType
 
 import pytest
+from tests.stages import rounds
 
 from assay.grammar.load import load_text
 from assay.traces import validate as validating
@@ -109,11 +110,12 @@ def written(random: Random, orders: int = 12) -> list[Event]:
     return events
 
 
-def test_what_compiled_rules_accept_of_slices_the_search_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
+@rounds(20, 120)
+def test_what_compiled_rules_accept_of_slices_the_search_accepts(rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pinned_slices, "WORTH_IT", 0)
     monkeypatch.setattr(compiled_replay, "WORTH_IT", 0)
     seen: Counter[tuple[bool, TraceVerdict]] = Counter()
-    for seed in range(120):
+    for seed in range(rounds):
         shared, slices = validate_shared(LOADED, written(Random(seed)))
         assert shared.joint is not None
         followed = pinned_slices.replay_slices(shared.joint, slices)
@@ -127,8 +129,8 @@ def test_what_compiled_rules_accept_of_slices_the_search_accepts(monkeypatch: py
             assert (both[name].result.verdict, both[name].tally) == (slow.result.verdict, slow.tally), (seed, name)
             if fast is not None:
                 _agree(fast, slow)
-    assert seen[True, TraceVerdict.CONSISTENT] > 500, seen
-    assert seen[False, TraceVerdict.INCONSISTENT] > 100, seen
+    assert seen[True, TraceVerdict.CONSISTENT] > 4 * rounds, seen
+    assert seen[False, TraceVerdict.INCONSISTENT] > 5 * rounds // 6, seen
     assert not seen[True, TraceVerdict.INCONSISTENT]
 
 

@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from tests.stages import everyday
 
 from assay.checker.engines.engine_selection import prove
 from assay.checker.engines.reference_engine import check
@@ -46,7 +47,7 @@ def answers(report: Report) -> dict[str, PropertyResult]:
     return {each.name: each for each in report.properties}
 
 
-@pytest.mark.parametrize("spec", WITH_SETS)
+@pytest.mark.parametrize("spec", everyday(WITH_SETS, 2))
 def test_what_is_proved_for_any_size_no_model_refutes(spec: str) -> None:
     path = FOLDER / f"{spec}.assay"
     head = path.read_text(encoding="utf-8").splitlines()[0]
@@ -60,7 +61,7 @@ def test_what_is_proved_for_any_size_no_model_refutes(spec: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", [pytest.param(spec, marks=() if at % 4 == 0 else pytest.mark.slow) for at, spec in enumerate(SPECS)]
+    "spec", [pytest.param(spec, marks=() if at % 11 == 0 else pytest.mark.slow) for at, spec in enumerate(SPECS)]
 )
 def test_engines_agree_about_models_of_several_sizes(spec: str) -> None:
     for kernel in models(spec, 3 if len(symmetric(spec)) == 1 else 2):

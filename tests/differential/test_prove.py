@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.stages import rounds
 
 from assay.checker.engines.reference_engine import check as reference
 from assay.checker.interpreter.actions.outcome import Successor
@@ -36,7 +37,7 @@ from assay.grammar.kernel import types as t
 from .random_kernel import random_kernel
 
 PROPERTIES = {"invariant", "lemma", "transition", "reachable"}
-FAST = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+FAST = settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 THOROUGH = settings(FAST, max_examples=30)
 
 
@@ -107,8 +108,9 @@ def test_a_property_that_is_violated_may_have_no_value_in_a_later_step() -> None
     assert agree(kernel) > 0
 
 
-def test_most_questions_about_random_kernels_are_decided() -> None:
-    assert sum(agree(random_kernel(Random(seed))) for seed in range(12)) >= 24
+@rounds(4, 12)
+def test_most_questions_about_random_kernels_are_decided(rounds: int) -> None:
+    assert sum(agree(random_kernel(Random(seed))) for seed in range(rounds)) >= 2 * rounds
 
 
 @pytest.mark.slow
@@ -144,8 +146,9 @@ def second_encoding_is_wrong(seed: int) -> bool:
     return False
 
 
-def test_the_second_encoding_confirms_nothing_that_a_reachable_state_denies() -> None:
-    assert [seed for seed in range(12) if second_encoding_is_wrong(seed)] == []
+@rounds(4, 12)
+def test_the_second_encoding_confirms_nothing_that_a_reachable_state_denies(rounds: int) -> None:
+    assert [seed for seed in range(rounds) if second_encoding_is_wrong(seed)] == []
 
 
 @pytest.mark.slow

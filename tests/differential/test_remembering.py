@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+from tests.stages import rounds
+
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
@@ -13,9 +15,10 @@ from .random_kernel import random_kernel
 STATES = 40
 
 
-def test_what_is_remembered_is_what_is_so() -> None:
+@rounds(40, 150)
+def test_what_is_remembered_is_what_is_so(rounds: int) -> None:
     compared = 0
-    for seed in range(150):
+    for seed in range(rounds):
         kernel = random_kernel(Random(seed))
         plain, remembering = Model(kernel), Model(kernel, remember=True)
         with deep_recursion(kernel):
@@ -25,7 +28,7 @@ def test_what_is_remembered_is_what_is_so() -> None:
                 known |= dict.fromkeys(_compared(plain, remembering, state)[:STATES])
             for state in list(known)[:STATES]:
                 compared += len(_compared(plain, remembering, state))
-    assert compared > 2_000
+    assert compared > 13 * rounds
 
 
 def _compared(plain: Model, remembering: Model, state: tuple[object, ...]) -> list[tuple[object, ...]]:

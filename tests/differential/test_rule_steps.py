@@ -8,6 +8,7 @@ from itertools import chain
 from random import Random
 
 import numpy as np
+from tests.stages import rounds
 
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
@@ -95,11 +96,12 @@ def _expected(model: Model, rule: k.TraceRule, state: State, said: tuple[Value, 
     return (1, after) if kept else (-1, state)
 
 
-def test_compiled_rules_take_the_steps_of_the_reference_evaluator() -> None:
+@rounds(10, KERNELS)
+def test_compiled_rules_take_the_steps_of_the_reference_evaluator(rounds: int) -> None:
     seen: Counter[tuple[bool, int]] = Counter()
     spoken: Counter[bool] = Counter()
     compiled = refused = 0
-    for seed in chain(range(KERNELS), range(1_000, 1_000 + 10 * KERNELS)):
+    for seed in chain(range(rounds), range(1_000, 1_000 + 10 * rounds)):
         random = Random(seed)
         kernel = random_kernel(random)
         if seed >= 1_000 and not any(each.kind == "transition" for each in kernel.properties):
@@ -132,5 +134,5 @@ def test_compiled_rules_take_the_steps_of_the_reference_evaluator() -> None:
                     assert steps.applies(at, line).tolist() == [speaks]
                     spoken[speaks] += rule.condition is not None
     assert refused < compiled // 3
-    assert min(seen[taking, result] for taking in (True, False) for result in (1, 0, -1)) > 10, seen
-    assert min(spoken[True], spoken[False]) > 10, spoken
+    assert min(seen[taking, result] for taking in (True, False) for result in (1, 0, -1)) > rounds // 6, seen
+    assert min(spoken[True], spoken[False]) > rounds // 6, spoken

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.stages import slow
 
 from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.explicit.expansion.compiled_interface import Compiled
@@ -108,7 +109,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("objects")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.integers(2, 4))
 def test_random_kernels(folder: Path, seed: int, depth: int) -> None:
     try:
@@ -117,7 +118,7 @@ def test_random_kernels(folder: Path, seed: int, depth: int) -> None:
         return
 
 
-@pytest.mark.parametrize("most", [30, 100, 300])
+@pytest.mark.parametrize("most", [30, slow(100), slow(300)])
 def test_a_sieve_of_few_gates_lets_the_rest_through(folder: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     monkeypatch.setattr(bitsliced_prefilter, "MOST_GATES", most)
     kernel = load("kafka/membership", None, {}).kernel
@@ -129,6 +130,7 @@ def test_a_sieve_of_few_gates_lets_the_rest_through(folder: Path, monkeypatch: p
     assert compare(kernel, folder, 500)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "model"),
     [("kafka/replication/kip320", "r3l2m2e2"), ("kafka/cluster", None), ("kafka/kraft/quorum", None), ("kafka/membership", None)],

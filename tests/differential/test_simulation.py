@@ -44,7 +44,7 @@ def agree(kernel: Kernel, folder: Path, seed: int) -> None:
             assert {each.action for each in found.coverage.actions if each.taken} <= possible
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40))
 def test_walks_find_nothing_that_is_not_there(folder: Path, seed: int) -> None:
     kernel = random_kernel(Random(seed))
@@ -53,7 +53,7 @@ def test_walks_find_nothing_that_is_not_there(folder: Path, seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.integers(2, 4))
 def test_many_walks_find_nothing_that_is_not_there(folder: Path, seed: int, depth: int) -> None:
     kernel = random_kernel(Random(seed), depth)

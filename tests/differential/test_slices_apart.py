@@ -8,6 +8,7 @@ from random import Random
 from types import MappingProxyType
 
 import pytest
+from tests.stages import slow
 
 from assay.grammar.load import load_text
 from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
@@ -86,7 +87,12 @@ def of_shop(random: Random) -> list[Event]:
     return written(random, 3)
 
 
-CASES = [(SPEC, of_shop, 40), (READS_SHARED, of_shop, 40), (STORE, of_store, 100), (UNBOUNDED, of_store, 100)]
+CASES = [
+    (SPEC, of_shop, 40),
+    slow((READS_SHARED, of_shop, 40)),
+    slow((STORE, of_store, 100)),
+    slow((UNBOUNDED, of_store, 100)),
+]
 
 
 @pytest.mark.parametrize(("text", "write", "logs"), CASES, ids=["apart", "shared", "numbered", "unbounded"])

@@ -216,7 +216,7 @@ def agree(
 
 
 @pytest.mark.parametrize("name", ["shuffle", "direct"])
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(
     seed=st.integers(0, 2**40), keep_going=st.booleans(), fingerprints=st.sampled_from(["auto", "exact", "64", "128"])
 )
@@ -228,7 +228,7 @@ def test_a_shared_search_agrees_on_random_kernels(
 
 
 @pytest.mark.parametrize("name", ["shuffle", "direct"])
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(seed=st.integers(0, 2**40))
 def test_a_shared_search_agrees_under_symmetry(folder: Path, name: str, seed: int) -> None:
     options = SearchOptions(max_states=200, symmetry=True, threads=1)
@@ -251,6 +251,7 @@ invariant near: x + y < {limit}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["shuffle", "direct"])
 def test_a_search_leaves_and_comes_home_when_levels_are_small(folder: Path, name: str) -> None:
     kernel = load_text(WALK.format(size=40, limit=90)).kernel
@@ -271,6 +272,7 @@ def test_a_counterexample_is_followed_through_files_of_tasks_and_of_the_driver(f
     assert len(found.trace) == 78
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), [("shuffle", "direct"), ("direct", "shuffle")])
 def test_a_search_goes_on_where_another_one_ended_with_other_tasks(folder: Path, first: str, second: str) -> None:
     search = asked(load_text(WALK.format(size=40, limit=77)).kernel, folder)
@@ -306,6 +308,7 @@ def test_what_tasks_wrote_in_vain_is_removed(folder: Path, monkeypatch: pytest.M
     assert len(storage.attempts()) > 20
 
 
+@pytest.mark.slow
 def test_what_a_failed_attempt_wrote_is_removed_before_the_next(folder: Path) -> None:
     search = asked(load_text(WALK.format(size=20, limit=90)).kernel, folder)
     seen: list[list[str]] = []

@@ -95,6 +95,7 @@ def followed(seeds: range, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Cou
     return agree(seeds, tasks(folder), answers)
 
 
+@pytest.mark.slow
 def test_runs_are_followed_through_what_tasks_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = followed(range(22_000, 22_004), tmp_path, monkeypatch)
     assert min(seen[Outcome.HOLDS], seen[Outcome.VIOLATED]) >= 2

@@ -118,6 +118,7 @@ def test_tlc_says_of_every_version_of_replication_what_assay_says(
     assert answer.is_complete is (lost is None)
 
 
+@pytest.mark.slow
 def test_every_bundled_spec_is_a_module_of_tla(tmp_path: Path) -> None:
     names = []
     for spec in bundled():
@@ -378,6 +379,7 @@ reachable sized: count(S) == 2
 """
 
 
+@pytest.mark.slow
 def test_every_kind_of_name_and_value_goes_through(tmp_path: Path) -> None:
     """Names that TLA+ reserves or defines, variants and fields that meet, nested options, parts of initial values."""
     report = report_about(EVERYTHING)

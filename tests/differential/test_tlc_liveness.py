@@ -42,6 +42,7 @@ def questions(wanted: int, first: int, *, nested: bool) -> list[Question]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nested", "first"), [(False, 0), (True, 500)])
 def test_tlc_agrees_on_temporal_properties_of_random_specs(nested: bool, first: int, tmp_path: Path) -> None:
     asked = questions(15, first, nested=nested)
@@ -74,7 +75,7 @@ def _negated(node: k.Property) -> k.Property:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", [1_000, 2_000, 3_000, 4_000, 5_000, 6_000])
-def test_tlc_agrees_on_temporal_properties_of_three_hundred_random_specs(first: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", [1_000, 4_000])
+def test_tlc_agrees_on_temporal_properties_of_many_random_specs(first: int, tmp_path: Path) -> None:
     answer = ask(questions(50, first, nested=first > 2_000), tmp_path)
     assert answer.is_complete, answer.error

@@ -95,6 +95,7 @@ def unbounded(statement: k.Statement) -> k.Statement:
     return replace(statement, kind="when", condition=either)
 
 
+@pytest.mark.slow
 def test_tlc_agrees_on_random_kernels(tmp_path: Path) -> None:
     agree(cases(30, first=0), tmp_path)
 

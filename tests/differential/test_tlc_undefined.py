@@ -96,6 +96,7 @@ def unnoticed(first: int, wanted: int, folder: Path, depth: int = 3) -> list[str
     return found
 
 
+@pytest.mark.slow
 def test_tlc_stops_where_the_reference_engine_finds_something_undefined(tmp_path: Path) -> None:
     assert unnoticed(0, 3, tmp_path) == []
 

@@ -10,6 +10,7 @@ from random import Random
 from types import MappingProxyType
 
 import pytest
+from tests.stages import rounds
 
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded, load_text
@@ -163,10 +164,11 @@ def explained(model: TraceModel, frontier: TraceHeads, limit: int, window: float
     return False
 
 
+@rounds(40, 250)
 @pytest.mark.parametrize("within", sorted(LOADED))
-def test_the_search_finds_an_execution_exactly_when_there_is_one(within: str) -> None:
+def test_the_search_finds_an_execution_exactly_when_there_is_one(within: str, rounds: int) -> None:
     verdicts = {True: 0, False: 0}
-    for seed in range(250):
+    for seed in range(rounds):
         loaded = LOADED[within]
         events = written(Random(seed), loaded)
         kernel, plan = sized_kernel(loaded, events, len(events), None)
@@ -187,13 +189,14 @@ def test_the_search_finds_an_execution_exactly_when_there_is_one(within: str) ->
         else:
             assert explained(model, search.frontier, 30), seed
         verdicts[expected] += 1
-    assert min(verdicts.values()) > 20, verdicts
+    assert min(verdicts.values()) > 2 * rounds // 25 - 2, verdicts
 
 
+@rounds(40, 250)
 @pytest.mark.parametrize("within", sorted(LOADED))
-def test_what_is_found_line_by_line_is_an_execution(within: str) -> None:
+def test_what_is_found_line_by_line_is_an_execution(within: str, rounds: int) -> None:
     found, inverted = 0, 0
-    for seed in range(250):
+    for seed in range(rounds):
         events = written(Random(seed), LOADED[within])
         kernel, plan = sized_kernel(LOADED[within], events, len(events), None)
         model = TraceModel(kernel, plan)
@@ -205,8 +208,8 @@ def test_what_is_found_line_by_line_is_an_execution(within: str) -> None:
                 items = follow(model, frontier, path, window)
                 inverted += items != sorted(items, key=lambda item: item.time)
                 found += bool(items)
-    assert found > 100
-    assert inverted > 10
+    assert found > 2 * rounds // 5
+    assert inverted > rounds // 25
 
 
 def follow(model: TraceModel, frontier: TraceHeads, path: SearchPath, window: float) -> list[OrderedObservation]:
@@ -224,11 +227,12 @@ def follow(model: TraceModel, frontier: TraceHeads, path: SearchPath, window: fl
     return items
 
 
+@rounds(40, 160)
 @pytest.mark.parametrize("within", sorted(LOADED))
-def test_what_a_solver_says_past_the_cap_of_the_search_is_so(within: str) -> None:
+def test_what_a_solver_says_past_the_cap_of_the_search_is_so(within: str, rounds: int) -> None:
     verdicts: Counter[type[Conclusion]] = Counter()
     conflicts = 0
-    for seed in range(160):
+    for seed in range(rounds):
         events = written(Random(seed), LOADED[within])
         kernel, plan = sized_kernel(LOADED[within], events, len(events), None)
         model = TraceModel(kernel, plan)
@@ -243,7 +247,7 @@ def test_what_a_solver_says_past_the_cap_of_the_search_is_so(within: str) -> Non
                 conflicts += 1
                 contradict(search, conclusion.conflict)
         verdicts[type(conclusion)] += 1
-    assert min(verdicts[Accepted], conflicts) > 5
+    assert min(verdicts[Accepted], conflicts) > rounds // 32
 
 
 def contradict(search: TraceSearch, items: Sequence[OrderedObservation]) -> None:

@@ -26,6 +26,7 @@ def documented() -> list[Safeguard]:
     ]
 
 
+@pytest.mark.slow
 def test_the_page_is_made_of_the_specs(checkout: Path, request: pytest.FixtureRequest) -> None:
     page = checkout / "docs" / "kafka-bugs.md"
     found = bugs_page(documented())

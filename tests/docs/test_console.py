@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.stages import slow
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -78,7 +79,11 @@ def timeless(line: str) -> str:
     return re.sub(r"\d+\.\d s\b", "T s", line.rstrip())
 
 
-@pytest.mark.parametrize("session", sessions(), ids=lambda session: session.name)
+EVERYDAY = [each if each.name.startswith("README") else slow(each) for each in sessions()]
+"""The README's blocks every day, those of docs/ in the slow stage."""
+
+
+@pytest.mark.parametrize("session", EVERYDAY, ids=lambda session: session.name)
 def test_commands_do_what_the_page_says(session: Session, tmp_path: Path) -> None:
     for name in ("spec", "traces", "tests/corpus/recordings"):
         shutil.copytree(CHECKOUT / name, tmp_path / name, ignore=shutil.ignore_patterns("*.py", "__pycache__"))

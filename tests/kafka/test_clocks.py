@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.stages import everyday, slow
 
 from assay.cli.settings import load
 from assay.traces.diagnosis import clock_correction
@@ -41,10 +42,10 @@ def with_clock(name: str, node: str, by: timedelta, root: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "node", "by"),
     [
-        ("A3", "broker-3", timedelta(hours=1)),
+        slow(("A3", "broker-3", timedelta(hours=1))),
         ("A3", "broker-1", timedelta(seconds=-2)),
-        ("C2", "broker-1", timedelta(seconds=2)),
-        ("C2", "controller-102", timedelta(hours=-1)),
+        slow(("C2", "broker-1", timedelta(seconds=2))),
+        slow(("C2", "controller-102", timedelta(hours=-1))),
     ],
 )
 def test_a_clock_that_is_off_is_put_right_and_told(name: str, node: str, by: timedelta, tmp_path: Path) -> None:
@@ -66,6 +67,7 @@ def test_of_many_lines_those_of_some_partitions_are_compared(monkeypatch: pytest
     assert some.occasions <= every.occasions
 
 
+@pytest.mark.slow
 def test_who_says_how_far_clocks_may_differ_is_believed(tmp_path: Path) -> None:
     reading = read_logs([str(with_clock("A3", "broker-3", timedelta(hours=1), tmp_path))])
     found = validate_in_scope(load("kafka/cluster", None, {}), reading, Options(mismatches=1, skew=5))
@@ -73,7 +75,7 @@ def test_who_says_how_far_clocks_may_differ_is_believed(tmp_path: Path) -> None:
     assert [each.kind for each in found.notices if each.kind in (CORRECTED, APART)] == [APART]
 
 
-@pytest.mark.parametrize("name", ["A0", "A1", "A2", "A3", "A4", "A6", "A9", "B1", "B3", "C1", "C2"])
+@pytest.mark.parametrize("name", everyday(["A0", "A1", "A2", "A3", "A4", "A6", "A9", "B1", "B3", "C1", "C2"], 3))
 def test_clocks_of_one_machine_agree(name: str, tmp_path: Path) -> None:
     assert offsets(read_logs([str(unpack(name, tmp_path))])) == {}
 

@@ -28,12 +28,14 @@ def without_milliseconds(run: str, folder: Path) -> list[Path]:
     return logs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", ["A0", "B3", "C2"])
 def test_a_healthy_log_without_milliseconds_is_consistent(run: str, tmp_path: Path) -> None:
     found = answer(without_milliseconds(run, tmp_path))
     assert found.verdict is TraceVerdict.CONSISTENT
 
 
+@pytest.mark.slow
 def test_lines_of_one_second_in_an_order_that_cannot_be_told_are_no_broken_rule(tmp_path: Path) -> None:
     found = answer(without_milliseconds("A6", tmp_path))
     assert not found.violations

@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 from tests.kafka import kraft, test_kraft_logs, test_refinement, test_replication, test_specs
 from tests.kafka.coverage import ELSEWHERE, IDLE, LESSONS, SWITCHED_OFF, kernels
+from tests.stages import everyday
 
 from assay.checker.engines import engine_selection
 from assay.checker.interpreter.actions.action import guards
@@ -103,7 +104,7 @@ def performed(spec: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("spec", "action"), [(spec, action) for spec, found in ELSEWHERE.items() for action in sorted(found)]
+    ("spec", "action"), everyday([(spec, action) for spec, found in ELSEWHERE.items() for action in sorted(found)], 4)
 )
 def test_an_action_that_no_state_allows_is_done_in_a_scenario_or_in_the_search_of_its_module(
     spec: str, action: str
@@ -112,6 +113,7 @@ def test_an_action_that_no_state_allows_is_done_in_a_scenario_or_in_the_search_o
     assert action in performed(spec) or (used is not None and action.rpartition(".")[2] in kernels(used)[0].next)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "action", "parameter"), [(spec, *each) for spec, found in SWITCHED_OFF.items() for each in found.items()]
 )

@@ -25,6 +25,7 @@ def answer(logs: Path) -> Validation:
     return validate_with_selection(read_logs([logs]), None, lambda spec: load(spec, None, {}))[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("run", "used"), [(ZOOKEEPER, 3181), (KRAFT, 2055)])
 def test_a_directory_that_fails_is_no_false_alarm_and_no_line_of_it_is_unknown(run: str, used: int) -> None:
     found = answer(RECORDINGS / f"{run}.tar.xz")

@@ -174,6 +174,7 @@ def test_a_mismatch_stands_on_the_page_with_both_values_and_no_text_of_a_log_is_
     assert page.scripts[0].count("<") == 0
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page_and_says_where_it_cannot(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -70,6 +70,7 @@ def test_logs_of_something_else_are_vacuous(capsys: pytest.CaptureFixture[str], 
     assert answer["violations"] == []
 
 
+@pytest.mark.slow
 def test_logs_of_something_else_beside_a_recording_change_nothing(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -79,6 +80,7 @@ def test_logs_of_something_else_beside_a_recording_change_nothing(
     assert (code, answer["events"]) == (0, alone["events"])
 
 
+@pytest.mark.slow
 def test_a_copied_directory_is_noticed_and_read_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     logs = unpack("A1", tmp_path)
     _, once = validate(capsys, logs)

@@ -19,6 +19,7 @@ from tests.kafka.kraft import (
     Size,
 )
 from tests.kafka.ladder import LADDER, Rung
+from tests.stages import everyday, slow
 
 from assay.checker.engines import engine_selection
 from assay.checker.engines.engine_selection import Engine
@@ -49,7 +50,7 @@ def check_size(size: Size, engine: Engine = "native") -> None:
     assert tuple(sorted(label for label, hits in report.bounds.items() if hits)) == size.bounds
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("size", [each if each.distinct < 3_000 else slow(each) for each in SIZES], ids=str)
 def test_a_model_holds_in_all_its_states(size: Size) -> None:
     check_size(size)
 
@@ -71,7 +72,7 @@ def test_the_reference_engine_counts_the_same_states_of_what_is_larger(size: Siz
     check_size(size, "reference")
 
 
-@pytest.mark.parametrize("safeguard", QUICK, ids=str)
+@pytest.mark.parametrize("safeguard", everyday(QUICK, 6), ids=str)
 def test_a_safeguard_switched_off_is_missed(
     safeguard: Safeguard, record_property: Callable[[str, object], None]
 ) -> None:
@@ -137,7 +138,7 @@ def test_two_safeguards_keep_an_isr_from_becoming_empty() -> None:
     assert [step.action for step in found.trace.steps[1:]] == ["hear", "ask_out", "resend", "take_proposal"]
 
 
-@pytest.mark.parametrize("size", DEFAULTS, ids=str)
+@pytest.mark.parametrize("size", everyday(DEFAULTS, 3), ids=str)
 def test_every_action_happens_and_every_guard_decides_or_says_why_not(size: Size) -> None:
     check_coverage(size.spec, load(size.spec, None, {}).kernel, searched(size.spec, None).coverage)
 

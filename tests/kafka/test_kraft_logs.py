@@ -88,6 +88,7 @@ def test_every_record_of_a_partition_is_in_the_accepted_execution_and_no_other(r
     assert all_written(validation) == writes(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
 def test_from_the_brokers_alone_the_records_are_the_same_and_the_answer_is_open(run: str, tmp_path: Path) -> None:
     _, validation = answer(path for path in unpack(run, tmp_path).iterdir() if path.name.startswith("broker"))

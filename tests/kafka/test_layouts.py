@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.stages import everyday, slow
 
 from assay.cli.settings import load
 from assay.traces.attribution.attribution import RunStream
@@ -71,7 +72,7 @@ def kinds_of_notices(reading: LogReading) -> set[str]:
     return {notice.kind for notice in reading.notices}
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", everyday(list(LAYOUTS), 7))
 def test_a_layout_hides_no_event_and_adds_none(
     layout: str, recording: Path, original: LogReading, tmp_path: Path
 ) -> None:
@@ -84,7 +85,7 @@ def test_a_layout_hides_no_event_and_adds_none(
     assert ("no year" in kinds_of_notices(reading)) == ("no year" in layout)
 
 
-@pytest.mark.parametrize("layout", list(LAYOUTS)[::3])
+@pytest.mark.parametrize("layout", everyday(list(LAYOUTS)[::3], 2))
 def test_records_of_any_layout_are_packed_and_are_what_they_are_unpacked(
     layout: str, recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,9 +125,6 @@ def test_a_prefix_hides_no_event_and_adds_none(
     assert kinds_of_notices(reading) == set()
 
 
-EVERYDAY = 4
-
-
 def _as_it_is(at: Place, record: Record, line: str) -> str:
     return line
 
@@ -136,9 +134,7 @@ def without_continuations(data: bytes) -> bytes:
     return b"".join(line for line in data.splitlines(keepends=True) if HEADER.match(line))
 
 
-@pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=[pytest.mark.slow] if seed >= EVERYDAY else []) for seed in range(24)]
-)
+@pytest.mark.parametrize("seed", everyday(range(24), 2))
 def test_any_layout_behind_any_collector_in_any_parts_says_the_same(
     seed: int, recording: Path, original: LogReading, tmp_path: Path
 ) -> None:
@@ -175,7 +171,9 @@ def test_an_event_behind_a_prefix_has_the_place_that_it_has_in_the_file(
         assert event.record.message.partition("\n")[0] in line
 
 
-@pytest.mark.parametrize(("file", "prefix"), [(None, None), ("thread last", None), ("stock", "docker compose")])
+@pytest.mark.parametrize(
+    ("file", "prefix"), [slow((None, None)), slow(("thread last", None)), ("stock", "docker compose")]
+)
 def test_the_verdict_and_the_events_used_are_those_of_the_recording(
     file: str | None, prefix: str | None, recording: Path, original: LogReading, tmp_path: Path
 ) -> None:
@@ -289,7 +287,7 @@ def test_a_rotated_log_is_one_sequence_of_lines(
     assert {name.format("server") for name in names} <= files
 
 
-@pytest.mark.parametrize("wrapper", ["logcli -o jsonl", None])
+@pytest.mark.parametrize("wrapper", ["logcli -o jsonl", slow(None)])
 def test_a_log_with_its_newest_line_first_is_turned_around(
     wrapper: str | None, recording: Path, original: LogReading, tmp_path: Path
 ) -> None:

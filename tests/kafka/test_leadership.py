@@ -80,6 +80,7 @@ def test_every_state_that_zookeeper_stored_is_in_the_accepted_execution_and_no_o
     assert found == writes()[run]
 
 
+@pytest.mark.slow
 def test_an_unclean_election_is_told_with_its_partition_and_line() -> None:
     told = [(r.name, remark) for r in of_run("B1").slices for remark in r.remarks]
     ((name, remark),) = told
@@ -130,6 +131,7 @@ def test_an_edited_digit_is_found_at_its_line_with_both_values(
     assert all(part.model for part in violation.blame[0].parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("safeguard", "violated"),
     [
@@ -167,6 +169,7 @@ def test_the_joined_model_holds_where_it_is_small() -> None:
     check_joined("small")
 
 
+@pytest.mark.slow
 def test_the_joined_model_holds_where_a_log_directory_fails() -> None:
     check_joined("disk")
 

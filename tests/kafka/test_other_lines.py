@@ -293,6 +293,7 @@ def test_votes_and_commands_of_voters_without_logs_are_supposed(tmp_path: Path) 
     assert "logs are missing" in str(found.reason)
 
 
+@pytest.mark.slow
 def test_a_voter_that_votes_twice_is_found_where_others_have_no_logs(tmp_path: Path) -> None:
     twice = f"""
             04:30:28,500] INFO [RaftManager nodeId=1] Completed transition to Voted(epoch=3, votedId=3, voters=[1, 2, 3], electionTimeoutMs=1500) {RAFT}

@@ -133,6 +133,7 @@ def test_a_node_that_is_silent_while_others_speak_is_said(tmp_path: Path) -> Non
     assert texts(overview(read_logs([tmp_path]))) == ["b2 says nothing for 31 minutes, in which others wrote 30 lines"]
 
 
+@pytest.mark.slow
 def test_the_answer_shows_the_input_in_text_and_json(a1: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["validate", str(a1), "--spec", "kafka/controller"]) == 0
     text = capsys.readouterr().out

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.cuts import answer, cuts, lines
+from tests.stages import everyday, slow
 
 from assay.traces.diagnosis.missing_logs import UNTOLD_BROKER
 from assay.traces.result import TraceVerdict
@@ -65,6 +66,7 @@ def test_controllers_in_kraft_mode_tell_too_little_of_partitions(tmp_path: Path)
     assert "leadership.touch" not in found.hidden
 
 
+@pytest.mark.slow
 def test_what_a_missing_broker_did_is_no_mismatch(tmp_path: Path) -> None:
     """Broker 1 led a partition and finished its move; without its lines the others are told of a leader that no rule known to them elects."""
     logs = unpacked("C2", tmp_path)
@@ -75,11 +77,14 @@ def test_what_a_missing_broker_did_is_no_mismatch(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("recording", "cut"),
-    [
-        *((zookeeper, cut) for zookeeper in ("A0", "A4", "A6") for cut in (*LATE, "broker-1 only")),
-        *((kraft, cut) for kraft in ("C1", "C2", "kraft-4.1.1") for cut in (*LATE[:2], "broker-2 only")),
-        *(pytest.param(each, "last third of every file", marks=pytest.mark.slow) for each in ("A9", "B1")),
-    ],
+    everyday(
+        [
+            *((zookeeper, cut) for zookeeper in ("A0", "A4", "A6") for cut in (*LATE, "broker-1 only")),
+            *((kraft, cut) for kraft in ("C1", "C2", "kraft-4.1.1") for cut in (*LATE[:2], "broker-2 only")),
+            *((each, "last third of every file") for each in ("A9", "B1")),
+        ],
+        2,
+    ),
 )
 def test_logs_that_begin_in_mid_life_or_are_of_one_broker_are_checked(recording: str, cut: str, tmp_path: Path) -> None:
     """What came before, and what the other brokers did, is supposed; every line then has an explanation."""
@@ -97,7 +102,7 @@ def of_brokers(recording: str, kind: str, folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("kind", ["state-change", "server"])
-@pytest.mark.parametrize("recording", ["kraft-3.7.2", "kraft-4.1.1"])
+@pytest.mark.parametrize("recording", ["kraft-3.7.2", slow("kraft-4.1.1")])
 def test_one_kind_of_file_of_brokers_in_kraft_mode_is_no_false_alarm(recording: str, kind: str, tmp_path: Path) -> None:
     """What state-change.log tells is checked, with registrations supposed; server.log tells too little of partitions, and they stay open."""
     found = answer(of_brokers(recording, kind, tmp_path))
@@ -115,8 +120,8 @@ def test_a_broker_is_there_before_a_line_tells_that_it_registered(tmp_path: Path
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (r"(Leader orders-0 .* starts at leader epoch 1) ", r"\g<1>7 "),
-        (r"(Leader orders-0 .* with partition epoch 1, .* ISR \[)", r"\g<1>9,"),
+        slow((r"(Leader orders-0 .* starts at leader epoch 1) ", r"\g<1>7 ")),
+        slow((r"(Leader orders-0 .* with partition epoch 1, .* ISR \[)", r"\g<1>9,")),
         (r"(Follower orders-0 starts at leader epoch 1 .* Current leader is )\d", r"\g<1>9"),
     ],
     ids=["leader epoch", "ISR", "leader"],
@@ -156,10 +161,10 @@ def test_state_changes_alone_of_zookeeper_mode_are_no_false_alarm(recording: str
 @pytest.mark.parametrize(
     ("before", "after", "partition"),
     [
-        (r"(audit-0 from OnlinePartition to OnlinePartition .*isr=List\(2)\)", r"\g<1>, 3)", "audit-0"),
-        (r"(orders-0 from OnlinePartition to OnlinePartition .*isr=List\(3, 2)", r"\g<1>, 9", "orders-0"),
+        slow((r"(audit-0 from OnlinePartition to OnlinePartition .*isr=List\(2)\)", r"\g<1>, 3)", "audit-0")),
+        slow((r"(orders-0 from OnlinePartition to OnlinePartition .*isr=List\(3, 2)", r"\g<1>, 9", "orders-0")),
         (r"(orders-0 from OnlinePartition to OnlinePartition .*leaderEpoch=)1", r"\g<1>0", "orders-0"),
-        (r"(orders-0 from OnlinePartition to OnlinePartition .*leader=)3", r"\g<1>1", "orders-0"),
+        slow((r"(orders-0 from OnlinePartition to OnlinePartition .*leader=)3", r"\g<1>1", "orders-0")),
     ],
     ids=["a replica from nowhere in the ISR", "a broker that is no replica in the ISR", "leader epoch", "leader"],
 )
@@ -183,6 +188,7 @@ def test_a_missing_controller_log_is_no_false_alarm(recording: str, broker: str,
     assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
 
 
+@pytest.mark.slow
 def test_a_partition_whose_leader_never_came_to_lead_is_open_where_controllers_have_no_logs(tmp_path: Path) -> None:
     """Of 4.1.1: the broker that was to lead `again-1` was killed, and only one that follows it heard of the partition."""
     found = answer(sorted(unpacked("kraft-4.1.1", tmp_path).glob("broker-*")))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.stages import everyday, slow
 
 from assay.traces.event import Event
 from assay.traces.log_reader import LogReading
@@ -91,7 +92,7 @@ def file_of(event: Event) -> str:
     return "/".join(event.record.place.file.split("/")[-2:])
 
 
-@pytest.mark.parametrize("recording", RECORDINGS, ids=str)
+@pytest.mark.parametrize("recording", everyday(RECORDINGS, 2), ids=str)
 def test_a_recorded_cluster_is_consistent_and_no_line_of_it_is_unknown(recording: Recording) -> None:
     reading, validation = validated_run(recording.run)
     assert (validation.verdict, validation.reason) == (TraceVerdict.CONSISTENT, None)
@@ -103,7 +104,7 @@ def test_a_recorded_cluster_is_consistent_and_no_line_of_it_is_unknown(recording
     assert reading.versions == (recording.version,)
 
 
-@pytest.mark.parametrize("recording", RECORDINGS, ids=str)
+@pytest.mark.parametrize("recording", everyday(RECORDINGS, 2), ids=str)
 def test_the_execution_has_the_elections_and_the_zombies_that_the_faults_brought_about(recording: Recording) -> None:
     _, validation = validated_run(recording.run)
     assert elections(validation) == list(enumerate(recording.elected, start=1))
@@ -127,7 +128,7 @@ def test_the_logs_of_the_brokers_alone_are_consistent_too(recording: Recording, 
     ("run", "node", "broker", "line", "holder"),
     [
         ("A2", "broker-1-duplicate", 1, 530, "broker 1 (process broker-1)"),
-        ("B1", "broker-3-duplicate", 3, 391, "broker 3 (process broker-3#2)"),
+        slow(("B1", "broker-3-duplicate", 3, 391, "broker 3 (process broker-3#2)")),
     ],
 )
 def test_a_second_process_with_a_broker_id_in_use_is_found_with_the_process_that_uses_it(

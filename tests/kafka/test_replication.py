@@ -14,6 +14,7 @@ import pytest
 from tests.kafka.coverage import check_coverage, check_outcomes
 from tests.kafka.ladder import LADDER as TABLE
 from tests.kafka.ladder import Rung
+from tests.stages import everyday, slow
 
 from assay.checker.engines import engine_selection
 from assay.checker.engines.engine_selection import Engine
@@ -145,7 +146,7 @@ def test_every_spec_of_replication_is_pinned_here() -> None:
     assert {row.spec for row in HOLDS} | {row.spec for row in LOSES} == set(LADDER)
 
 
-@pytest.mark.parametrize("row", HOLDS, ids=str)
+@pytest.mark.parametrize("row", everyday(HOLDS, 2), ids=str)
 def test_a_version_holds_with_the_published_number_of_states_and_depth(row: Holds) -> None:
     report = searched(row.spec, row.model)
     assert size(report) == (row.distinct, row.depth)
@@ -169,7 +170,7 @@ def test_kip320_holds_with_logs_of_three_records_in_the_published_number_of_stat
     assert report.exit_code is ExitCode.OK
 
 
-@pytest.mark.parametrize("row", LOSES, ids=str)
+@pytest.mark.parametrize("row", everyday(LOSES, 1), ids=str)
 def test_a_version_loses_a_committed_record_in_a_run_of_the_published_length(
     row: Loses, record_property: Callable[[str, object], None]
 ) -> None:
@@ -181,7 +182,7 @@ def test_a_version_loses_a_committed_record_in_a_run_of_the_published_length(
     record(record_property, row.spec, row.model, report)
 
 
-@pytest.mark.parametrize("row", [row for row in LOSES if row.distinct < 100_000], ids=str)
+@pytest.mark.parametrize("row", everyday([row for row in LOSES if row.distinct < 100_000], 1), ids=str)
 def test_a_version_that_loses_records_has_all_states_of_its_module(row: Loses) -> None:
     report = whole(row.spec, row.model)
     assert size(report) == (row.distinct, row.depth)
@@ -198,7 +199,7 @@ def test_every_scenario_and_state_of_a_version_with_three_replicas_is_found(row:
     assert others == {Outcome.HOLDS}
 
 
-@pytest.mark.parametrize("spec", ["truncate_to_hw", "kip101", "kip279", "kip320_first_try", "kip320"])
+@pytest.mark.parametrize("spec", everyday(["truncate_to_hw", "kip101", "kip279", "kip320_first_try", "kip320"], 1))
 def test_the_reference_engine_counts_the_same_with_one_record(spec: str) -> None:
     settings = {"Replica": "{r1, r2}", "MaxRecords": "1", "MaxLeaderEpoch": "1"}
     ours, theirs = (searched(spec, None, settings, engine, keep_going=True) for engine in ("native", "reference"))
@@ -217,20 +218,20 @@ def test_the_reference_engine_counts_the_published_states(row: Holds) -> None:
     assert report.exit_code is ExitCode.OK
 
 
-@pytest.mark.parametrize("switch", SWITCHES, ids=str)
+@pytest.mark.parametrize("switch", everyday(SWITCHES, 1), ids=str)
 def test_a_rule_switched_off_is_missed(switch: Switch, record_property: Callable[[str, object], None]) -> None:
     report = searched(switch.spec, None, {switch.parameter: "false"}, keep_going=True)
     assert lost(report) == switch.lost
     record(record_property, switch.spec, switch.parameter, report)
 
 
-@pytest.mark.parametrize("spec", SHARED)
+@pytest.mark.parametrize("spec", everyday(SHARED, 1))
 def test_what_the_versions_share_holds_by_itself(spec: str) -> None:
     report = searched(spec, None)
     assert report.exit_code is ExitCode.OK
 
 
-@pytest.mark.parametrize(("spec", "length"), [("kip279", 10), ("kip320_first_try", 10)])
+@pytest.mark.parametrize(("spec", "length"), [("kip279", 10), slow(("kip320_first_try", 10))])
 def test_before_kip320_epochs_in_a_log_may_be_out_of_order(spec: str, length: int) -> None:
     report = searched(spec, "r2l2m2e2")
     (found,) = [each for each in report.properties if each.name == "epochs_out_of_order"]
@@ -239,6 +240,7 @@ def test_before_kip320_epochs_in_a_log_may_be_out_of_order(spec: str, length: in
     assert len(found.trace) == length
 
 
+@pytest.mark.slow
 def test_only_a_partition_without_any_member_in_sync_stops_for_good() -> None:
     loaded = load("kafka/replication/kip320", "r2l2m2e2", {})
     assert loaded.kernel.terminal
@@ -250,9 +252,7 @@ def test_only_a_partition_without_any_member_in_sync_stops_for_good() -> None:
 COVERED = [("kip320", "r3l2m2e1"), ("async_isr", "r3o1v3"), *((row.spec, row.model) for row in IN_THREE_REPLICAS)]
 
 
-@pytest.mark.parametrize(
-    ("spec", "model"), [*COVERED[:2], *(pytest.param(*each, marks=pytest.mark.slow) for each in COVERED[2:])]
-)
+@pytest.mark.parametrize(("spec", "model"), [COVERED[0], *map(slow, COVERED[1:])])
 def test_every_action_happens_and_every_guard_decides_somewhere_or_is_explained(spec: str, model: str) -> None:
     name = f"kafka/replication/{spec}"
     check_coverage(name, load(name, model, {}).kernel, whole(spec, model).coverage)

@@ -68,6 +68,7 @@ def test_what_was_logged_after_the_end_is_left_out_and_counted(
     assert (code, len(answer["violations"])) == (1, 1)
 
 
+@pytest.mark.slow
 def test_what_was_found_before_the_beginning_is_counted_and_decides_nothing(
     capsys: pytest.CaptureFixture[str], broken: Path
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_time_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], heal
     assert "'noon' is no time such as" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_lines_of_other_topics_are_left_out_and_counted(capsys: pytest.CaptureFixture[str], healthy: Path) -> None:
     _, everything = validate(capsys, healthy)
     code, answer = validate(capsys, healthy, "--topic", "orders", "--topic", "audit")
@@ -95,6 +97,7 @@ def test_lines_of_other_topics_are_left_out_and_counted(capsys: pytest.CaptureFi
     assert redacted_answer["events"] == answer["events"]
 
 
+@pytest.mark.slow
 def test_a_known_finding_is_accepted_by_its_id_and_counted(
     capsys: pytest.CaptureFixture[str], broken: Path, tmp_path: Path
 ) -> None:
@@ -109,6 +112,7 @@ def test_a_known_finding_is_accepted_by_its_id_and_counted(
     assert second == "the known finding 0000000000 did not occur"
 
 
+@pytest.mark.slow
 def test_the_id_of_a_finding_does_not_depend_on_numbers_or_on_where_the_logs_are(
     capsys: pytest.CaptureFixture[str], broken: Path, tmp_path: Path
 ) -> None:
@@ -131,6 +135,7 @@ def secrets(logs: Path) -> set[str]:
     return found | {str(logs.parent)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edited", [False, True])
 def test_redacted_logs_have_the_same_verdict_and_tell_no_names(
     edited: bool, healthy: Path, broken: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path

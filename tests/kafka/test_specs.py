@@ -11,6 +11,7 @@ import pytest
 from tests.kafka.coverage import check_coverage, check_outcomes
 from tests.kafka.kraft import SPECS as PINNED_IN_TEST_KRAFT
 from tests.kafka.ladder import LADDER, Rung
+from tests.stages import everyday, slow
 
 from assay.checker.engines import engine_selection
 from assay.checker.engines.engine_selection import Engine
@@ -231,7 +232,9 @@ def test_a_bundled_spec_is_in_its_canonical_form(spec: str) -> None:
     assert format_module(parse(text, spec).module) == text
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: size.spec)
+@pytest.mark.parametrize(
+    "size", [each if each.distinct < 3_000 else slow(each) for each in SIZES], ids=lambda size: size.spec
+)
 def test_the_native_engine_counts_the_states_of_a_spec_that_holds(size: Size) -> None:
     check_size(size, "native")
 
@@ -255,7 +258,7 @@ def test_the_reference_engine_counts_the_same_states_of_membership() -> None:
     check_size(next(size for size in SIZES if size.spec == "kafka/membership"), "reference")
 
 
-@pytest.mark.parametrize("safeguard", SAFEGUARDS, ids=str)
+@pytest.mark.parametrize("safeguard", everyday(SAFEGUARDS, 8), ids=str)
 def test_without_a_safeguard_the_native_engine_finds_the_shortest_run_that_goes_wrong(
     safeguard: Safeguard, record_property: Callable[[str, object], None]
 ) -> None:
@@ -264,7 +267,7 @@ def test_without_a_safeguard_the_native_engine_finds_the_shortest_run_that_goes_
     record_property(LADDER, Rung(safeguard.spec, safeguard.parameter, violated, safeguard.length, seconds).cells())
 
 
-@pytest.mark.parametrize("safeguard", QUICK_BY_REFERENCE, ids=str)
+@pytest.mark.parametrize("safeguard", everyday(QUICK_BY_REFERENCE, 5), ids=str)
 def test_without_a_safeguard_the_reference_engine_finds_the_same_run(safeguard: Safeguard) -> None:
     check_safeguard(safeguard, "reference")
 
@@ -276,6 +279,7 @@ def test_without_a_safeguard_of_the_controller_the_reference_engine_finds_the_sa
     check_safeguard(safeguard, "reference")
 
 
+@pytest.mark.slow
 def test_two_writes_with_the_session_lost_in_between_leave_the_claimant_with_an_old_epoch() -> None:
     """KAFKA-6082: the former claimant takes the next epoch after its session, and so its claim, has gone."""
     report = searched("kafka/controller", {"AtomicElection": "false"}, "native")
@@ -284,6 +288,7 @@ def test_two_writes_with_the_session_lost_in_between_leave_the_claimant_with_an_
     assert [step for step in run if step in decisive] == decisive
 
 
+@pytest.mark.slow
 def test_a_request_of_the_deposed_controller_is_obeyed_after_one_of_its_successor() -> None:
     run = actions(counterexamples(searched("kafka/controller", {"FenceByEpoch": "false"}, "native")).popitem()[1])
     obeyed = [action for action in run if action.startswith("obey(p1")]
@@ -309,6 +314,7 @@ def test_the_command_line_exits_1_with_fencing_switched_off(capsys: pytest.Captu
     assert len(found["trace"]) == 16
 
 
+@pytest.mark.slow
 def test_no_clause_leaves_an_argument_open_that_is_a_set_of_what_logs_name() -> None:
     """Thirty brokers have a billion subsets; a `pick` from few is not meant."""
     kernels = [(load(str(path), None, {}).kernel, path) for path in FOLDER.rglob("*.assay")]

@@ -50,6 +50,7 @@ def test_a_broken_rule_is_explained_without_all_that_many_brokers_might_have_don
     assert len(joiner.model.states) < 2 * answer.visited
 
 
+@pytest.mark.slow
 def test_a_cluster_of_thirty_brokers_has_more_sets_of_them_than_can_be_listed(tmp_path: Path) -> None:
     broken = generate(tmp_path, 150_000, brokers=30, partitions=6, violations=6, seed=1)
     assert {name for name, verdict in verdicts(tmp_path).items() if verdict is TraceVerdict.INCONSISTENT} == set(broken)

@@ -33,6 +33,7 @@ def test_a_log_without_change_is_judged_as_it_was_validated() -> None:
     assert (judgement.verdict, judgement.rejected) == (TraceVerdict.CONSISTENT, False)
 
 
+@pytest.mark.slow
 def test_a_line_that_can_never_come_is_blamed_although_others_can_come_before_it() -> None:
     """A request that broker 2 is said to have had under another broker's id: what makes it impossible is found before it is its turn."""
     place = "A0/broker-2/state-change.log:65"
@@ -110,6 +111,7 @@ def test_in_kraft_mode_who_wrote_a_line_and_in_which_order_it_applied_changes_is
     assert [violation.place for violation in violations] == [site.place]
 
 
+@pytest.mark.slow
 def test_without_guards_less_is_rejected_and_what_takes_too_long_is_a_class_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -198,6 +200,7 @@ def test_lines_of_the_protocol_are_used_but_for_what_they_say_of_offsets() -> No
     assert used >= 0.95 * lines > 0
 
 
+@pytest.mark.slow
 def test_what_a_version_is_known_to_do_is_a_remark_and_explains_nothing_where_that_is_asked() -> None:
     """In run A2 the controller wrote an ISR with a broker that its own log says is gone; ZooKeeper's log holds that write.
 

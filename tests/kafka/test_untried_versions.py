@@ -62,6 +62,7 @@ def with_broker_2() -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_a_follower_of_3_8_names_its_leader_with_the_address(tmp_path: Path) -> None:
     reading, found = answer(tmp_path, with_broker_2())
     assert [event.fields["leader"] for event in reading.events if event.kind == "QuorumFollower"] == [101, 101]
@@ -101,6 +102,7 @@ def actions(found: Validation) -> list[str]:
     return [each.action for each in found.violations]
 
 
+@pytest.mark.slow
 def test_what_a_deposed_controller_writes_before_it_hears_of_it_is_void(tmp_path: Path) -> None:
     _, found = answer(tmp_path, paused(FENCING))
     assert (is_alright(found), found.counts.unmapped) == (True, 0)
@@ -109,6 +111,7 @@ def test_what_a_deposed_controller_writes_before_it_hears_of_it_is_void(tmp_path
     assert "fence" not in steps
 
 
+@pytest.mark.slow
 def test_what_a_controller_writes_whom_nobody_deposed_is_not_void(tmp_path: Path) -> None:
     logs = with_broker_2()
     logs["controller-101"] += "".join(FENCING.splitlines(keepends=True)[:-1]) + leaving(101)
@@ -116,6 +119,7 @@ def test_what_a_controller_writes_whom_nobody_deposed_is_not_void(tmp_path: Path
     assert actions(found) == ["begin_shutdown"]
 
 
+@pytest.mark.slow
 def test_a_controller_whose_write_was_void_commits_nothing_more_in_its_epoch(tmp_path: Path) -> None:
     again = "06:23:27,604] INFO [QuorumController id=101] Fencing broker 2 because its session has timed out."
     logs = paused(FENCING + f"            {again} {REPLICATION}\n")
@@ -229,6 +233,7 @@ def with_a_partition(taken: dict[str, str]) -> dict[str, str]:
     return logs
 
 
+@pytest.mark.slow
 def test_an_operator_takes_a_broker_off_that_runs(tmp_path: Path) -> None:
     taken = {
         "controller-101": f"06:23:26,604] {taken_off(101, 4)}\n",
@@ -250,6 +255,7 @@ def test_who_was_taken_off_in_an_earlier_epoch_is_here_in_the_present_one(tmp_pa
     assert actions(found) != []
 
 
+@pytest.mark.slow
 def test_who_was_taken_off_is_unfenced_only_when_it_has_registered_again(tmp_path: Path) -> None:
     back = "INFO [QuorumController id=101] The request from broker 2 to unfence has been granted because it has caught up with the offset of its register broker record 4."
     lines = f"06:23:26,604] {taken_off(101, 4)}\n06:23:28,604] {back} (org.apache.kafka.controller.BrokerHeartbeatManager)\n"

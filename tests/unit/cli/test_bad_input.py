@@ -81,6 +81,7 @@ def test_bad_arguments_have_a_code_and_exit_2(
     assert found["code"] in ran.err
 
 
+@pytest.mark.slow
 def test_a_line_of_a_hundred_megabytes_is_no_spec(assay: Any, tmp_path: Path) -> None:
     with (tmp_path / "long.assay").open("wb") as file:
         file.truncate(0)

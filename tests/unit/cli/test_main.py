@@ -113,6 +113,7 @@ def test_the_signal_handler_is_put_back(number: signal.Signals) -> None:
     assert signal.getsignal(number) is before
 
 
+@pytest.mark.slow
 def test_a_search_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "assay", "check", "kafka/replication/kip320", "--model", "r3l2m2e3", "--json"]
     limits = ["--threads", "1", "--memory", "250M"]

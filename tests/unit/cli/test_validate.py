@@ -69,6 +69,7 @@ def test_the_demo_shows_what_it_promises(assay: Any) -> None:
     assert [mark for mark in ("   holds", "   VIOLATED: ", "   consistent") if mark not in ran.out] == []
 
 
+@pytest.mark.slow
 def test_logs_without_a_controller_have_one_exit_code_however_the_spec_is_named(assay: Any, tmp_path: Path) -> None:
     line = "[2026-11-21 01:45:00,000] INFO [BrokerLifecycleManager id=1] Incarnation xtzWWN4bTjitpL3efd9s5g of broker 1 in cluster c is now STARTING. (kafka.server.BrokerLifecycleManager)\n"
     (tmp_path / "server.log").write_text(line)

@@ -7,6 +7,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from tests.stages import slow
 
 from assay.checker.engines.engine_selection import check
 from assay.checker.engines.reference_engine import check as reference
@@ -113,7 +114,12 @@ def test_cached_object_code_is_used(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("model", "distinct", "depth"),
-    [("r2l2m2e2", 5_973, 18), ("r2l2m2e3", 28_939, 22), ("r3l2m2e1", 39_619, 22), ("r3l2m2e2", 737_794, 26)],
+    [
+        slow(("r2l2m2e2", 5_973, 18)),
+        ("r2l2m2e3", 28_939, 22),
+        slow(("r3l2m2e1", 39_619, 22)),
+        slow(("r3l2m2e2", 737_794, 26)),
+    ],
 )
 def test_kip320_has_as_many_states_as_its_tla_module(
     checkout: Path, tmp_path: Path, model: str, distinct: int, depth: int
@@ -124,6 +130,7 @@ def test_kip320_has_as_many_states_as_its_tla_module(
     assert report.outcome is Outcome.HOLDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [2, 4, 7])
 def test_the_number_of_threads_changes_no_answer(checkout: Path, tmp_path: Path, threads: int) -> None:
     path = checkout / "spec" / "kafka" / "replication" / "kip320.assay"
@@ -137,6 +144,7 @@ def test_the_number_of_threads_changes_no_answer(checkout: Path, tmp_path: Path,
     assert one.coverage == many.coverage
 
 
+@pytest.mark.slow
 def test_a_search_without_memory_says_so_and_decides_nothing(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,6 +262,7 @@ def test_subsets_of_a_set_made_on_the_way_are_those_of_few_elements(tmp_path: Pa
     assert outcome(same_as_the_reference(text, tmp_path), "few") is Outcome.HOLDS
 
 
+@pytest.mark.slow
 def test_quantifiers_within_quantifiers_are_not_written_out_for_long(tmp_path: Path) -> None:
     """Their sums are few and soon known, so that little code is written however long it takes."""
     names = [f"q{at}" for at in range(8)]

@@ -71,6 +71,7 @@ def test_so_is_an_interruption(tmp_path: Path) -> None:
     assert report.interrupted
 
 
+@pytest.mark.slow
 def test_a_signal_is_heard_while_the_main_thread_is_in_compiled_code(tmp_path: Path) -> None:
     kernel = load_text(SLOW).kernel
     compiled = compile_kernel(kernel, SearchOptions(), tmp_path)
@@ -89,6 +90,7 @@ def test_a_simulation_ends_too(tmp_path: Path) -> None:
     assert report.stopped.startswith("the time limit of 0.3 s was reached")
 
 
+@pytest.mark.slow
 def test_code_that_was_halted_runs_again(tmp_path: Path) -> None:
     machine = compile_kernel(load_text(SLOW.replace("99 * 100", "0")).kernel, SearchOptions(), tmp_path).machine
 

@@ -270,6 +270,7 @@ def kill_again_and_again(arguments: list[str], folder: Path, kills: int, random:
     assert told(run_until_killed(resume, manifest, None)) == expected
 
 
+@pytest.mark.slow
 def test_after_kill_9_the_answer_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
     (tmp_path / "grid.assay").write_text(GRID)

@@ -27,6 +27,7 @@ def test_threads_change_no_answer(grid: Model, kip320: Model, threads: int, monk
             assert answer(one) == answer(many)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [1, 3, 16, 100])
 def test_lanes_that_overflow_change_no_answer(grid: Model, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = answer(check(*grid, SearchOptions(threads=1)))

@@ -43,6 +43,7 @@ assert ask[0](9) - ask[0](8) != 0 and {each(9) for each in ask} == {ask[0](9)}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="holes are made by the system calls of Linux")
 def test_sections_may_lie_far_apart() -> None:
     found = subprocess.run([sys.executable, "-c", LOAD], capture_output=True, text=True, check=False)

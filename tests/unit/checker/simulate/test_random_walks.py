@@ -82,6 +82,7 @@ def test_no_walk_is_longer_than_was_asked_for(engine: Engine, tmp_path: Path) ->
     assert simulated.report.statistics.generated == 50
 
 
+@pytest.mark.slow
 def test_deadlocks_steps_and_undefined_instances_are_found(engine: Engine, tmp_path: Path) -> None:
     dead = walk(DICE.replace("terminal: left == 0\n", "").replace("< 12", "<= 12"), engine, tmp_path)
     assert result(dead, "deadlock").outcome is Outcome.VIOLATED
@@ -119,6 +120,7 @@ def test_coverage_and_bounds_of_the_walks_are_told(engine: Engine, tmp_path: Pat
     assert simulation_object(simulated)["walks"]["distinct"] == 4
 
 
+@pytest.mark.slow
 def test_both_engines_see_all_states_of_a_small_model_that_the_search_sees(engine: Engine, tmp_path: Path) -> None:
     kernel = load_spec(Path("spec/classics/two_phase.assay"), overrides={"ResourceManager": "2"}).kernel
     simulated = simulate(kernel, Walks(768, 30, 1), SearchOptions(), None, engine, tmp_path)

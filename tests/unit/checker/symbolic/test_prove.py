@@ -110,6 +110,7 @@ def test_a_certificate_is_inductive_where_it_is_read_as_part_of_the_spec() -> No
     assert again.report.properties[0].outcome is Outcome.UP_TO_BOUND
 
 
+@pytest.mark.slow
 def test_the_certificate_of_the_controller_can_be_kept_in_its_spec() -> None:
     certificate = dict(prove(spec(CONTROLLER), only(ONE)).certificates)[ONE]
     text = read_text(locate_spec(CONTROLLER), Diagnostics())
@@ -255,6 +256,7 @@ def test_any_size_proves_what_needs_help_from_what_was_mined() -> None:
 LEADERSHIP = {"leader_in_isr", "one_leader_per_epoch"}
 
 
+@pytest.mark.slow
 def test_leadership_is_proved_for_any_number_of_brokers_and_partitions() -> None:
     proofs = prove_any(load_spec(locate_spec("kafka/leadership_abstract")), ["Broker", "Partition"], only(*LEADERSHIP))
     assert outcomes(proofs) == dict.fromkeys(LEADERSHIP, Outcome.HOLDS)

@@ -107,6 +107,7 @@ def test_each_answer_is_that_of_the_lines_so_far(tmp_path: Path) -> None:
     assert found.validation.verdict.value == "consistent"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 def test_slices_go_on_where_they_were_whatever_comes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int
@@ -212,6 +213,7 @@ def test_logs_in_which_no_slice_is_named_yet_are_answered(tmp_path: Path) -> Non
     assert said(answer) == said_locally(growing.logs)
 
 
+@pytest.mark.slow
 def test_what_a_copy_that_ended_leaves_is_done_by_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
     monkeypatch.setattr(following_module, "MIN_EVENTS_TO_FORK", 0)

@@ -207,6 +207,7 @@ def test_what_cannot_be_followed_is_refused(tmp_path: Path) -> None:
         assert text in problem.value.diagnostics[0].message
 
 
+@pytest.mark.slow
 def test_a_compressed_copy_of_what_was_read_counts_once(tmp_path: Path) -> None:
     """Rotation compresses a file of which some lines were read already: pieces of it and the whole are both there."""
     source = unpack_sample("elections", tmp_path / "source")

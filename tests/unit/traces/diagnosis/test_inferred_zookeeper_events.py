@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.stages import everyday
 
 from assay.cli.settings import load
 from assay.traces.coverage import coverage_of
@@ -75,7 +76,9 @@ def test_what_is_supposed_is_marked(logs: Path) -> None:
     assert all(event.is_inferred and event.record.message.startswith("supposed: ") for event in found)
 
 
-@pytest.mark.parametrize("time", ["01:45:30,000", "01:45:50,000", "01:46:10,000", "01:46:30,000", "01:46:50,000"])
+@pytest.mark.parametrize(
+    "time", everyday(["01:45:30,000", "01:45:50,000", "01:46:10,000", "01:46:30,000", "01:46:50,000"], 1)
+)
 def test_logs_from_any_time_on_are_explained_and_their_partitions_checked(logs: Path, time: str) -> None:
     since(logs, time)
     validation = answer(logs)
@@ -86,6 +89,7 @@ def test_logs_from_any_time_on_are_explained_and_their_partitions_checked(logs: 
     assert any("supposed of which no line tells" in notice.text for notice in validation.notices)
 
 
+@pytest.mark.slow
 def test_supposed_events_are_not_counted(logs: Path) -> None:
     since(logs, "01:46:10,000")
     reading = read_logs([logs])
@@ -134,6 +138,7 @@ def test_a_rule_that_is_broken_later_is_still_found(logs: Path) -> None:
     assert answer(logs).violations != ()
 
 
+@pytest.mark.slow
 def test_what_is_supposed_is_neither_coverage_nor_changed_by_mutants(logs: Path) -> None:
     """No line tells of it, so that no log has exercised it, and no line can state it wrongly."""
     since(logs, "01:46:10,000")

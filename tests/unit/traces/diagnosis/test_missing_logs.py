@@ -130,6 +130,7 @@ def test_a_leader_that_falls_silent_when_it_is_told_to_stop_is_told(
     assert len(list(fallen_silent(read_logs([tmp_path])))) == count
 
 
+@pytest.mark.slow
 def test_what_is_wrong_after_a_leader_fell_silent_is_inconclusive_and_before_it_is_not(logs: Path) -> None:
     path = logs / "broker-3" / "state-change.log"
     path.write_text(path.read_text().replace("from controller 3 epoch 3", "from controller 7 epoch 3", 1))
@@ -201,6 +202,7 @@ def test_the_epoch_of_a_broker_is_no_epoch_in_which_a_controller_acted(logs: Pat
     assert [found for found in missing(logs) if "acted as controller" in found] == []
 
 
+@pytest.mark.slow
 def test_logs_that_lack_the_start_of_a_process_alone_are_inconclusive(tmp_path: Path) -> None:
     with tarfile.open(archive("kraft-3.7.2")) as content:
         content.extractall(tmp_path, filter="data")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from tests.stages import slow
 
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.load import Loaded
@@ -96,7 +97,7 @@ def test_a_line_that_says_the_same_as_before_is_not_searched_for(
     assert asked.judge(later).rejected
 
 
-@pytest.mark.parametrize(("limit", "unseen"), [(0, False), (1, True)])
+@pytest.mark.parametrize(("limit", "unseen"), [(0, False), slow((1, True))])
 def test_the_answer_from_a_cut_is_that_of_the_whole_log(
     election: Callable[..., Loaded], log: tuple[Event, ...], limit: int, unseen: bool
 ) -> None:

@@ -82,9 +82,16 @@ LIMITS = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(texts(), LIMITS)
 def test_stretches_are_read_as_records_one_by_one_are(text: bytes, limits: ScanLimits) -> None:
+    assert read(READER, text, limits, in_stretches=True) == read(READER, text, limits, in_stretches=False)
+
+
+@pytest.mark.slow
+@settings(max_examples=200, deadline=None)
+@given(texts(), LIMITS)
+def test_stretches_of_many_texts_are_read_as_records_one_by_one_are(text: bytes, limits: ScanLimits) -> None:
     assert read(READER, text, limits, in_stretches=True) == read(READER, text, limits, in_stretches=False)
 
 

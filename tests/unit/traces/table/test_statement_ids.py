@@ -53,6 +53,7 @@ def alike(one: np.ndarray, other: np.ndarray) -> bool:
     return len(pairs) == len({first for first, _ in pairs}) == len({second for _, second in pairs})
 
 
+@pytest.mark.slow
 def test_what_is_kept_tells_statements_apart_as_what_is_new_does(texts: dict[str, bytes]) -> None:
     memory, layouts = StatementMemory(), MergedLayouts()
     for part in (0.3, 0.6, 0.4, 1):

@@ -45,6 +45,7 @@ def decided(folder: Path) -> Decisions:
         return decisions_of(search, code.behaviours, {})
 
 
+@pytest.mark.slow
 def test_a_graph_beyond_the_budget_lies_in_files_and_is_decided_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,7 @@ def test_bundled_specs_have_the_same_gates(spec: str, monkeypatch: pytest.Monkey
     assert same_without_memory(load_spec(locate_spec(spec)).kernel, monkeypatch)
 
 
+@pytest.mark.slow
 def test_random_kernels_have_the_same_gates(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(same_without_memory(random_kernel(Random(seed)), monkeypatch) for seed in range(60)) >= 50
 

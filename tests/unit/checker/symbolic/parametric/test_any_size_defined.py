@@ -103,6 +103,7 @@ def test_what_is_protected_has_a_value_for_any_size(update: str) -> None:
     assert result(any_size(text)) in {Outcome.HOLDS, Outcome.UP_TO_BOUND}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asks",
     [
