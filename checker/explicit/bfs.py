@@ -33,11 +33,11 @@ from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.cancellation import heeding
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.report import Effort, EnginesDisagreeError, State, Statistics, Step, Trace
+from assay.checker.results.undo_symmetry import replayed
 from assay.checker.search_interface.finding import PropertyFinding
 from assay.checker.search_interface.link import Link
 from assay.checker.search_interface.protocols import Stopped
 from assay.checker.symmetry.reduction import Reduction
-from assay.checker.symmetry.undo_symmetry import replayed
 
 TELL_SECONDS = 0.1
 """At most so much time passes without word of the progress."""

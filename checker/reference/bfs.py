@@ -24,10 +24,10 @@ from assay.checker.reference.property_monitor import Watch
 from assay.checker.reference.state_store import StateStore
 from assay.checker.report import State, Step, Trace
 from assay.checker.results.show_instance import show_instance
+from assay.checker.results.undo_symmetry import replayed
 from assay.checker.search_interface.finding import DEADLOCK, DEFINED, PropertyFinding
 from assay.checker.search_interface.link import Link
 from assay.checker.symmetry.reduction import Reduction
-from assay.checker.symmetry.undo_symmetry import replayed
 
 TELL_EVERY = 256
 

@@ -16,8 +16,8 @@ from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import outcomes
 from assay.checker.reference.bfs import Search
 from assay.checker.report import State, Step, Trace
+from assay.checker.results.undo_symmetry import replayed
 from assay.checker.search_interface.link import Link
-from assay.checker.symmetry.undo_symmetry import replayed
 
 
 class DepthFirstSearch(Search):

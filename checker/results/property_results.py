@@ -14,9 +14,9 @@ from assay.checker.report import Explanation, Outcome, PropertyResult, Trace, Vi
 from assay.checker.results.deadlock_reason import blocked_actions
 from assay.checker.results.refinement_steps import abstract_side, reason_of
 from assay.checker.results.reorder_trace import fewest_changes
+from assay.checker.results.undo_symmetry import confirmed
 from assay.checker.search_interface.finding import DEADLOCK, DEFINED, PropertyFinding
 from assay.checker.search_interface.protocols import EndedSearch
-from assay.checker.symmetry.undo_symmetry import confirmed
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
 
