@@ -225,7 +225,7 @@ CASES = pytest.mark.parametrize(
 )
 
 
-@rounds(12, LOGS)
+@rounds(4, LOGS)
 @CASES
 def test_the_answer_is_that_of_all_orders(text: str, delay: float, rounds: int) -> None:
     spec, seen = load_text(text), Counter[TraceVerdict]()

@@ -115,6 +115,7 @@ def _outcomes(action: Any, state: State) -> Iterator[Any]:
         yield from action.outcomes(state, arguments)
 
 
+@pytest.mark.slow
 @FAST
 @given(st.integers(0, 2**40))
 def test_the_second_encoding_has_every_step_and_every_value(seed: int) -> None:

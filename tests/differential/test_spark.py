@@ -227,8 +227,9 @@ def test_a_shared_search_agrees_on_random_kernels(
     agree(random_kernel(Random(seed)), folder, options, Random(seed), name, out=1 + seed % 3 * 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["shuffle", "direct"])
-@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(seed=st.integers(0, 2**40))
 def test_a_shared_search_agrees_under_symmetry(folder: Path, name: str, seed: int) -> None:
     options = SearchOptions(max_states=200, symmetry=True, threads=1)
@@ -288,6 +289,7 @@ def unnamed(storage: Storage) -> list[str]:
     return [name for name in storage.attempts() if name not in named]
 
 
+@pytest.mark.slow
 def test_what_tasks_wrote_in_vain_is_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts that came second during a search, and those of a job whose driver ended; what counts stays, and so does all where that is not known."""
     search = asked(load_text(WALK.format(size=20, limit=90)).kernel, folder)

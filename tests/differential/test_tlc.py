@@ -64,6 +64,7 @@ def test_tlc_finds_the_states_that_assay_finds(spec: str, distinct: int, depth: 
     assert (answer.distinct, answer.depth) == (sizes.distinct, sizes.depth) == (distinct, depth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "model", "sizes", "distinct", "depth"),
     [
@@ -184,6 +185,7 @@ def counter(guard: str = "", update: str = "", terminal: str = "") -> str:
     return "\n".join(line for line in lines.splitlines() if line.strip()) + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "distinct", "dead"),
     [

@@ -58,6 +58,7 @@ def test_tlc_would_not_agree_with_the_opposite(tmp_path: Path) -> None:
     assert "Temporal properties were violated" in answer.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["that it holds", "that its negation is violated by the same run"])
 def test_tlc_would_not_agree_with_the_opposite_of_what_is_foretold(what: str, tmp_path: Path) -> None:
     violated = next(each for each in questions(15, first=500, nested=True) if each.run is not None and each.foretell)

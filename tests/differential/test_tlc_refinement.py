@@ -73,6 +73,7 @@ def refinement_agrees(loaded: Loaded, folder: Path) -> Outcome:
     return found.outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "wrong", "outcome"),
     [

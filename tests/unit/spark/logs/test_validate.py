@@ -168,6 +168,7 @@ def test_every_recording_gets_the_answer_of_the_local_command(spark: SparkSessio
             assert answer == locally[cluster], (cluster, part_bytes)
 
 
+@pytest.mark.slow
 def test_the_lines_of_each_cluster_call_for_its_spec() -> None:
     wanted = select_by_lines(settings={"NoSuchParameter": "1"})
     assert set(wanted.bundled) == {"kafka/cluster", "kafka/kraft/cluster"}
@@ -310,6 +311,7 @@ def test_what_slices_share_is_sent_in_parts(tmp_path: Path, monkeypatch: pytest.
     assert (found.shared.execution, found.slices) == (asked.shared.execution, asked.slices)
 
 
+@pytest.mark.slow
 def test_executions_travel_packed(tmp_path: Path) -> None:
     """They are unpacked with what the bytes have in common that all who read them have."""
     asked, slices = validate_shared_part(
