@@ -19,7 +19,6 @@ from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.expansion.counters import COUNTED, new_tally
 from assay.checker.explicit.expansion.parallel_round import Crew, Rounds
 from assay.checker.explicit.expansion.single_states import offenders
-from assay.checker.explicit.expansion.symmetry import confirm_steps, representative
 from assay.checker.explicit.expansion.thread_buffer import Starting, ThreadBuffer
 from assay.checker.explicit.findings import REFINE, TROUBLE_ROOM, SearchEvent, SearchFindings
 from assay.checker.explicit.further_violations import violation_at
@@ -27,6 +26,7 @@ from assay.checker.explicit.refinement_check import Refining
 from assay.checker.explicit.store.hash_table import StateKeys, TableFullError
 from assay.checker.explicit.store.levels import Levels
 from assay.checker.explicit.store.row_store import RowStore
+from assay.checker.explicit.symmetry import confirm_steps, representative
 from assay.checker.explicit.visited_set import VisitedSet
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
