@@ -130,7 +130,10 @@ class EngineSearch(ABC):
         raise Stopped(f"the search ended {self._here}, where {subject} violated")
 
     def _refuse_undefined(self) -> None:
-        """Raise ``Stopped`` if one state cannot stand for others because something is undefined (NOTE(symmetry))."""
+        """Raise ``Stopped`` if one state cannot stand for others because something is undefined.
+
+        The argument is in docs/design/symmetry-reduction.md.
+        """
         if self.reduction is not None and DEFINED in self.watch.found:
             raise Stopped(
                 "something is undefined, and then a state does not stand for others (search without `--symmetry`)"

@@ -84,8 +84,8 @@ def _decisions(search: BoundedSearch, sources: Sources) -> Decisions:
 class BoundedSearch(EngineSearch):
     """A search whose store holds only the states of the first levels and the paths that were found.
 
-    ``breaks`` are the sorts whose elements are used in their order only (NOTE(first-use)). That is sound as long as nothing is undefined:
-    where something is, all levels are looked at anew without.
+    ``breaks`` are the sorts whose elements are used in their order only (docs/design/symmetry-breaking.md). That is
+    sound as long as nothing is undefined: where something is, all levels are looked at anew without.
     """
 
     refines = False
