@@ -21,6 +21,7 @@ def impact(run: str) -> tuple[Impact, ...]:
     return found.impact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", ["A1", "B1", *(pytest.param(run, marks=pytest.mark.slow) for run in ("C1", "A9"))])
 def test_looking_at_all_moments_tells_the_same(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
     few = impact(run)

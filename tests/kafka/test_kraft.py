@@ -72,7 +72,7 @@ def test_the_reference_engine_counts_the_same_states_of_what_is_larger(size: Siz
     check_size(size, "reference")
 
 
-@pytest.mark.parametrize("safeguard", everyday(QUICK, 6), ids=str)
+@pytest.mark.parametrize("safeguard", everyday(QUICK, 3), ids=str)
 def test_a_safeguard_switched_off_is_missed(
     safeguard: Safeguard, record_property: Callable[[str, object], None]
 ) -> None:
