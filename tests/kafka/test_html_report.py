@@ -159,6 +159,7 @@ def test_the_changes_of_all_steps_lead_from_the_first_state_to_the_last(a1: Page
     assert {texts[cell]: texts[value] for cell, value in state.items()}["controller_epoch"] == "5"
 
 
+@pytest.mark.slow
 def test_a_mismatch_stands_on_the_page_with_both_values_and_no_text_of_a_log_is_markup(broken: Path) -> None:
     page = report(validate_paths([broken]), title=HOSTILE)
     assert not page.open

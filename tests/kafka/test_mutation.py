@@ -137,6 +137,7 @@ def test_the_page_shows_how_strong_the_specs_are(checkout: Path) -> None:
         assert strength.row in lines
 
 
+@pytest.mark.slow
 def test_every_line_of_every_spec_is_judged() -> None:
     """By a row of its own, or as a line of a module that a judged spec uses."""
     judged = {strength.spec for strength in (*QUICK, *LONG, *MINUTES)}

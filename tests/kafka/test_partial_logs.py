@@ -55,6 +55,7 @@ def unpacked(recording: str, folder: Path) -> Path:
     return folder / recording
 
 
+@pytest.mark.slow
 def test_controllers_in_kraft_mode_tell_too_little_of_partitions(tmp_path: Path) -> None:
     """They number the writes that they refuse, and say nothing else of them."""
     found = answer(sorted(unpacked("C2", tmp_path).glob("controller-*")))

@@ -57,6 +57,7 @@ def test_a_time_is_written_as_in_logs(text: str, milliseconds: int | None) -> No
     assert parse_time(text) == milliseconds
 
 
+@pytest.mark.slow
 def test_what_was_logged_after_the_end_is_left_out_and_counted(
     capsys: pytest.CaptureFixture[str], broken: Path
 ) -> None:
