@@ -15,15 +15,17 @@ TESTED = "requirements/tested.txt"
 CORES = ("-n", "2")
 INNER_LOOPS = (
     "tests/unit/checker/explicit",
-    "tests/unit/traces/store",
-    "tests/unit/traces/table",
+    "tests/unit/traces/incremental/test_log_diff.py",
     "tests/unit/traces/input/test_record_scanner.py",
     "tests/unit/traces/input/test_split_files.py",
-    "tests/unit/traces/incremental/test_log_diff.py",
+    "tests/unit/traces/slices/test_slices.py",
+    "tests/unit/traces/store",
+    "tests/unit/traces/table",
     "tests/unit/traces/test_log_reader.py",
     "tests/differential/test_native.py",
     "tests/differential/test_depth_first.py",
     "tests/differential/test_symmetry.py",
+    "tests/differential/test_spark.py",
 )
 """Tests of the compiled loops over arrays: there an index outside its array ends the process, where ASSAY_CHECK_INDEXES is set."""
 
