@@ -45,12 +45,9 @@ class ConfirmedFindings:
         self._wanted = [each for each in meanings if each.node.kind == "reachable"]
         self._of_states = [each for each in meanings if each.node.kind in {"invariant", "lemma"}]
         self._of_steps = {each.node.name: each for each in meanings if each.node.kind == "transition"}
-        self._ends = [(each.label, model.meaning(each.condition)) for each in model.kernel.terminal]
-
-    @property
-    def asks_steps(self) -> bool:
+        self.asks_steps = bool(self._of_steps)
         """Whether any property is one of steps."""
-        return bool(self._of_steps)
+        self._ends = [(each.label, model.meaning(each.condition)) for each in model.kernel.terminal]
 
     @property
     def violated(self) -> set[str]:
@@ -61,9 +58,10 @@ class ConfirmedFindings:
 
     def confirm_state(self, number: int, state: State) -> None:
         """Evaluate the open invariants, lemmas and reachables in a state, in this order."""
-        frame = Frame(state)
-        self._evaluate(self._of_states, frame, PropertyFinding(number), decided=False)
-        self._evaluate(self._wanted, frame, PropertyFinding(number), decided=True)
+        frame, place = Frame(state), PropertyFinding(number)
+        self._evaluate(self._of_states, frame, place, decided=False)
+        if self._wanted:
+            self._evaluate(self._wanted, frame, place, decided=True)
 
     def confirm_step(self, number: int, state: State, step: Step) -> None:
         """Evaluate the open transition properties on a step from a state."""
