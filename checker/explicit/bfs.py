@@ -203,7 +203,7 @@ class BlockSearch(EngineSearch):
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
-        """What is done inside is told as time of the search."""
+        """Count the time that passes inside as time of the search."""
         self._searching_since, cpu = time.monotonic(), time.process_time()
         try:
             yield

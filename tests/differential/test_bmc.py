@@ -21,7 +21,7 @@ from .random_kernel import random_kernel
 
 LEVELS = 4
 FAST = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
-THOROUGH = settings(FAST, max_examples=60)
+THOROUGH = settings(FAST, max_examples=120)
 
 
 def lengths(report: Report) -> dict[str, tuple[Outcome, int | None]]:

@@ -75,7 +75,7 @@ def test_both_orders_find_the_same(folder: Path, seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.integers(2, 4))
 def test_both_orders_find_the_same_in_many(folder: Path, seed: int, depth: int) -> None:
     kernel = random_kernel(Random(seed), depth)

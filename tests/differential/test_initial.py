@@ -130,7 +130,7 @@ def test_the_same_initial_states_are_listed(folder: Path, seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40))
 def test_the_same_initial_states_are_listed_of_many(folder: Path, seed: int) -> None:
     agree(seed, folder)

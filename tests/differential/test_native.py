@@ -72,7 +72,7 @@ def test_engines_agree_on_random_kernels(folder: Path, seed: int, keep_going: bo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("_part", range(2))
+@pytest.mark.parametrize("_part", range(5))
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.booleans(), st.integers(2, 4))
 def test_engines_agree_on_many_random_kernels(

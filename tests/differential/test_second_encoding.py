@@ -31,7 +31,7 @@ from .random_state import random_state
 from .random_types import NODE, SITE, TYPES
 
 FAST = settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
-THOROUGH = settings(FAST, max_examples=20)
+THOROUGH = settings(FAST, max_examples=40)
 
 
 def is_said(of: t.Type) -> bool:

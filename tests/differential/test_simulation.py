@@ -53,7 +53,7 @@ def test_walks_find_nothing_that_is_not_there(folder: Path, seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.integers(2, 4))
 def test_many_walks_find_nothing_that_is_not_there(folder: Path, seed: int, depth: int) -> None:
     kernel = random_kernel(Random(seed), depth)

@@ -26,7 +26,7 @@ from .random_state import random_state
 MOST_STATES = 12
 MOST_GROUND = 80
 FAST = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
-THOROUGH = settings(FAST, max_examples=75)
+THOROUGH = settings(FAST, max_examples=150)
 
 
 def encoded(kernel: Kernel) -> System | None:

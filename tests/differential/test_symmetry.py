@@ -103,7 +103,7 @@ def test_a_reduced_search_gives_the_answers_of_the_whole_one(folder: Path, seed:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=125, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.integers(2, 4))
 def test_many_reduced_searches_give_the_answers_of_the_whole_ones(folder: Path, seed: int, depth: int) -> None:
     agree(random_kernel(Random(seed), depth, symmetric=True), folder)
@@ -112,7 +112,7 @@ def test_many_reduced_searches_give_the_answers_of_the_whole_ones(folder: Path, 
 @rounds(3, 8)
 def test_many_random_symmetric_kernels_are_searched_whole(folder: Path, rounds: int) -> None:
     whole = [agree(random_kernel(Random(seed), symmetric=True), folder) for seed in range(rounds)]
-    assert sum(whole) >= rounds // 3
+    assert sum(whole) >= (3 if rounds == 8 else 1)
 
 
 @pytest.mark.parametrize("seed", everyday(range(6), 2))

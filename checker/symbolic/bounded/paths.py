@@ -24,7 +24,7 @@ def shortest_run(system: System, initial: Sequence[Bits], wanted: int, expired: 
 
 
 class Paths:
-    """Paths of increasing length, of whose states only the last may have the wanted literal."""
+    """Paths of increasing length. Only the last state of each may have the wanted literal."""
 
     def __init__(self, system: System, wanted: int, expired: Callable[[], bool]) -> None:
         self.gates = Gates()
