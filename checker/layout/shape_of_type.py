@@ -7,7 +7,7 @@ from typing import assert_never
 
 from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.interpreter.values.node_unions import kind
-from assay.checker.interpreter.values.show import show_type
+from assay.checker.interpreter.values.show_types import show_type
 from assay.checker.layout.shape import (
     AtomShape,
     BitRange,

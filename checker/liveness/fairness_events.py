@@ -1,55 +1,14 @@
-"""Events: that some instance of an action happens. Fairness, ``enabled(…)`` and ``occurs(…)`` are about events.
-
-A step is an occurrence of every instance that leads from the one state to the other; an instance that changes nothing
-neither is enabled nor occurs, as ⟨A⟩_v in TLA+ (docs/design/fairness-occurrence.md).
-"""
+"""The events of a model: those that its fairness names, the parts that they divide instances into, a kernel of parts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 from assay.checker.interpreter.compiled_model import Model
-from assay.checker.interpreter.values.show import show_value
+from assay.checker.liveness.event_values import EventPart, Fair, FairnessEvent
 from assay.grammar import kernel as k
-from assay.grammar.values import Value
-
-
-@dataclass(frozen=True, slots=True)
-class FairnessEvent:
-    """Some instance of an action happens; ``fixed`` are arguments (position, value) that it must have."""
-
-    action: str
-    fixed: tuple[tuple[int, Value], ...] = ()
-
-    def matches(self, arguments: Sequence[Value]) -> bool:
-        """Whether the event includes an instance with these arguments."""
-        return all(arguments[at] == value for at, value in self.fixed)
-
-    def covers(self, other: FairnessEvent) -> bool:
-        """Whether the event includes every instance of the other event."""
-        return self.action == other.action and set(self.fixed) <= set(other.fixed)
-
-    def show(self, kernel: k.Kernel) -> str:
-        """``elect``, or ``elect(b1, _)`` where arguments are fixed."""
-        action, fixed = kernel.action(self.action), dict(self.fixed)
-        if not fixed:
-            return self.action
-        shown = [
-            show_value(fixed[at], parameter.binder.type) if at in fixed else "_"
-            for at, parameter in enumerate(action.parameters)
-        ]
-        return f"{self.action}({', '.join(shown)})"
-
-
-@dataclass(frozen=True, slots=True)
-class Fair:
-    """Weak fairness: the event occurs infinitely often if it stays enabled. ``strong``: if it is enabled infinitely
-    often."""
-
-    event: FairnessEvent
-    strong: bool
 
 
 def fairness(model: Model) -> tuple[Fair, ...]:
@@ -70,15 +29,6 @@ def events_per(model: Model, action: k.Action, names: Iterable[str]) -> Iterator
     domains = meaning.domains()
     for values in product(*(domains[at] for at in positions)):
         yield FairnessEvent(action.name, tuple(zip(positions, values, strict=True)))
-
-
-@dataclass(frozen=True, slots=True)
-class EventPart:
-    """Instances of an action that no event distinguishes: those with these arguments. ``is_step``: the action is a step
-    of the system."""
-
-    event: FairnessEvent
-    is_step: bool
 
 
 def parts(model: Model, events: Sequence[FairnessEvent]) -> tuple[EventPart, ...]:

@@ -12,7 +12,8 @@ from assay.checker.interpreter.actions.outcome import Cut, Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.enumerate_set import listing
 from assay.checker.interpreter.expressions.frame import Frame
-from assay.checker.liveness.fairness_events import Fair, FairnessEvent, events_per, fairness
+from assay.checker.liveness.event_values import Fair, FairnessEvent
+from assay.checker.liveness.fairness_events import events_per, fairness
 from assay.checker.liveness.translate import is_temporal
 from assay.checker.report import State, Trace
 from assay.grammar import kernel as k

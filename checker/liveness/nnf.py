@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from assay.checker.liveness.fairness_events import FairnessEvent
+from assay.checker.liveness.event_values import FairnessEvent
 from assay.grammar import kernel as k
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.liveness.buchi import Automaton, automaton
-from assay.checker.liveness.fairness_events import EventPart, Fair, FairnessEvent, fairness, parts
+from assay.checker.liveness.event_values import EventPart, Fair, FairnessEvent
+from assay.checker.liveness.fairness_events import fairness, parts
 from assay.checker.liveness.nnf import Formula, Letter, StateCondition, conjuncts, negation
 from assay.checker.liveness.translate import Letters, Translation
 from assay.checker.options import SearchOptions

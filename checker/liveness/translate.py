@@ -11,7 +11,7 @@ from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.expressions.traverse import descendants, locals_of, variables_of
 from assay.checker.interpreter.values.domains import domain
 from assay.checker.interpreter.values.undefined import Undefined
-from assay.checker.liveness.fairness_events import FairnessEvent
+from assay.checker.liveness.event_values import FairnessEvent
 from assay.checker.liveness.nnf import (
     Enabled,
     Formula,

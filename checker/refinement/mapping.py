@@ -14,7 +14,7 @@ from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.interpreter.expressions.frame import Frame, Meaning
-from assay.checker.interpreter.values.show import show_type
+from assay.checker.interpreter.values.show_types import show_type
 from assay.checker.interpreter.values.type_check import Exceeds, Fits, capacity_check, range_check
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.report import State, Step

@@ -20,7 +20,7 @@ from collections import Counter
 from typing import Any, assert_never
 
 from assay.checker.interpreter.values.node_unions import kind
-from assay.checker.interpreter.values.show import show_type
+from assay.checker.interpreter.values.show_types import show_type
 from assay.checker.interpreter.values.type_check import CapacityExceeded, conform
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.interpreter.values.value_order import sorter

@@ -19,10 +19,10 @@ from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.print_kernel import Sources
-from assay.checker.report import Outcome, PropertyResult, Report, State, Statistics
+from assay.checker.report import EnginesDisagreeError, Outcome, PropertyResult, Report, State, Statistics
 from assay.checker.results.property_results import Answers
 from assay.checker.search_interface.finding import DEADLOCK, DEFINED
-from assay.checker.symbolic.bounded.bmc import BoundedSearch, DisagreementError
+from assay.checker.symbolic.bounded.bmc import BoundedSearch
 from assay.checker.symbolic.bounded.unroll import UnrolledSystem
 from assay.checker.symbolic.certificate.bits_to_places import InexpressibleError
 from assay.checker.symbolic.certificate.from_cubes import Certificate, conjuncts, statements
@@ -210,7 +210,7 @@ class _Prover:
             shorter.begin()
             shorter.judge(states, in_step=question.kind in {"transition", DEADLOCK, DEFINED})
         if question.name not in shorter.watch.found and question.name not in shorter.watch.undefined:
-            raise DisagreementError(f"the gates refute `{question.name}` where the reference does not: {states[-1]}")
+            raise EnginesDisagreeError(f"the gates refute `{question.name}` where the reference does not: {states[-1]}")
         answers = {each.name: each for each in Answers(shorter, self.sources).all()}
         self._open.pop(question.name)
         self.results[question.name] = answers[question.name]
@@ -288,7 +288,7 @@ class _Prover:
         if report.stopped is not None or result is None or result.outcome is Outcome.UNKNOWN:
             return f"{NAMES[self._by]} found an invariant, but {why}, and a search of all states came to no end"
         if (result.outcome is Outcome.VIOLATED) != (question.kind == "reachable"):
-            raise DisagreementError(f"{NAMES[self._by]} and exhaustive search disagree about `{question.name}`")
+            raise EnginesDisagreeError(f"{NAMES[self._by]} and exhaustive search disagree about `{question.name}`")
         self._by_search.add(question.name)
         return None
 

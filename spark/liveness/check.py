@@ -21,13 +21,12 @@ from assay.checker.explicit.store.memory_limit import taken
 from assay.checker.liveness.buchi import Automaton, automaton
 from assay.checker.liveness.check import decisions, is_whole
 from assay.checker.liveness.confirm import WithoutValue, confirmed
-from assay.checker.liveness.decide import Decision, Decisions, NotViolated, without_value
+from assay.checker.liveness.decide import Decision, Decisions, NotViolated, premises_never_true, without_value
 from assay.checker.liveness.lasso import Lasso
 from assay.checker.liveness.nnf import TRUE
 from assay.checker.liveness.plan import Claim
 from assay.checker.liveness.product import ProductTables
 from assay.checker.liveness.state_graph import LabelledGraph, Numbering
-from assay.checker.liveness.vacuity import premises_never_true
 from assay.checker.print_kernel import Sources
 from assay.spark.liveness import product_tasks as tasks
 from assay.spark.liveness.counterexample import SpreadProduct

@@ -14,7 +14,8 @@ from itertools import accumulate
 import numpy as np
 
 from assay.checker.explicit.liveness.distributed_trimming import as_words
-from assay.checker.liveness.lasso import Lasso, around
+from assay.checker.liveness.find_lasso import around
+from assay.checker.liveness.lasso import Lasso
 from assay.checker.liveness.product import BuchiProduct, Fairs, ProductTables
 from assay.checker.liveness.state_graph import LabelledGraph
 from assay.spark.liveness import product_tasks as tasks

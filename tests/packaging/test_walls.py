@@ -22,7 +22,7 @@ PACKAGES = {
 }
 MOST_FILES = 15
 
-LONGEST_CHAIN = {"grammar": 20, "checker": 26, "traces": 25, "spark": 10, "cli": 4, "report": 8}
+LONGEST_CHAIN = {"grammar": 20, "checker": 22, "traces": 25, "spark": 10, "cli": 4, "report": 8}
 """How many files of a package may import each other in a row.
 
 A chain is long where files import heavy ones for a light type or constant, which then belongs into a low file.

@@ -9,7 +9,7 @@ from math import comb, prod
 from typing import assert_never
 
 from assay.checker.interpreter.values.node_unions import kind
-from assay.checker.interpreter.values.show import show_type
+from assay.checker.interpreter.values.show_types import show_type
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, too_large
 from assay.checker.interpreter.values.value_order import sorter
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span

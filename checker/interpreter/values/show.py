@@ -1,4 +1,4 @@
-"""Values and types in the language's own notation."""
+"""Values in the language's own notation."""
 
 from __future__ import annotations
 
@@ -52,34 +52,3 @@ def _list(values: tuple[Value, ...], fields: tuple[t.FieldType, ...]) -> str:
     if len(fields) == 1:
         return show_value(values[0], fields[0].type)
     return ", ".join(f"{f.name} = {show_value(v, f.type)}" for f, v in zip(fields, values, strict=True))
-
-
-def show_type(type_: t.Type) -> str:
-    """The type as one would write it in a spec."""
-    match kind(type_):
-        case t.BoolType():
-            return "bool"
-        case t.IntType():
-            return "int"
-        case t.RangeType(low, high):
-            return f"{low} .. {high}"
-        case t.AtomType(sort):
-            return sort.name
-        case t.EnumType(name) | t.RecordType(name):
-            return name
-        case t.OptionType(item):
-            return f"{show_type(item)}?"
-        case t.SetType(item, capacity):
-            return f"set[{show_type(item)}{_max(capacity)}]"
-        case t.MapType(key, value, capacity):
-            return f"map[{show_type(key)}, {show_type(value)}{_max(capacity)}]"
-        case t.SeqType(item, capacity):
-            return f"seq[{show_type(item)}{_max(capacity)}]"
-        case t.BagType(item, capacity):
-            return f"bag[{show_type(item)}{_max(capacity)}]"
-        case other:
-            assert_never(other)
-
-
-def _max(capacity: int | None) -> str:
-    return "" if capacity is None else f", max {capacity}"

@@ -11,7 +11,8 @@ from typing import Any, assert_never
 
 from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.interpreter.values.node_unions import kind
-from assay.checker.interpreter.values.show import show_type, show_value
+from assay.checker.interpreter.values.show import show_value
+from assay.checker.interpreter.values.show_types import show_type
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value

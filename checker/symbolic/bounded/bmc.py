@@ -25,7 +25,7 @@ from assay.checker.liveness.plan import plan as temporal_plan
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
-from assay.checker.report import Report, State, Step, Trace
+from assay.checker.report import EnginesDisagreeError, Report, State, Step, Trace
 from assay.checker.report_assembly import reference_decisions, report_of, scenarios
 from assay.checker.results.property_results import Answers
 from assay.checker.search_interface.finding import DEFINED
@@ -49,10 +49,6 @@ STATE_KINDS = {"invariant", "lemma", "reachable"}
 
 class OrderMattersError(Exception):
     """Something is undefined, so that permutations of elements do not keep the meaning."""
-
-
-class DisagreementError(Exception):
-    """The gates and the reference evaluator do not agree about a state or a step: one of them is wrong."""
 
 
 def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources | None = None) -> Report:
@@ -315,7 +311,7 @@ class BoundedSearch(EngineSearch):
             states = self._states(unrolling, model)
             self.judge(states, in_step=in_step)
             if asked == self._open(in_step=in_step):
-                raise DisagreementError(
+                raise EnginesDisagreeError(
                     f"the gates decide a property in a state where the reference does not: {states[-1]}"
                 )
 
@@ -334,7 +330,7 @@ class BoundedSearch(EngineSearch):
         """Follow the run in the reference evaluator, which says what is decided at its end."""
         parent = self._number(states[0])
         if parent is None:
-            raise DisagreementError(f"the gates begin in a state that is not initial: {states[0]}")
+            raise EnginesDisagreeError(f"the gates begin in a state that is not initial: {states[0]}")
         for after in states[1:]:
             before = self.paths.states[parent]
             number = parent if after == before else self._number(after)
@@ -351,7 +347,7 @@ class BoundedSearch(EngineSearch):
         for action, arguments, outcome in outcomes(self.model, before):
             if isinstance(outcome, Successor) and outcome.state == after:
                 return Link(action, arguments, outcome.picks)
-        raise DisagreementError(f"the gates make a step that the reference evaluator does not: {before} to {after}")
+        raise EnginesDisagreeError(f"the gates make a step that the reference evaluator does not: {before} to {after}")
 
     def _look_at_steps(self, number: int, state: State) -> None:
         alive = False

@@ -16,9 +16,8 @@ from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.native.llvm.unsupported import UnsupportedError
-from assay.checker.report import State, Step, Trace
+from assay.checker.report import EnginesDisagreeError, State, Step, Trace
 from assay.checker.search_interface.link import Link
-from assay.checker.symbolic.bounded.bmc import DisagreementError
 from assay.checker.symbolic.bounded.unroll import UnrolledSystem
 from assay.checker.symbolic.encode.initial import is_initial
 from assay.checker.symbolic.encode.permutation_slots import places
@@ -297,7 +296,7 @@ class SymbolicTrace:
         for outcome in action.outcomes(before, ground.arguments):
             if isinstance(outcome, Successor) and outcome.state == after:
                 return Link(action, ground.arguments, outcome.picks).step(after)
-        raise DisagreementError(f"the gates make a step that the reference evaluator does not: {before} to {after}")
+        raise EnginesDisagreeError(f"the gates make a step that the reference evaluator does not: {before} to {after}")
 
 
 def without_bounds(kernel: k.Kernel) -> k.Kernel:

@@ -8,9 +8,8 @@ from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.print_kernel import Sources, expression_text
-from assay.checker.report import State
+from assay.checker.report import EnginesDisagreeError, State
 from assay.checker.search_interface.finding import DEFINED
-from assay.checker.symbolic.bounded.bmc import DisagreementError
 from assay.checker.symbolic.certificate.proof import InductionStep
 from assay.checker.symbolic.encode.transition_system import SymbolicQuestion
 from assay.grammar import kernel as k
@@ -20,7 +19,7 @@ def step_shown(model: Model, question: SymbolicQuestion, states: Sequence[State]
     """The last step of a path of at least two states, in whose last state (or on whose last step) the question's
     property fails.
 
-    Raises ``DisagreementError`` if the reference evaluator finds that it holds.
+    Raises ``EnginesDisagreeError`` if the reference evaluator finds that it holds.
     """
     *earlier, before, after = states
     frame = Frame(after, before)
@@ -43,4 +42,6 @@ def _first_false(model: Model, prop: k.Property, frame: Frame) -> k.Conjunct:
                 return conjunct
         except Undefined:
             return conjunct
-    raise DisagreementError(f"the gates say that `{prop.name}` fails in {frame.now}, the reference says that it holds")
+    raise EnginesDisagreeError(
+        f"the gates say that `{prop.name}` fails in {frame.now}, the reference says that it holds"
+    )

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from assay.checker.interpreter.values.domains import UNLIMITED, cardinality, domain
-from assay.checker.interpreter.values.show import show_type, show_value
+from assay.checker.interpreter.values.show import show_value
+from assay.checker.interpreter.values.show_types import show_type
 from assay.checker.interpreter.values.type_check import CapacityExceeded, conform
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.interpreter.values.value_order import sorter
