@@ -57,7 +57,8 @@ class SearchOptions:
     property, as far as the search went. ``max_depth`` and ``max_states`` are checked between levels, ``timeout``
     (seconds) and ``interrupted`` between states. ``threads`` (None: one per processor) changes how long a search takes
     and nothing else. With ``symmetry`` one state stands for its orbit under permutations of `symmetric` elements.
-    ``order`` is breadth-first or depth-first.
+    ``order`` is breadth-first or depth-first. ``started`` is when the clock of the time limit began, by
+    ``time.monotonic`` (None: with the search): a command counts from its beginning.
 
     The native engine alone uses the rest. ``memory`` is its budget in bytes (None: a share of what is free).
     ``fingerprints`` says what identifies states: whole rows, 64 or 128 bits, or each in turn as the states become many
@@ -80,8 +81,13 @@ class SearchOptions:
     checkpoint: Path | None = None
     checkpoint_every: float = 60.0
     resume: bool = False
+    started: float | None = None
     progress: Callable[[Progress], None] = _silent
     interrupted: Callable[[], bool] = _never
+
+    def over_at(self, begun: float) -> float | None:
+        """When the time is over, by ``time.monotonic``, for a search that began at ``begun``; None without a limit."""
+        return None if self.timeout is None else self.timeout + (begun if self.started is None else self.started)
 
     def selects(self, name: str) -> bool:
         """Whether the property of that name is selected."""

@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 
 from assay.grammar import kernel
+from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Severity, Span, SpecError
 from assay.grammar.elaborate.build_kernel import Configuration, build_kernel
 from assay.grammar.elaborate.modules.find_parameters import Slots, find_slots
@@ -162,6 +163,7 @@ def _load(top: UnreadModule, library: Library, model: str | None, overrides: Map
 
 
 def _elaborated(top: UnreadModule, library: Library, model: str | None, overrides: Mapping[str, str]) -> Loaded:
+    doing(f"`{top.file}` was read")
     diagnostics = Diagnostics()
     command_line = {COMMAND_LINE: override_text(overrides)} if overrides else {}
     tree = _read(top, library, diagnostics, command_line)

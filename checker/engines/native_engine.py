@@ -19,6 +19,7 @@ from assay.checker.report import Report
 from assay.checker.report_assembly import report_of, scenarios, searched_model
 from assay.checker.results.property_results import Answers
 from assay.checker.symmetry.reduction import reduction_of
+from assay.grammar.current_work import answering
 from assay.grammar.kernel import Kernel
 
 ENGINE = "native"
@@ -51,6 +52,7 @@ def answered(search: BlockSearch, texts: Sources, engine: str, decide: Decide | 
     """Run a search and make its report; ``decide`` decides temporal properties, where that happens elsewhere."""
     model = search.model
     search.run()
+    answering()
     behaviours = search.compiled.behaviours
     decided = None if behaviours is None else (decide or decisions_of)(search, behaviours, texts)
     results = [*Answers(search, texts, decided).all(), *scenarios(search, texts)]

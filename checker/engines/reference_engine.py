@@ -19,6 +19,7 @@ from assay.checker.report_assembly import (
 )
 from assay.checker.results.property_results import Answers
 from assay.checker.symmetry.reduction import reduction_of
+from assay.grammar.current_work import answering
 from assay.grammar.kernel import Kernel
 
 ENGINE = "reference"
@@ -39,6 +40,7 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
         plan = temporal_plan(model, chosen) if chosen.order == "bfs" else None
         search = (DepthFirstSearch if chosen.order == "dfs" else Search)(model, chosen, reduction)
         search.run()
+        answering()
         decided = {} if plan is None else reference_decisions(search, search.store, plan, texts)
         results = [*Answers(search, texts, decided).all(), *scenarios(search, texts)]
         empty = empty_quantifiers(list(kernel.properties), search.watch.evaluated, search.watch.nonempty, texts)

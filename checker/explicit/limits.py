@@ -32,12 +32,13 @@ class ExplicitLimits:
     @property
     def deadline(self) -> float | None:
         """When the time is over, by ``time.monotonic``; None if there is no time limit."""
-        return None if self._options.timeout is None else self._begun + self._options.timeout
+        return self._options.over_at(self._begun)
 
     @property
     def is_late(self) -> bool:
         """Whether the time is over."""
-        return self._options.timeout is not None and self.seconds >= self._options.timeout
+        over = self.deadline
+        return over is not None and time.monotonic() >= over
 
     @property
     def is_due(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from assay.checker.liveness.confirm import WithoutValue
@@ -47,7 +48,9 @@ def is_whole(search: EndedSearch) -> bool:
 
 
 def _late(search: EndedSearch) -> bool:
-    return search.options.timeout is not None and search.seconds >= search.options.timeout
+    now = time.monotonic()
+    over = search.options.over_at(now - search.seconds)
+    return over is not None and now >= over
 
 
 def note_no_value(search: EndedSearch, name: str, decision: WithoutValue) -> None:

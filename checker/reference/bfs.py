@@ -173,7 +173,8 @@ class Search:
         return f"the search ended {self._here}, where {_enumerate(names)} {'is' if len(names) == 1 else 'are'} violated"
 
     def _is_late(self) -> bool:
-        return self.options.timeout is not None and self.seconds >= self.options.timeout
+        over = self.options.over_at(self._start)
+        return over is not None and time.monotonic() >= over
 
     def _is_due(self) -> bool:
         """Whether the search is to end now."""

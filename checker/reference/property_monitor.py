@@ -15,6 +15,7 @@ from assay.checker.refinement.mapping import BeyondError, OutsideError, Refined
 from assay.checker.report import State, Step
 from assay.checker.search_interface.finding import DEADLOCK, DEFINED, PropertyFinding
 from assay.grammar import kernel as k
+from assay.grammar.current_work import doing
 from assay.grammar.identity_memo import IdentitySet
 
 
@@ -114,6 +115,7 @@ class Watch:
 
     def _look(self, watched: PropertyMeaning, frame: Frame, place: PropertyFinding, *, wanted: bool) -> None:
         name = watched.node.name
+        doing(f"the {watched.node.kind} `{name}` was evaluated")
         try:
             false = watched.first_false(frame)
         except Undefined as undefined:

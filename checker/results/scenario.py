@@ -19,6 +19,7 @@ from assay.checker.results.deadlock_reason import describe_guard
 from assay.checker.results.show_instance import show_instance
 from assay.checker.results.unsat_guards import causes
 from assay.grammar import kernel as k
+from assay.grammar.current_work import doing
 from assay.grammar.values import Value
 
 
@@ -59,6 +60,7 @@ def check_scenario(model: Model, scenario: k.Scenario, sources: Sources) -> Prop
     The remarks name the guards that refuse a call for which the scenario names none, and the guards of several steps
     that together make one impossible.
     """
+    doing(f"the scenario `{scenario.name}` was run")
     runner = _Runner(model, sources)
     if scenario.inapplicable is not None:
         return _result(scenario, Outcome.VACUOUS, f"not checked: {scenario.inapplicable}")

@@ -17,6 +17,7 @@ from assay.checker.results.property_results import Answers
 from assay.checker.simulate.native_walkers import CompiledWalkers
 from assay.checker.simulate.random_walks import Simulation, Walks
 from assay.checker.simulate.walkers import InterpretedWalkers
+from assay.grammar.current_work import answering
 from assay.grammar.diagnostics.diagnostic import Diagnostic
 from assay.grammar.kernel import Kernel
 
@@ -60,6 +61,7 @@ def simulate(
         )
         simulation: Simulation[Any] = Simulation(model, chosen, walks, crowd)
         simulation.run()
+        answering()
         results = Answers(simulation, texts).all()
     statistics = Statistics(simulation.distinct, simulation.generated, simulation.longest, simulation.seconds)
     covered = coverage(model.steps, simulation.taken, simulation.fresh, ())

@@ -40,6 +40,7 @@ from assay.checker.symbolic.induction.unreached_bounds import UnreachedBounds
 from assay.checker.symbolic.sat.incremental import OutOfBudgetError
 from assay.checker.symbolic.smt.recheck import SecondOpinion
 from assay.grammar import kernel as k
+from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import NOWHERE
 
 ENGINE = "prove"
@@ -117,7 +118,8 @@ class _Prover:
     def _expired(self) -> bool:
         if self.options.interrupted():
             raise KeyboardInterrupt
-        return self.options.timeout is not None and self._seconds >= self.options.timeout
+        over = self.options.over_at(self._start)
+        return over is not None and time.monotonic() >= over
 
     # ------------------------------------------------------------------------------------------------ run
 
@@ -167,6 +169,7 @@ class _Prover:
             self._known = list(dict.fromkeys([*self._known, *mined_cubes(self._system, rows, self._expired)]))
 
     def _try(self, question: SymbolicQuestion, initial: Sequence[State], seconds: float) -> None:
+        doing(f"a proof of `{question.name}` was looked for")
         expired = self._budget(seconds)
         rows = [self._system.row(state) for state in initial]
         try:
@@ -198,7 +201,9 @@ class _Prover:
     def _follow(self, question: SymbolicQuestion, run: Unsafe) -> None:
         """Replay the run in the reference evaluator, after an attempt to shorten it."""
         states = self._states(run)
-        options = replace(self.options, max_depth=len(states), timeout=SHORTENING, progress=lambda _: None)
+        options = replace(
+            self.options, max_depth=len(states), timeout=SHORTENING, started=None, progress=lambda _: None
+        )
         if question.name == DEFINED:
             options = replace(options, keep_going=True)  # what has no value may be any of the properties
         else:
@@ -295,8 +300,8 @@ class _Prover:
     def _search_of_all(self, *, made: bool = True) -> Report | None:
         """The answer of a search of all states, made once, and only if it may be ``made``."""
         if made and self._searched is None and self._exhaustive is not None:
-            left = None if self.options.timeout is None else max(self.options.timeout - self._seconds, 0.01)
-            self._searched = self._exhaustive(replace(self.options, timeout=left))
+            since = self._start if self.options.started is None else self.options.started
+            self._searched = self._exhaustive(replace(self.options, started=since))
         return self._searched
 
     def _conclude(self, question: SymbolicQuestion, doubt: str | None) -> None:

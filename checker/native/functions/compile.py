@@ -13,6 +13,7 @@ from assay.checker.layout.call_frame import HaltedError
 from assay.checker.layout.refinement_image import Flags
 from assay.checker.layout.row import LAYOUT_VERSION, Rows
 from assay.checker.native.functions.program import GENERATOR_VERSION, Program
+from assay.grammar.current_work import doing
 
 LARGE = 2_000_000
 """Modules of at least this many characters get less optimisation: faster compilation is worth more than faster code."""
@@ -45,6 +46,7 @@ class NativeProgram:
 
     def __init__(self, program: Program, folder: Path | None = None) -> None:
         self.program = program
+        doing("machine code was made")
         self._loaded = object_cache.LoadedObject(object_code(program, folder))
         function = self._loaded.function
         pointer, number = ctypes.c_void_p, ctypes.c_uint64

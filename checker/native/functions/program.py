@@ -23,6 +23,7 @@ from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.symmetry_group import Group
 from assay.grammar import kernel as k
+from assay.grammar.current_work import doing
 
 GENERATOR_VERSION = 6
 """Part of the key of cached object code. Increase it with every change of the generated code."""
@@ -164,6 +165,7 @@ def _action(
     writing: Writing,
 ) -> str:
     action = kernel.action(kernel.next[number])
+    doing(f"the action `{action.name}` was compiled")
     try:
         return ActionWriter(kernel, layout, action, counted, told, writing).write(number)
     except UnsupportedError as error:
@@ -274,6 +276,7 @@ def _function(head: str, parameters: str, code: FunctionBuilder, last: str) -> s
 def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: ContextSlot, at: int, here: Scalar) -> None:
     """Note the first state that decides the property (false, or true for a ``reachable``), and the first where it has
     no value."""
+    doing(f"the {prop.kind} `{prop.name}` was compiled")
     code = lowering.code
     condition = condition_of(prop) if prop.conjuncts else None
     value, undefined = (

@@ -39,6 +39,7 @@ from assay.checker.symbolic.encode.initial import Bits, is_initial
 from assay.checker.symbolic.encode.transition_system import SymbolicQuestion, encode_kernel
 from assay.checker.symbolic.sat.subprocess_solver import ChildSolver, NoAnswerError
 from assay.checker.symbolic.sat.tseitin import Clause, Clauses
+from assay.grammar.current_work import answering
 from assay.grammar.kernel import Kernel, Property
 
 ENGINE = "bmc"
@@ -64,6 +65,7 @@ def check(kernel: Kernel, options: SearchOptions | None = None, sources: Sources
         plan = temporal_plan(model, chosen)
         search = BoundedSearch(model, chosen, plan)
         search.run()
+        answering()
         results = [*Answers(search, texts, _decisions(search, texts)).all(), *scenarios(search, texts)]
     return report_of(search, ENGINE, results)
 

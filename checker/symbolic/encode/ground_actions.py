@@ -23,6 +23,7 @@ from assay.checker.native.lowering.updates import Updates
 from assay.checker.native.symbols.ranking import literal
 from assay.checker.native.symbols.symbol import Number, Symbol
 from assay.grammar import kernel as k
+from assay.grammar.current_work import doing
 from assay.grammar.kernel import types as t
 
 MOST_GROUND_ACTIONS = 20_000
@@ -193,6 +194,7 @@ def all_outcomes(
     with a place."""
     outcomes = Outcomes()
     for meaning in actions:
+        doing(f"the action `{meaning.node.name}` was encoded")
         try:
             GroundWriter(lowering(), kernel, layout, meaning, outcomes).write()
         except UnsupportedError as error:

@@ -26,6 +26,7 @@ from assay.checker.symbolic.encode.ground_actions import Ground, Outcomes, all_o
 from assay.checker.symbolic.encode.memo_lowering import MemoLowering
 from assay.checker.symbolic.encode.valid_rows import is_state
 from assay.grammar import kernel as k
+from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
 
 UNSUPPORTED = "E824"
@@ -223,6 +224,7 @@ class _Encoder:
         for prop in self.kernel.properties:
             if selected is not None and prop.name not in selected:
                 continue
+            doing(f"the {prop.kind} `{prop.name}` was encoded")
             if prop.kind in {"invariant", "lemma", "reachable"}:
                 value, no_value = self._holds(prop, lowering)
                 undefined.append(no_value)

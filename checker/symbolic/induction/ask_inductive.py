@@ -35,7 +35,8 @@ def ask_inductive(
     conjuncts = [(prop, each) for prop in properties for each in prop.conjuncts]
 
     def expired() -> bool:
-        return chosen.timeout is not None and time.monotonic() - begun >= chosen.timeout
+        over = chosen.over_at(begun)
+        return over is not None and time.monotonic() >= over
 
     with deep_recursion(kernel):
         states, cuts, _ = initial_states(Model(kernel))

@@ -190,7 +190,8 @@ class _AnyProver:
     def _expired(self) -> bool:
         if self._options.interrupted():
             raise KeyboardInterrupt
-        return self._options.timeout is not None and time.monotonic() - self._begun >= self._options.timeout
+        over = self._options.over_at(self._begun)
+        return over is not None and time.monotonic() >= over
 
     def _why_not(self, prop: k.Property) -> str | None:
         own = [c.condition for c in prop.conjuncts] if prop.kind != "transition" else []

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from assay.grammar import kernel, syntax
+from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.declarations.assignment_conflicts import check_single_assignment
@@ -44,6 +45,7 @@ class ActionElaborator:
         return tuple(self._action(unit, declaration) for unit, declaration in self.declared.values())
 
     def _action(self, unit: Unit, declaration: ActionDeclaration) -> kernel.Action:
+        doing(f"the action `{declaration.name.text}` was translated")
         fresh = Fresh()
         body = Body(unit.scope.allowing(ghost=False), self.diagnostics, fresh, ActionLabels(self.diagnostics))
         parameters = _index_parameter(unit, fresh)

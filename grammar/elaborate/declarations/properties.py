@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from assay.grammar import kernel, syntax
+from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.expressions.dispatch import elaborate_condition, elaborate_expression
@@ -68,6 +69,7 @@ class PropertyElaborator:
 
     def _property(self, declaration: syntax.Property, name: syntax.Name, unit: Unit) -> kernel.Property:
         kind = _KINDS[declaration.kind]
+        doing(f"the {kind} `{name.text}` was translated")
         conjuncts = tuple(self._conjuncts(declaration, unit))
         return kernel.Property(unit.prefix + name.text, kind, conjuncts, declaration.doc, span=declaration.span)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from assay.grammar import kernel, syntax
+from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import Note
 from assay.grammar.elaborate.expressions.arguments import arranged
 from assay.grammar.elaborate.expressions.locals import check_new
@@ -154,6 +155,7 @@ def _expanded(
 
 def _body(entity: FunctionEntity, cx: Context, hint: Type | None) -> kernel.Expr:
     function = entity.declaration
+    doing(f"the definition `{function.name.text}` was translated")
     if function.result is None:
         return cx.infer(function.body, hint)
     result = type_in(function.result, cx)

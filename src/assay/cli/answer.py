@@ -16,6 +16,7 @@ from assay.checker.saved_traces.itf import trace_to_itf
 from assay.checker.saved_traces.saved_trace import trace_to_json
 from assay.cli.terminal.files import write_result
 from assay.cli.terminal.output import complain, complain_about, say, say_json
+from assay.grammar.current_work import answering
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity
 from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
@@ -82,6 +83,7 @@ def write_answer(
 
     ``declined`` says why the fast engine was not used; it is shown as a warning.
     """
+    answering()
     problems = _write_files(loaded, report, destination)
     unused = [] if declined is None else [replace(declined, severity=Severity.WARNING)]
     remarks = [*loaded.diagnostics, *unused, *problems]

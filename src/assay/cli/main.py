@@ -12,6 +12,8 @@ import click
 from assay import __version__
 from assay.checker.report import ExitCode
 from assay.cli.terminal.output import complain, complain_about, say_json
+from assay.cli.terminal.supervisor import answering, note
+from assay.grammar.current_work import listen
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.load import UnusableSpecError
@@ -74,6 +76,7 @@ def cli() -> None:
 def invoke(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code. No error ends in a traceback, except with ``ASSAY_DEBUG=1``."""
     as_json = "--json" in arguments
+    listen(note, answering)
     if not arguments:
         complain(Line(line) for line in _help().splitlines())
         return ExitCode.BAD_INPUT

@@ -8,6 +8,7 @@ import signal
 import sys
 
 from assay.cli.links import ADVICE, broken_links
+from assay.cli.terminal.supervisor import supervised
 
 INCOMPLETE = 3
 INTERRUPTED = 130
@@ -19,15 +20,19 @@ def run() -> None:
     """
     # SIGTERM raises KeyboardInterrupt, as Ctrl-C does, so that `finally` blocks run when a service is ended.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        code = _run()
-    except KeyboardInterrupt:
-        code = _interrupted()
+    code = supervised(_guarded)
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)  # the answer is complete: a late signal must not change the exit code
     if code == INTERRUPTED:
         _leave(code)
     sys.exit(code)
+
+
+def _guarded() -> int:
+    try:
+        return _run()
+    except KeyboardInterrupt:
+        return _interrupted()
 
 
 def _leave(code: int) -> None:

@@ -18,6 +18,7 @@ from assay.cli.specs.spark_options import search_on_spark, selected_cluster, spa
 from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.parse_size import size_in_bytes
 from assay.cli.terminal.progress import search_progress
+from assay.cli.terminal.supervisor import limit_time
 from assay.grammar.load import Loaded
 from assay.report.specs.check_object import report_object
 from assay.report.specs.text import report_lines
@@ -147,6 +148,7 @@ def check(
     if engine == "spark" and order == "dfs":
         raise click.UsageError("--engine spark searches breadth-first")
     cluster = selected_cluster(engine, master, partitions, exchange, workdir, resume)
+    started = limit_time(timeout, patient=checkpoint is not None or resume is not None)
     loaded = load(spec, model, parse_settings(settings))
     limits = SearchOptions(
         properties=frozenset(names) or None,
@@ -154,6 +156,7 @@ def check(
         max_depth=depth,
         max_states=max_states,
         timeout=timeout,
+        started=started,
         threads=threads,
         memory=memory,
         fingerprints=fingerprints,

@@ -16,6 +16,7 @@ from assay.checker.symbolic.prove import Method
 from assay.cli.answer import Destination, write_answer
 from assay.cli.settings import load, model_options, parse_settings
 from assay.cli.terminal.interrupt import stoppable
+from assay.cli.terminal.supervisor import limit_time
 from assay.grammar.load import Loaded
 from assay.report.specs.proof import proof_lines, proof_object
 
@@ -63,9 +64,12 @@ def prove(
     Exit code: 0 everything is proved     1 something is violated    2 bad input
                3 something is undecided   5 proved up to named bounds
     """
+    started = limit_time(timeout)
     loaded = load(spec, model, parse_settings(settings))
     with stoppable() as asked:
-        options = SearchOptions(properties=frozenset(names) or None, timeout=timeout, interrupted=asked)
+        options = SearchOptions(
+            properties=frozenset(names) or None, timeout=timeout, started=started, interrupted=asked
+        )
         proofs = _prove(loaded, options, inductive, sets, by)
     return write_answer(
         loaded, proofs.report, Destination(spec, as_json), partial(proof_object, proofs), partial(proof_lines, proofs)

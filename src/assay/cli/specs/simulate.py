@@ -15,6 +15,7 @@ from assay.cli.answer import Destination, result_options, write_answer
 from assay.cli.settings import load, model_options, parse_settings
 from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.progress import search_progress
+from assay.cli.terminal.supervisor import limit_time
 from assay.report.specs.simulation import simulation_lines, simulation_object
 
 
@@ -67,10 +68,12 @@ def simulate(
     Exit code: 0 everything was found reachable    1 something is violated    2 bad input
                3 nothing is violated in these walks: a simulation proves nothing
     """
+    started = limit_time(timeout)
     loaded = load(spec, model, parse_settings(settings))
     limits = SearchOptions(
         properties=frozenset(names) or None,
         timeout=timeout,
+        started=started,
         check_deadlock=not no_deadlock,
         keep_going=keep_going,
     )

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from assay.checker.report import ExitCode
+from assay.grammar.current_work import answering
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -32,8 +33,14 @@ def stoppable() -> Iterator[Callable[[], bool]]:
     Outside the main thread no handler can be installed: then the function always returns False.
     """
     asked, noted, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def is_asked() -> bool:
+        if asked.is_set():
+            answering()
+        return asked.is_set()
+
     if threading.current_thread() is not threading.main_thread():
-        yield asked.is_set
+        yield is_asked
         return
 
     def note(_signal: int, _frame: FrameType | None) -> None:
@@ -47,7 +54,7 @@ def stoppable() -> Iterator[Callable[[], bool]]:
     before, previous = [signal.signal(each, note) for each in SIGNALS], signal.set_wakeup_fd(writing)
     threading.Thread(target=_watch, args=(reading, asked, ended), daemon=True).start()
     try:
-        yield asked.is_set
+        yield is_asked
     finally:
         ended.set()
         signal.set_wakeup_fd(previous)

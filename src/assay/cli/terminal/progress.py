@@ -7,15 +7,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from assay.checker.options import Progress
+from assay.grammar.current_work import doing
 
 
 @contextmanager
 def search_progress() -> Iterator[Callable[[Progress], None]]:
     """Shows the progress of a search."""
     with activity("searching") as show:
-        yield lambda at: show(progress_text(at))
+        yield partial(_show, show)
+
+
+def _show(show: Callable[[str], None], at: Progress) -> None:
+    doing(f"level {at.level} was searched, {at.distinct:,} distinct states so far")
+    show(progress_text(at))
 
 
 def progress_text(at: Progress) -> str:
