@@ -25,6 +25,7 @@ NAMES = (
     "table",
     "tlc",
     "traces",
+    "windows",
 )
 
 
