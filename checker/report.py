@@ -38,12 +38,14 @@ class ExitCode(IntEnum):
     VACUOUS = 4
     UP_TO_BOUND = 5
     INTERNAL = 70
+    OUTPUT_LOST = 74
     INTERRUPTED = 130
 
 
 PRECEDENCE = (
     ExitCode.INTERRUPTED,
     ExitCode.INTERNAL,
+    ExitCode.OUTPUT_LOST,
     ExitCode.BAD_INPUT,
     ExitCode.VIOLATED,
     ExitCode.INCONCLUSIVE,

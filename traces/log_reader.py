@@ -14,10 +14,10 @@ from assay.traces.attribution.node_identity import ClusterNode
 from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.gc_control import trim_heap
 from assay.traces.input.file_contents import FileReading
-from assay.traces.input.lines.record_scanner import ScanLimits
+from assay.traces.input.lines.record_scanner import FileCounts, ScanLimits
 from assay.traces.input.pattern_matcher import RecordReader, may_be_pasted
 from assay.traces.input.rotation import complete_years, drop_copies, missing_parts, reverse_newest_first
-from assay.traces.input.sources import ExpansionLimit, TextSource, check_paths, walk
+from assay.traces.input.sources import ExpansionLimit, TextSource, check_paths, read_error, unreadable, walk
 from assay.traces.patterns.catalogue import Catalogue, PatternFileText, load_catalogue
 from assay.traces.patterns.match import PatternMatcher
 from assay.traces.patterns.pattern import LinePattern
@@ -192,10 +192,17 @@ class TextReading:
 def read_text(reader: RecordReader, source: TextSource, notices: list[Notice]) -> TextReading:
     """Read one text to its end. The notices so far, including those of unpacking, move from the list
     into the result.
+
+    A text that cannot be read, because of the system or of a mistake in a reader, costs that text only: nothing of it
+    is used, and a notice says so.
     """
     stream, origin = source.content.stream, source.origin
     pasted = may_be_pasted(origin.base, named=source.listed.named)
-    readings = reader.read(stream, stream.head, origin, may_be_pasted=pasted)
+    try:
+        readings = reader.read(stream, stream.head, origin, may_be_pasted=pasted)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other files are read
+        readings = [FileReading(origin, FileCounts())]
+        notices.append(unreadable(origin.file, read_error(error)))
     found = TextReading(origin.file, tuple(readings), tuple(notices))
     notices.clear()
     return found

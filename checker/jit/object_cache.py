@@ -1,15 +1,12 @@
 """Object code of an LLVM module: built, or taken from a cache on disk, and loaded.
 
-A cached file is named by the hash of everything that it depends on, and begins with a checksum. It is written under a
-temporary name and renamed, so that processes that build the same module at once do not disturb each other. A damaged
-file is built again.
+A cached file is named by the hash of everything that it depends on. A damaged file is built again.
 """
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,9 +14,8 @@ from typing import Any
 import llvmlite  # type: ignore[import-untyped]
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
 
-from assay.grammar.user_cache import user_cache
+from assay.grammar.user_cache import cached, keep
 
-CHECKSUM = 32
 TRIPLE = "@TRIPLE@"
 """A placeholder in the text of a module for the target triple."""
 
@@ -72,33 +68,12 @@ def build(text: str, level: int) -> bytes:
 
 def kept(key: str, text: str, level: int, folder: Path | None = None) -> bytes:
     """The object code of a module, from the cache if it is there and undamaged."""
-    place = (folder or user_cache()) / f"{key}.o"
-    known = _read(place)
-    if known is not None:
-        return known
-    code = build(text, level)
-    _write(place, code)
+    name = f"{key}.o"
+    code = cached(name, folder)
+    if code is None:
+        code = build(text, level)
+        keep(name, code, folder)
     return code
-
-
-def _read(place: Path) -> bytes | None:
-    try:
-        content = place.read_bytes()
-    except OSError:
-        return None
-    checksum, code = content[:CHECKSUM], content[CHECKSUM:]
-    return code if hashlib.sha256(code).digest() == checksum else None
-
-
-def _write(place: Path, code: bytes) -> None:
-    """Store object code. A cache that cannot be written only costs time in the next run."""
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
-            file.write(hashlib.sha256(code).digest() + code)
-        Path(file.name).replace(place)
-    except OSError:
-        return
 
 
 class LoadedObject:

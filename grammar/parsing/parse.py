@@ -6,15 +6,20 @@ of them are reported together. ``read_file.read_spec`` reads a file.
 
 from __future__ import annotations
 
+import marshal
+import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib import resources
 from typing import Any
 
+import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
+from lark.grammar import Rule
+from lark.lexer import TerminalDef
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Severity, Span
 from assay.grammar.diagnostics.suggest import did_you_mean
@@ -24,7 +29,7 @@ from assay.grammar.parsing.error_recovery import report_faults
 from assay.grammar.parsing.logical_lines import Layout, LayoutFault
 from assay.grammar.parsing.split_declarations import DECLARATION_WORDS, DeclarationTokens, scan
 from assay.grammar.syntax import Declaration, DottedName, Expr, Module
-from assay.grammar.user_cache import user_cache
+from assay.grammar.user_cache import cached, keep
 
 #: How deep an expression may be nested: later passes recurse, and Python's stack is finite.
 MAX_DEPTH = 200
@@ -181,20 +186,27 @@ def _whole(text: str, file: str) -> Span:
 
 @cache
 def _parser() -> Lark:
-    """The parser. Its tables are cached on disk, if there is a folder for them."""
+    """The parser. Its tables are kept in the user's cache: as plain data, which cannot run code when it is read."""
     grammar = resources.files("assay.grammar").joinpath("assay.lark").read_text(encoding="utf-8")
-    folder = user_cache()
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-    return Lark(
+    version = sha256(f"{grammar}\0{lark.__version__}\0{sys.version}".encode()).hexdigest()
+    tables = cached(f"parser-{version}")
+    if tables is not None:
+        parser = Lark.__new__(Lark)
+        # Not ``Lark.load``, which would unpickle.
+        parser._load(marshal.loads(tables), postlex=Layout())
+        return parser
+    parser = Lark(
         grammar,
         parser="lalr",
         start=["chunk", "lone_expression"],
         postlex=Layout(),
         propagate_positions=True,
         maybe_placeholders=True,
-        cache=str(folder / "parser.bin"),
     )
+    data, memo = parser.memo_serialize([TerminalDef, Rule])
+    del data["options"]["postlex"]
+    keep(f"parser-{version}", marshal.dumps({"data": data, "memo": memo}))
+    return parser
 
 
 def _read(source: str, start: str, origin: DeclarationOrigin, diagnostics: Diagnostics) -> Any:

@@ -7,6 +7,8 @@ user's cache, whose ``bin/java`` drops the argument.
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
 import shutil
 import subprocess
@@ -17,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
-from assay.grammar.user_cache import user_cache
+from assay.grammar.user_cache import is_own, user_cache
 
 NO_JAVA = "E831"
 VECTOR = "--add-modules=jdk.incubator.vector"
@@ -74,9 +76,9 @@ def packaged_home() -> Path | None:
 
 def linked_home(home: Path, cache: Path | None = None) -> Path:
     """A home of links to another home, whose launcher drops the argument. It is made once, in the user's cache, in
-    one step.
+    one step. Where others can write into the cache, or there is none, it is made for this process alone.
     """
-    place = (cache or user_cache()) / f"java-{sha256(os.fsencode(home)).hexdigest()[:16]}"
+    place = (cache or _private_cache()) / f"java-{sha256(os.fsencode(home)).hexdigest()[:16]}"
     if (place / "bin" / "java").exists():
         return place
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -89,6 +91,26 @@ def linked_home(home: Path, cache: Path | None = None) -> Path:
             if not (place / "bin" / "java").exists():
                 raise
     return place
+
+
+def _private_cache() -> Path:
+    """The user's cache if nobody else can write into it, else a folder of this process."""
+    place = user_cache()
+    try:
+        if place is not None:
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if is_own(place.stat()):
+                return place
+    except OSError:
+        pass
+    return _folder_of_this_process()
+
+
+@functools.cache
+def _folder_of_this_process() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="assay-java-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _link(home: Path, into: Path) -> None:

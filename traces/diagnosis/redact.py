@@ -1,37 +1,75 @@
-"""Redacts logs: hosts, addresses, topics, cluster ids and directories become numbered names, the same one everywhere.
+"""Redacts logs: hosts, addresses, users, topics, cluster ids and directories become numbered names, the same one
+everywhere.
 
-Fields, messages and file names are replaced before anything is validated, so that no answer, in whatever form, holds an
-original name. Numbers, epochs, sessions and times stay.
+Which words of a line are names cannot be told, least of all in a line that no pattern describes. So it is told the
+other way round: only words that Assay itself brings along are left (``own_words``), with numbers and names of Java
+classes. Fields, messages and file names are replaced before anything is validated, so that no answer, in whatever form,
+holds an original name. Numbers, epochs, sessions and times stay.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import PurePath
 
 from assay.traces.attribution.attribution import RunStream
 from assay.traces.event import Event, Field, LogPosition, Notice, ProcessRun
 from assay.traces.log_reader import LogReading, UnmappedLines
 
-_ADDRESS = re.compile(
-    r"\b\d{1,3}(?:\.\d{1,3}){3}\b"
+_WORD = r"[^\W\d](?:[\w@$-]|\.(?=[\w$]))*"
+"""A word, or several that are joined as in names of hosts, topics, settings and classes."""
+_PARTS = (
+    r"(?P<address>\d{1,3}(?:\.\d{1,3}){3}\b"
     r"|\[?[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{0,4}){3,7}\]?(?=[:/\s,)]|$)"
     r"|(?<![\w.$])(?=[\w.-]*[A-Za-z])[A-Za-z0-9](?:[\w-]*\.)*[\w-]*(?=:\d{2,5}\b)"
     r"|(?<=//)[\w.-]+"
-    r"|(?<=EndPoint\()[\w.-]+"
+    r"|(?<=EndPoint\()[\w.-]+)",
+    r"(?P<path>(?<![\w.:/])/(?:[^\s/:;,'\"()\[\]{}<>]+/)+[^\s/:;,'\"()\[\]{}<>]*"
+    r"|\b[A-Za-z]:\\[^\s:;,'\"()\[\]{}<>]*|\\\\[^\s:;,'\"()\[\]{}<>]+)",
+    r"(?P<number>0x[0-9a-fA-F]+\b|\d[\d.,:+-]*(?:-IV\d+|[TZ][\d.:]*Z?|ms|s|min|h)?(?![\w@.-]*[^\W\d]))",
+    rf"(?P<word>{_WORD}|\d[\w@.-]*)",
 )
-_PATH = re.compile(r"(?<![\w./])/(?:[\w.-]+/)+[\w.-]*")
+_CLASS = re.compile(
+    r"(?:javax?|org\.apache|org\.slf4j|kafka|scala|sun|jdk|com\.sun)(?:\.[a-z]\w*)*\.[A-Z]\w*(?:[.$]\w+)*"
+    r"|[A-Z]\w*\.(?:java|scala)|[A-Z]\w*(?:Exception|Error)"
+)
 _ZNODES = ("/brokers", "/controller", "/config", "/admin", "/cluster", "/isr_change", "/consumers", "/latest_producer")
 _SETTING = re.compile(
     r"(?m)^(\t[\w.]*(?:password|secret|jaas|key|url|host|rack|listeners|connect|dir|dirs)[\w.]*) = .+$"
 )
-_WORD = re.compile(r"[A-Za-z]+|\d+|.{1,2}")
+_BY_CHANCE = re.compile(r"[A-Za-z]+|\d+|.{1,2}")
 """Directory names that occur in texts by chance; they are replaced only where they stand for a node."""
+_ROTATED = re.compile(
+    r"(?P<stem>.+?)(?P<rest>(?:\.(?:log|out|txt|json|err))?(?:[.-][\d-]+)*(?:\.(?:gz|xz|bz2|zst|log))?)"
+)
+"""The name of a file, and what rotation and compression add to it."""
 
 _PLAIN = frozenset({"localhost", "kafka", "java", "null"})
 _INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__cluster_metadata"})
+
+
+@cache
+def own_words() -> frozenset[str]:
+    """The words of Assay's own texts: of its line patterns (without their examples), its messages, and its specs."""
+    found: set[str] = set()
+    for package in ("traces", "spec", "grammar"):
+        for text in _texts(resources.files("assay").joinpath(package)):
+            lines = (line for line in text.splitlines() if not line.startswith("example"))
+            found.update(re.findall(_WORD, "\n".join(lines)))
+    return frozenset(found)
+
+
+def _texts(folder: Traversable) -> Iterator[str]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _texts(entry)
+        elif entry.name.endswith((".py", ".toml", ".assay")):
+            yield entry.read_text(encoding="utf-8")
 
 
 @dataclass(slots=True)
@@ -51,6 +89,7 @@ class Redaction:
     def __init__(self, reading: LogReading) -> None:
         self._hosts, self._topics, self._clusters = map(_Names, ("host", "topic", "cluster"))
         self._nodes, self._folders, self._paths = map(_Names, ("node", "folder", "path"))
+        self._files, self._words = map(_Names, ("file", "word"))
         for event in reading.events:
             topic, cluster = event.fields.get("topic"), event.fields.get("cluster")
             if isinstance(topic, str) and topic not in _INTERNAL:
@@ -60,23 +99,41 @@ class Redaction:
         for node in reading.nodes:
             self._nodes(node.name)
         self.runs = {str(run): str(self.run(run)) for run in {stream.run for stream in reading.streams}}
-        told = {name: new for name, new in self._nodes.known.items() if not _WORD.fullmatch(name)}
+        told = {name: new for name, new in self._nodes.known.items() if not _BY_CHANCE.fullmatch(name)}
         named = {**told, **self._topics.known, **self._clusters.known}
         longest_first = sorted(named, key=len, reverse=True)
-        self._named = (
-            re.compile("|".join(rf"(?<![\w.]){re.escape(name)}(?![\w.]*[A-Za-z_])" for name in longest_first))
-            if named
-            else None
-        )
+        names = "|".join(rf"(?<![\w.]){re.escape(name)}(?![\w.]*[A-Za-z_])" for name in longest_first)
         self._new = named
+        self._parts = re.compile("|".join([*([f"(?P<named>{names})"] if names else []), *_PARTS]))
 
     def text(self, text: str) -> str:
         """A text with the new names."""
-        plain = _SETTING.sub(r"\1 = (redacted)", text)
-        if self._named is not None:
-            plain = self._named.sub(lambda found: self._new[found[0]], plain)
-        plain = _ADDRESS.sub(lambda found: found[0] if found[0] in _PLAIN else self._hosts(found[0]), plain)
-        return _PATH.sub(lambda found: found[0] if found[0].startswith(_ZNODES) else self._paths(found[0]), plain)
+        return self._parts.sub(self._part, _SETTING.sub(r"\1 = (redacted)", text))
+
+    def _part(self, found: re.Match[str]) -> str:
+        part = found[0]
+        match found.lastgroup:
+            case "named":
+                return self._new[part]
+            case "address":
+                return part if part in _PLAIN else self._hosts(part)
+            case "path":
+                return self._znode(part) if part.startswith(_ZNODES) else self._paths(part)
+            case "number":
+                return part
+            case _:
+                return self._word(part)
+
+    def _word(self, word: str) -> str:
+        is_own = word in own_words() or word in _INTERNAL or _CLASS.fullmatch(word) is not None
+        return word if is_own else self._words(word)
+
+    def _znode(self, path: str) -> str:
+        """A path of ZooKeeper: its own words, numbers and topics tell what happened, whatever else is in it does not."""
+        return "/".join(
+            part if part.isdigit() else self._new.get(part) or self._word(part) if part else ""
+            for part in path.split("/")
+        )
 
     def value(self, value: Field) -> Field:
         """A field with the new names."""
@@ -95,9 +152,12 @@ class Redaction:
         return replace(run, node=self._nodes(run.node))
 
     def file(self, file: str) -> str:
-        """The file's own name, in a folder with a new name."""
+        """The file's name, in a folder with a new name. What rotation added to it stays."""
         path = PurePath(file.replace("!", "/"))
-        return f"{self._folders(str(path.parent))}/{self.text(path.name)}"
+        name = _ROTATED.fullmatch(path.name)
+        stem, rest = (name["stem"], name["rest"]) if name is not None else (path.name, "")
+        shown = stem if stem in own_words() else self._files(stem)
+        return f"{self._folders(str(path.parent))}/{shown}{rest}"
 
     def place(self, place: LogPosition) -> LogPosition:
         """The same place with the new file name."""

@@ -90,14 +90,14 @@ def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) ->
     Directories are walked in the order of names.
     """
     for listed in list_files(paths, notices):
-        if listed.name == STDIN_NAME:
-            yield from unpack(listed, sys.stdin.buffer, limit, notices)
-            continue
         try:
+            if listed.name == STDIN_NAME:
+                yield from unpack(listed, sys.stdin.buffer, limit, notices)
+                continue
             with Path(listed.name).open("rb", buffering=0) as stream:
                 yield from unpack(listed, stream, limit, notices)
-        except OSError as error:
-            notices.append(unreadable(listed.name, error.strerror))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other files are read
+            notices.append(unreadable(listed.name, read_error(error)))
 
 
 def unpack(
@@ -132,6 +132,13 @@ def list_files(paths: Iterable[Path], notices: list[Notice]) -> Iterator[ListedF
 def unreadable(path: str | Path, reason: str | None, what: str = "file") -> Notice:
     """The notice about a file or directory that the system refuses to open."""
     return Notice("unreadable", LogPosition(str(path), 1, 0), f"the {what} cannot be read: {reason}")
+
+
+def read_error(error: Exception) -> str:
+    """Why a file cannot be read: what the system says, or that a reader has a mistake."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return f"a mistake in assay ended its reader ({type(error).__name__}: {error}). Please report it; no line of the file is used"
 
 
 class _Walker:

@@ -36,9 +36,11 @@ class ChildSolver:
         self._deadline = deadline
         self._interrupted = interrupted
         root = str(Path(__file__).parents[4])
-        program = f"import sys; sys.path.insert(0, {root!r}); from assay.checker.symbolic.sat.subprocess_solver import serve; serve()"
+        # Isolated, and without relative folders: nothing is imported from the working directory.
+        path = [root, *(entry for entry in sys.path if Path(entry).is_absolute())]
+        program = f"import sys; sys.path[:0] = {path!r}; from assay.checker.symbolic.sat.subprocess_solver import serve; serve()"
         self._child = subprocess.Popen(
-            [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=-1
+            [sys.executable, "-I", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=-1
         )
 
     def __enter__(self) -> ChildSolver:

@@ -91,7 +91,7 @@ def invoke(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return _interrupted(as_json)
     except Exception as error:  # noqa: BLE001 - the last resort: a message, not a traceback
-        return _internal(error, as_json)
+        return _internal(error, as_json, redact="--redact" in arguments)
 
 
 def _help() -> str:
@@ -118,10 +118,11 @@ def _interrupted(as_json: bool) -> int:
     return ExitCode.INTERRUPTED
 
 
-def _internal(error: Exception, as_json: bool) -> int:
+def _internal(error: Exception, as_json: bool, *, redact: bool) -> int:
     if os.environ.get("ASSAY_DEBUG"):
         complain(Line(text) for text in "".join(traceback.format_exception(error)).splitlines())
-    summary = f"{type(error).__name__}: {error}"
+    kind = type(error).__name__
+    summary = kind if redact else f"{kind}: {error}"  # the text of an exception may hold names
     complain(
         [
             Line(f"internal error: {summary}", Tone.BAD),

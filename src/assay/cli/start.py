@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sys
 
 from assay.cli.links import ADVICE, broken_links
+from assay.cli.terminal.streams import unfailing_streams
 from assay.cli.terminal.supervisor import supervised
 
 INCOMPLETE = 3
@@ -18,13 +18,17 @@ def run() -> None:
     """Run ``assay`` with the arguments of the process, and exit. An interrupt before the command begins is reported
     too.
     """
+    streams = unfailing_streams()
+    os.environ["PYTHONSAFEPATH"] = "1"  # no Python that this one starts imports from the working directory
     # SIGTERM raises KeyboardInterrupt, as Ctrl-C does, so that `finally` blocks run when a service is ended.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     code = supervised(_guarded)
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)  # the answer is complete: a late signal must not change the exit code
+    code = streams.exit_code(code, as_json="--json" in sys.argv)
     if code == INTERRUPTED:
-        _leave(code)
+        # Where an import was interrupted, Python's own exit would end the process by the signal.
+        os._exit(code)
     sys.exit(code)
 
 
@@ -33,18 +37,6 @@ def _guarded() -> int:
         return _run()
     except KeyboardInterrupt:
         return _interrupted()
-
-
-def _leave(code: int) -> None:
-    """Exit at once.
-
-    Where an import was interrupted, Python's own exit would end the process by the signal instead of with the exit
-    code.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError):  # the reader of the pipe is gone, perhaps by the same Ctrl-C
-            stream.flush()
-    os._exit(code)
 
 
 def _run() -> int:

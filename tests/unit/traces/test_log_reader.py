@@ -399,3 +399,31 @@ def test_a_hostile_line_takes_no_longer_than_its_length_allows(tmp_path: Path) -
     )
     (tmp_path / "server.log").write_text(text)
     assert read_logs([tmp_path]).records == 8
+
+
+def test_a_mistake_in_a_reader_costs_its_file_and_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a mistake of ours")
+
+    for number in (1, 2):
+        (tmp_path / f"{number}").mkdir()
+        (tmp_path / f"{number}" / "controller.log").write_text(
+            f"[2026-11-21 01:45:53,082] INFO [Controller id={number}] Resigned (kafka.controller.KafkaController)\n"
+        )
+    (tmp_path / "1" / "events.json").write_text('{"event": "Anything"}\n')
+    monkeypatch.setattr("assay.traces.input.pattern_matcher.read_events", broken)
+    reading = read_logs([tmp_path])
+    (notice,) = [each for each in reading.notices if each.kind == "unreadable"]
+    assert notice.place is not None
+    assert notice.place.file.endswith("events.json")
+    assert "a mistake of ours" in notice.text
+    assert reading.files == 2
+
+
+def test_a_disk_error_in_the_midst_of_a_file_costs_that_file(tmp_path: Path) -> None:
+    (tmp_path / "controller.log").write_text(
+        "[2026-11-21 01:45:53,082] INFO [Controller id=1] Resigned (kafka.controller.KafkaController)\n"
+    )
+    reading = read_logs([Path("/proc/self/mem"), tmp_path])
+    assert [each.kind for each in reading.notices if "mem" in str(each.place)] == ["unreadable"]
+    assert reading.files == 1

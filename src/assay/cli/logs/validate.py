@@ -24,6 +24,7 @@ from assay.cli.terminal.progress import activity
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
 from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
+from assay.report.lines import plural
 from assay.report.logs.history import histories
 from assay.report.logs.html import html_report
 from assay.report.logs.story import story_lines, story_object
@@ -117,7 +118,7 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
     help="Allow for nothing that versions of the product are known to do against the protocol.",
 )
 @click.option(
-    "--redact", is_flag=True, help="Replace names of hosts, topics, clusters and directories in every output."
+    "--redact", is_flag=True, help="Replace all names (hosts, users, topics, directories, …) in every output."
 )
 @validation_on_spark
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
@@ -169,7 +170,7 @@ def validate(
     named = None if spec is None else _with_clause(load(spec, model, bound), clause)
     with activity("reading logs") as show:
         reading = read_logs(paths, ReadOptions(pattern_files=shapes))
-        _refuse_unknown(topics, reading)
+        _refuse_unknown(topics, reading, redact=redact)
         reading, scope, stories = _renamed(reading, scope, stories) if redact else (reading, scope, stories)
         show(f"validating {sum(reading.kinds.values()):,} events")
         loaded, validation = validate_with_selection(
@@ -196,7 +197,7 @@ def _with_clause(loaded: Loaded, clause: str | None) -> Loaded:
     return loaded
 
 
-def _refuse_unknown(topics: tuple[str, ...], reading: LogReading) -> None:
+def _refuse_unknown(topics: tuple[str, ...], reading: LogReading, *, redact: bool) -> None:
     """Raise ``SpecError`` (E906) for a topic that no line mentions.
 
     Otherwise the answer about the lines of no topic, such as the controller's, would look like an answer about that
@@ -208,7 +209,7 @@ def _refuse_unknown(topics: tuple[str, ...], reading: LogReading) -> None:
     listed = ", ".join(known[:SLICES_LISTED]) + (", …" if len(known) > SLICES_LISTED else "") or "none"
     unknown = [name for name in topics if name not in known]
     if unknown:
-        text = f"no line tells of such a topic; there are {listed}"
+        text = f"no line tells of such a topic; there are {plural(len(known), 'other') if redact else listed}"
         raise SpecError([Diagnostic("E906", Span(name, 0, 0, 0, 0), text) for name in unknown])
 
 

@@ -79,10 +79,13 @@ def _findings() -> Iterator[DoctorCheck]:
     yield DoctorCheck("java", java is not None, java or "not found; nothing needs it but pyspark", needed=False)
 
 
-def _cache(folder: Path) -> DoctorCheck:
+def _cache(folder: Path | None) -> DoctorCheck:
     """Whether compiled models can be cached. Without a cache each run compiles anew, and nothing else is lost."""
+    if folder is None:
+        text = "the user has no home; models are compiled anew each time, unless ASSAY_CACHE names a folder"
+        return DoctorCheck("cache", False, text, needed=False)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return DoctorCheck("cache", True, str(folder), needed=False)
     except OSError as error:

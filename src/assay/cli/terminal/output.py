@@ -1,11 +1,11 @@
-"""Writes to standard output and standard error: plain text into a pipe, colours on a terminal. A closed pipe is no
-error.
-"""
+"""Writes to standard output and standard error: plain text into a pipe, colours on a terminal."""
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
@@ -25,6 +25,9 @@ STYLES: dict[Tone, dict[str, Any]] = {
     Tone.HEADING: {"bold": True},
 }
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NOT_ASCII = re.compile("[^\\x00-\\x7f]")
+
 
 def say(lines: Iterable[Line]) -> None:
     """Write lines to standard output."""
@@ -43,8 +46,21 @@ def complain_about(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str]
 
 
 def say_json(answer: Mapping[str, Any]) -> None:
-    """Write one JSON object to standard output. A command with ``--json`` writes nothing else there."""
-    _put(sys.stdout, json.dumps(answer, ensure_ascii=False, indent=2))
+    """Write one JSON object to standard output. A command with ``--json`` writes nothing else there.
+
+    It is UTF-8 whatever the locale, and ASCII where standard output is not UTF-8. Names of files that are not UTF-8 hold
+    lone surrogates, which JSON must not; each becomes the replacement character.
+    """
+    is_unicode = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
+    text = _SURROGATE.sub("\ufffd", json.dumps(answer, ensure_ascii=False, indent=2))
+    text = text if is_unicode else _NOT_ASCII.sub(_escaped, text)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode() + b"\n")
+    sys.stdout.flush()
+
+
+def _escaped(character: re.Match[str]) -> str:
+    return json.dumps(character[0])[1:-1]
 
 
 def _write(stream: TextIO, lines: Iterable[Line]) -> None:
@@ -59,10 +75,5 @@ def wants_colour(stream: TextIO) -> bool:
 
 def _put(stream: TextIO, text: str) -> None:
     encoding = stream.encoding or "utf-8"
-    try:
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
-        stream.flush()
-    except BrokenPipeError:
-        # The reader has closed the pipe (`| head`). The exit code still gives the verdict, and the interpreter's
-        # own flush at exit must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    stream.flush()

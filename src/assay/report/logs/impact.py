@@ -10,6 +10,8 @@ from assay.report.lines import Line, Tone, clean, plural
 from assay.traces.event import Event
 from assay.traces.result import Impact, Spell, Validation
 
+FIRST_SECOND, LAST_SECOND = -62_135_596_800.0, 253_402_300_799.999
+"""The first and the last second that a ``datetime`` has, since the epoch."""
 SLICES_SHOWN = 6
 """How many slices the text lists for each measure; JSON and HTML have all of them."""
 
@@ -41,9 +43,14 @@ def duration(at_least: float, at_most: float | None) -> str:
     return f"{at_least / 1000:,.1f} to {at_most / 1000:,.1f} s"
 
 
+def moment(milliseconds: float) -> datetime:
+    """The moment, UTC, of milliseconds since the epoch; the last or the first one there is, if it is beyond."""
+    return datetime.fromtimestamp(min(max(milliseconds / 1000, FIRST_SECOND), LAST_SECOND), UTC)
+
+
 def clock(milliseconds: float) -> str:
     """The time of day, UTC, of milliseconds since the epoch."""
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(" ", "milliseconds")[11:23]
+    return moment(milliseconds).isoformat(" ", "milliseconds")[11:23]
 
 
 def _one(impact: Impact) -> str:

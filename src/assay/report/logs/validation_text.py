@@ -11,6 +11,7 @@ from textwrap import wrap
 
 from assay.report.lines import Line, Tone, clean, plural
 from assay.report.logs.impact import impact_lines
+from assay.report.logs.remarks import remark_groups
 from assay.report.specs.text import explanation_lines
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.event import Event, Notice
@@ -22,7 +23,6 @@ from assay.traces.result import (
     FailedPart,
     LogViolation,
     ProductAnswer,
-    Remark,
     SliceResult,
     TraceVerdict,
     Validation,
@@ -36,7 +36,6 @@ TONES = {
     TraceVerdict.INCONCLUSIVE: Tone.WARN,
     TraceVerdict.VACUOUS: Tone.WARN,
 }
-SEVERITIES = {"risk": "data at risk", "known": "known behaviour"}
 MOST_NOTICES = 20
 MOST_BLAMED = 3
 MOST_ALIKE = 8
@@ -133,24 +132,19 @@ def _remarks(validation: Validation) -> Iterator[Line]:
     """What followed the rules, or is known of a version, but is worth a remark: each kind with its slices, and its
     first lines.
     """
-    details: dict[tuple[str, str], list[tuple[Remark, str]]] = {}
-    for remark in validation.remarks:
-        details.setdefault((remark.severity, remark.text), []).append((remark, ""))
-    for result in validation.slices:
-        for remark in result.remarks:
-            details.setdefault((remark.severity, remark.text), []).append((remark, result.name))
-    if details:
+    groups = remark_groups(validation)
+    if groups:
         yield Line("")
-    for (severity, text), group in sorted(details.items(), key=lambda each: list(SEVERITIES).index(each[0][0])):
-        names = list(dict.fromkeys(clean(name) for _, name in group if name))
+    for group in groups:
+        names = [clean(name) for name in group.names]
         shown = ", ".join(names[:NAMES_SHOWN]) + (
             f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
         )
-        times = f" ({len(group):,} times)" if len(group) > 1 else ""
-        yield Line(f"{SEVERITIES[severity]}: {shown}{', ' if shown else ''}{text}{times}", Tone.WARN)
-        for remark, _ in group[:MOST_BLAMED]:
-            message = clean(remark.event.record.message.splitlines()[0])
-            yield Line(f"   {clean(str(remark.event.record.place))}: {message}", Tone.FAINT)
+        times = f" ({len(group.lines):,} times)" if len(group.lines) > 1 else ""
+        yield Line(f"{group.heading}: {shown}{', ' if shown else ''}{group.text}{times}", Tone.WARN)
+        for event in group.lines[:MOST_BLAMED]:
+            message = clean(event.record.message.splitlines()[0])
+            yield Line(f"   {clean(str(event.record.place))}: {message}", Tone.FAINT)
 
 
 def _slices(validation: Validation) -> Iterator[Line]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined
@@ -13,7 +12,8 @@ from assay.report.lines import clean
 from assay.report.logs.history import histories
 from assay.report.logs.html.data import embedded, script_data
 from assay.report.logs.html.lanes import timeline
-from assay.report.logs.impact import clock, duration, longest_first
+from assay.report.logs.impact import clock, duration, longest_first, moment
+from assay.report.logs.remarks import remark_groups
 from assay.report.logs.validation_text import event_text
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.event import Event
@@ -28,6 +28,7 @@ def html_report(validation: Validation, events: Sequence[Event], title: str, inp
     return page.render(
         title=title,
         v=validation,
+        remarks=remark_groups(validation),
         input=input_,
         verdict=validation.verdict.value,
         begin=_moment(line.begin),
@@ -52,7 +53,7 @@ def _environment() -> Environment:
 
 
 def _moment(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return f"{moment(milliseconds):%Y-%m-%d %H:%M:%S}"
 
 
 def _file(name: str) -> str:
