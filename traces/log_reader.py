@@ -21,6 +21,7 @@ from assay.traces.input.sources import ExpansionLimit, TextSource, check_paths, 
 from assay.traces.patterns.catalogue import Catalogue, PatternFileText, load_catalogue
 from assay.traces.patterns.match import PatternMatcher
 from assay.traces.patterns.pattern import LinePattern
+from assay.traces.stop import StopRequest
 from assay.traces.table.event_table import EventTable
 from assay.traces.table.statement_ids import StatementMemory
 
@@ -132,9 +133,20 @@ def _read(places: Sequence[Path], options: ReadOptions) -> LogReading:
     catalogue = load_catalogue(options.pattern_files)
     reader = record_reader(catalogue, options)
     on_the_way: list[Notice] = []
-    texts = (read_text(reader, source, on_the_way) for source in walk(places, options.expansion, on_the_way))
+    texts: list[TextReading] = []
+    try:
+        for source in walk(places, options.expansion, on_the_way):
+            texts.append(read_text(reader, source, on_the_way))  # noqa: PERF401 - what was read is kept at a stop
+    except StopRequest as stop:
+        on_the_way.append(_left_unread(texts, str(stop)))
     readings, notices = drop_equal_texts(texts)
     return log_reading(readings, [*notices, *on_the_way], catalogue)
+
+
+def _left_unread(texts: Sequence[TextReading], why: str) -> Notice:
+    """The notice that reading ended early."""
+    place = LogPosition(texts[-1].file, 1, 0) if texts else None
+    return Notice("lines left out", place, f"{why} while logs were read: no file after this one was read to its end")
 
 
 def record_reader(catalogue: Catalogue, options: ReadOptions) -> RecordReader:

@@ -45,6 +45,7 @@ from assay.traces.observe.observation import rules_by_kind
 from assay.traces.options import Options
 from assay.traces.result import ProductAnswer, Remark, Validation
 from assay.traces.slices.slice_answer import SliceAnswer
+from assay.traces.stop import stopped
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable
 from assay.traces.validate import (
@@ -198,7 +199,7 @@ def _from_later(reading: LogReading, ask: Callable[[LogReading], _SharedPart]) -
     found, begun = ask(reading), beginnings(reading)
     stuck = found.shared.stuck
     for tried in range(TRIED):
-        time = None if stuck is None else later(begun, stuck, tried)
+        time = None if stuck is None or stopped() else later(begun, stuck, tried)
         if time is None:
             return found
         kept = since(reading, time)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 
 from assay.grammar import kernel as k
@@ -18,6 +18,7 @@ from assay.traces.log_reader import LogReading
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import TraceVerdict, Validation
 from assay.traces.scoped_validate import AnswerScope, validate_in_scope
+from assay.traces.stop import StopRequest, stopped
 
 KIND = "model"
 
@@ -110,8 +111,27 @@ def validate_with_selection(
     loaded = load(choice.spec) if named is None else named
     supported = choice.unsupported is None
     clause_options, asked = choice.apply_to(options), clause or choice.clause
-    found = validate_in_scope(loaded, reading, clause_options, asked, scope or AnswerScope(), supported=supported)
-    return loaded, with_selection(found, choice, sum(reading.kinds.values()))
+    ask = partial(validate_in_scope, loaded, reading, clause_options, asked, scope or AnswerScope())
+    events = sum(reading.kinds.values())
+    try:
+        found = ask(supported=supported and stopped() is None)
+    except StopRequest:  # before there was anything to show
+        found = ask(supported=False)
+    return loaded, _as_stopped(with_selection(found, choice, events), events)
+
+
+def _as_stopped(validation: Validation, events: int) -> Validation:
+    """The answer of a validation that was stopped: undecided, unless it has found something wrong."""
+    why = stopped()
+    if why is None:
+        return validation
+    reason = f"{why}; what is left was not checked"
+    if validation.violations:
+        return replace(validation, reason=validation.reason or reason)
+    counts = validation.counts
+    if not counts.used:
+        counts = replace(counts, read=events + counts.unmapped, ignored=events)
+    return replace(validation, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, counts=counts)
 
 
 @cache

@@ -26,7 +26,7 @@ from assay.traces.native_replay import compiled_replay
 from assay.traces.native_replay.compiled_slices import replay_slices
 from assay.traces.native_replay.encode_lines import KindsOfEvents, needed
 from assay.traces.observe.binding import EventBinder
-from assay.traces.observe.binding_tally import BindingTally, Unread, total_of
+from assay.traces.observe.binding_tally import BindingTally, counted_as_ignored, total_of
 from assay.traces.observe.decomposition import Split, split
 from assay.traces.observe.model_size import Needs, NeedsOfEvents, adapt_clause, kernel_for, trace_plan
 from assay.traces.observe.slice_assignment import SlicedEvents, sliced, unsliced
@@ -49,10 +49,11 @@ from assay.traces.search.heads import TraceHeads
 from assay.traces.search.stuttering import compared_events
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.guided_search import guide
-from assay.traces.slices.process_pool import Finish, answer_all
+from assay.traces.slices.process_pool import Finish, answer_all, unchecked
 from assay.traces.slices.product_search import check_whole
 from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.slices.slice_context import Joint, joint
+from assay.traces.stop import StopRequest, stopped
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable, fields_read
 from assay.traces.table.statement_keys import EVERY_SLICE
@@ -192,7 +193,7 @@ def validate_shared(
         joint=found.joint,
         stuck=findings.stuck,
     )
-    asked = found.retrial(options) if options.mutants and not findings.violations else None
+    asked = found.retrial(options) if options.mutants and not findings.violations and not stopped() else None
     if asked is not None and not _violated(validate_slices(answer, found.parts.slices, options.jobs)):
         answer = replace(answer, kill_rate=kill_rate(asked, options))
     slices = found.parts.slices
@@ -293,12 +294,19 @@ def validate_slices(
         return []
     with frozen_heap():
         selected = {name: events for name, events in slices.items() if isinstance(events, Selection)}
-        followed = replay_slices(shared.joint, selected) if len(selected) == len(slices) else {}
+        followed = _replayed(shared.joint, selected) if len(selected) == len(slices) else {}
     others = {name: events for name, events in slices.items() if name not in followed}
     found = {each.result.name: each for each in answer_all(shared.joint, others, jobs, finish)}
     for name, answer in followed.items():
         found[name] = answer if finish is None else finish(answer, slices[name])
     return [found[name] for name in slices]
+
+
+def _replayed(joint: Joint, slices: Mapping[str, Selection]) -> Mapping[str, SliceAnswer]:
+    try:
+        return replay_slices(joint, slices)
+    except StopRequest:
+        return {name: unchecked(name, events, f"not checked: {stopped()}") for name, events in slices.items()}
 
 
 ALLOWS_LESS = "mismatches of slices are mismatches of the whole, which allows no more"
@@ -321,6 +329,8 @@ def validate_product(
     may_decide = shared.read <= FEW_LINES and any(each.result.reordered for each in answers)
     if not (options.whole or may_decide):
         return None
+    if (why := stopped()) is not None:
+        return ProductAnswer(TraceVerdict.INCONCLUSIVE, why) if options.whole else None
     if shared.violations or _violated(answers):
         return ProductAnswer(TraceVerdict.INCONSISTENT, ALLOWS_LESS) if options.whole else None
     if shared.joint is None or not slices:
@@ -401,12 +411,7 @@ def _violated(answers: Sequence[SliceAnswer]) -> list[LogViolation]:
 
 def _unjoined(slices: Mapping[str, Sequence[Event]]) -> BindingTally:
     """The events of slices, counted as ignored, where no shared execution was found."""
-    counts: dict[str, Unread] = {}
-    for event in (event for events in slices.values() for event in events):
-        first = counts.get(event.kind)
-        place = event.record.place if first is None else first.example
-        counts[event.kind] = Unread(event.kind, NO_TIMELINE, 1 if first is None else first.count + 1, place)
-    return BindingTally(ignored=tuple(counts.values()))
+    return counted_as_ignored((event for events in slices.values() for event in events), NO_TIMELINE)
 
 
 def _hidden(shared: SharedAnswer, results: Sequence[SliceResult]) -> Mapping[str, int]:

@@ -16,6 +16,7 @@ from assay.traces.search import driver
 from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.driver import Accepted, Rejected, Undecided
 from assay.traces.search.path import SearchPath
+from assay.traces.stop import StopRequest
 
 BLAMES_KEPT = 5
 """How many lines are blamed for one mismatch at most."""
@@ -49,8 +50,18 @@ class MismatchFindings:
 
 
 def explain_and_continue(search: TraceSearch, writer: ConditionPrinter, options: Options) -> MismatchFindings:
-    """Search, and go on after every mismatch, until the end, a limit, or the most mismatches that are reported."""
+    """Search, and go on after every mismatch, until the end, a limit, a stop, or the most mismatches that are
+    reported.
+    """
     findings = MismatchFindings()
+    try:
+        _explain_all(search, writer, options, findings)
+    except StopRequest as stop:
+        findings.reason = f"{stop}; what follows was not checked"
+    return findings
+
+
+def _explain_all(search: TraceSearch, writer: ConditionPrinter, options: Options, findings: MismatchFindings) -> None:
     most = min(options.mismatches, MOST_OF_PARTS) if options.partial else options.mismatches
     start = search.begin(search.frontier.start)
     if not start:
@@ -76,7 +87,6 @@ def explain_and_continue(search: TraceSearch, writer: ConditionPrinter, options:
             findings.reason = f"{most} mismatches; what follows was not checked"
             break
         search, start = resumption.search, list(resumption.start)
-    return findings
 
 
 def _last_time(deepest: Sequence[SearchPath]) -> float | None:

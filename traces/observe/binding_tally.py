@@ -44,6 +44,16 @@ class BindingTally:
     unmapped: tuple[Unread, ...] = ()
 
 
+def counted_as_ignored(events: Iterable[Event], reason: str) -> BindingTally:
+    """The tally of events that were not compared with the model, for this reason."""
+    counts: dict[str, Unread] = {}
+    for event in events:
+        first = counts.get(event.kind)
+        place = event.record.place if first is None else first.example
+        counts[event.kind] = Unread(event.kind, reason, 1 if first is None else first.count + 1, place)
+    return BindingTally(ignored=tuple(counts.values()))
+
+
 def total_of(tallies: Sequence[BindingTally]) -> BindingTally:
     """The tally of several parts together. The example of an unused kind is that of the first part that has one."""
     return BindingTally(

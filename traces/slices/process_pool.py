@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sys
@@ -14,11 +15,14 @@ from multiprocessing import get_context
 
 from assay.traces.event import Event
 from assay.traces.gc_control import frozen_heap
+from assay.traces.observe.binding_tally import counted_as_ignored
 from assay.traces.pickling import from_bytes, to_bytes
+from assay.traces.result import SliceResult, TraceVerdict
 from assay.traces.slices.packed_execution import PackedExecution, Shelf
 from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.slices.slice_context import Joint
 from assay.traces.slices.slice_validator import Joiner
+from assay.traces.stop import StopRequest, stopped
 
 WORTH_IT = 20_000
 """With fewer events than this, forking takes longer than it saves."""
@@ -70,10 +74,23 @@ def answer_all(
     count = min(jobs or len(os.sched_getaffinity(0)), len(slices)) if sys.platform == "linux" else 1
     found: dict[int, SliceAnswer] = {}
     with frozen_heap():
-        if count > 1 and many:
-            _answer_elsewhere(work, count, found)
-        numbers = range(len(work.slices))
-        return [found[number] if number in found else work.whole(*work.answer(number)) for number in numbers]
+        try:
+            if count > 1 and many:
+                _answer_elsewhere(work, count, found)
+            for number in range(len(work.slices)):
+                if number not in found:
+                    found[number] = work.whole(*work.answer(number))
+        except StopRequest:
+            pass  # the rest is not checked, as the answer about each slice says
+    why = f"not checked: {stopped()}"
+    numbered = enumerate(work.slices)
+    return [found[number] if number in found else unchecked(name, events, why) for number, (name, events) in numbered]
+
+
+def unchecked(name: str, events: Sequence[Event], why: str) -> SliceAnswer:
+    """The answer about a slice that was not checked."""
+    result = SliceResult(name, TraceVerdict.INCONCLUSIVE, why, 0, (), (), {}, None, ())
+    return SliceAnswer(result, counted_as_ignored(events, why), 0)
 
 
 def _answer_elsewhere(work: _Work, count: int, found: dict[int, SliceAnswer]) -> None:
@@ -82,8 +99,13 @@ def _answer_elsewhere(work: _Work, count: int, found: dict[int, SliceAnswer]) ->
     _work = work
     try:
         with ProcessPoolExecutor(count, get_context("fork"), initializer=_leave_interrupts_to_the_first) as pool:
-            for number, (answer, run) in enumerate(pool.map(_answer, range(len(work.slices)), chunksize=AT_ONCE)):
-                found[number] = work.whole(from_bytes(answer), run)
+            try:
+                for number, (answer, run) in enumerate(pool.map(_answer, range(len(work.slices)), chunksize=AT_ONCE)):
+                    found[number] = work.whole(from_bytes(answer), run)
+            except StopRequest:
+                for each in multiprocessing.active_children():
+                    each.kill()
+                raise
     except BrokenProcessPool:
         return
     finally:

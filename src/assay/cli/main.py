@@ -11,6 +11,7 @@ import click
 
 from assay import __version__
 from assay.checker.report import ExitCode
+from assay.cli.terminal.limits import INTERRUPTED
 from assay.cli.terminal.output import complain, complain_about, say_json
 from assay.cli.terminal.supervisor import answering, note
 from assay.grammar.current_work import listen
@@ -19,6 +20,7 @@ from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.load import UnusableSpecError
 from assay.report.diagnostics import error_object
 from assay.report.lines import Line, Tone
+from assay.traces.stop import StopRequest
 
 COMMANDS = {
     "check": "specs",
@@ -90,6 +92,8 @@ def invoke(arguments: Sequence[str]) -> int:
         return report_errors([_usage(error)], as_json)
     except (KeyboardInterrupt, click.Abort):
         return _interrupted(as_json)
+    except StopRequest as stop:  # before there was anything to show
+        return _stopped(stop, as_json)
     except Exception as error:  # noqa: BLE001 - the last resort: a message, not a traceback
         return _internal(error, as_json, redact="--redact" in arguments)
 
@@ -116,6 +120,16 @@ def _interrupted(as_json: bool) -> int:
     if as_json:
         say_json({"assay": "1", "verdict": "interrupted"})
     return ExitCode.INTERRUPTED
+
+
+def _stopped(stop: StopRequest, as_json: bool) -> int:
+    if str(stop) == INTERRUPTED:
+        return _interrupted(as_json)
+    reason = f"{stop}, and nothing was checked"
+    complain([Line(f"inconclusive: {reason}", Tone.WARN)])
+    if as_json:
+        say_json({"assay": "1", "verdict": "inconclusive", "reason": reason})
+    return ExitCode.INCONCLUSIVE
 
 
 def _internal(error: Exception, as_json: bool, *, redact: bool) -> int:

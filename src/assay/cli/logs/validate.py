@@ -19,8 +19,11 @@ from assay.cli.logs.validate_spark import (
 )
 from assay.cli.settings import load, model_options, parse_settings
 from assay.cli.terminal.files import write_result
+from assay.cli.terminal.limits import INTERRUPTED, validation_limits
 from assay.cli.terminal.output import complain_about, say, say_json
+from assay.cli.terminal.parse_size import size_in_bytes
 from assay.cli.terminal.progress import activity
+from assay.grammar.current_work import answering, doing
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
 from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
@@ -42,6 +45,7 @@ from assay.traces.result import Validation
 from assay.traces.scope import known_ids
 from assay.traces.scoped_validate import AnswerScope
 from assay.traces.spec_selection import selectable_specs, validate_with_selection
+from assay.traces.stop import stopped
 
 SLICES_LISTED = 12
 
@@ -87,6 +91,9 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 @click.option("--seed", type=int, default=0, show_default=True, help="Which fields --mutants changes.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, show_default="all cores", metavar="N",
               help="How many processes check partitions.")  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S",
+              help="End after S seconds, and answer with what was found by then.")  # fmt: skip
+@click.option("--memory", callback=size_in_bytes, metavar="SIZE", help="The same for memory, such as 800M or 4G.")
 @click.option("--no-slice", "whole", is_flag=True,
               help="Also search all partitions together, with every guard that checks across them: for small logs.")  # fmt: skip
 @click.option(
@@ -136,6 +143,8 @@ def validate(
     mutants: int,
     seed: int,
     jobs: int,
+    timeout: float | None,
+    memory: int | None,
     whole: bool,
     since: int | None,
     until: int | None,
@@ -162,28 +171,35 @@ def validate(
     scope = AnswerScope(since, until, topics, _accepted(known))
     if spark is not None:
         output = SparkOutput(clusters, tables, as_json, junit, html)
-        refused = {"--story": bool(stories), "--jobs": bool(jobs), "--mutants": bool(mutants), "--no-slice": whole}
+        refused = {"--timeout": timeout is not None, "--memory": memory is not None}
+        refused |= {"--story": bool(stories), "--jobs": bool(jobs), "--mutants": bool(mutants), "--no-slice": whole}
         refuse_on_spark(refused, output)
         wanted = select_by_lines(model, bound) if spec is None else SpecSelection(load(spec, model, bound))
         return validate_on_spark(spark, paths, SparkQuestion(wanted, clause, limits, scope, shapes, redact), output)
     refuse_without_spark(clusters, tables)
-    named = None if spec is None else _with_clause(load(spec, model, bound), clause)
-    with activity("reading logs") as show:
+    with validation_limits(timeout, memory), activity("reading logs") as show:
+        doing("the spec was loaded")
+        named = None if spec is None else _with_clause(load(spec, model, bound), clause)
+        doing("logs were read")
         reading = read_logs(paths, ReadOptions(pattern_files=shapes))
         _refuse_unknown(topics, reading, redact=redact)
         reading, scope, stories = _renamed(reading, scope, stories) if redact else (reading, scope, stories)
         show(f"validating {sum(reading.kinds.values()):,} events")
+        doing("logs were validated")
         loaded, validation = validate_with_selection(
             reading, named, lambda name: load(name, model, bound), limits, clause, scope
         )
         input_ = overview(reading)
+        answering()
+        is_interrupted = stopped() == INTERRUPTED
     problems: list[Diagnostic] = []
     if junit is not None:
         problems += write_result(junit, junit_of_validation(validation))
     if html is not None:
         title = "redacted logs" if redact else " ".join(paths)
         problems += write_result(html, html_report(validation, list(reading.events), title, input_))
-    return _answer(loaded, validation, input_, Stories(stories, reading.explain), problems, as_json=as_json)
+    code = _answer(loaded, validation, input_, Stories(stories, reading.explain), problems, as_json=as_json)
+    return ExitCode.INTERRUPTED if is_interrupted else code
 
 
 def _with_clause(loaded: Loaded, clause: str | None) -> Loaded:
