@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import assert_never
 
 from assay.checker.interpreter.values.node_unions import Access, Changing, Collecting, Condition, Making, expression
@@ -29,13 +30,19 @@ def span_text(span: Span, sources: Sources) -> str | None:
     text = sources.get(span.file)
     if text is None or span == NOWHERE:
         return None
-    lines = text.splitlines()[span.line - 1 : span.end_line]
+    lines = list(_lines(text)[span.line - 1 : span.end_line])
     if not lines:
         return None
     lines[-1] = lines[-1][: span.end_column - 1]
     lines[0] = lines[0][span.column - 1 :]
     words = " ".join(line.split("#")[0] if len(lines) > 1 else line for line in lines).split()
     return " ".join(words) or None
+
+
+@lru_cache(maxsize=64)
+def _lines(text: str) -> tuple[str, ...]:
+    """The lines of a source text; an explanation asks for hundreds of places in the same few texts."""
+    return tuple(text.splitlines())
 
 
 def print_expression(expr: k.Expr, around: int = LOOSE) -> str:

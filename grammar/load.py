@@ -14,8 +14,9 @@ from pathlib import Path
 from assay.grammar import kernel
 from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Severity, Span, SpecError
-from assay.grammar.elaborate.build_kernel import Configuration, build_kernel
+from assay.grammar.elaborate.build_kernel import Configuration, build_kernel, build_with_units
 from assay.grammar.elaborate.modules.find_parameters import Slots, find_slots
+from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_tree import (
     Folders,
     Given,
@@ -128,6 +129,17 @@ def log_kernel(loaded: Loaded, sorts: Mapping[str, Sequence[str]], sizes: Mappin
     made = build_kernel(loaded.tree, slots, replace(configuration, bindings=bindings, scenarios=False), diagnostics)
     _raise_errors(diagnostics, loaded.tree, loaded.sources)
     return made
+
+
+def top_unit(loaded: Loaded) -> Unit:
+    """The top module of a loaded spec with the scope in which its declarations are read, bound as the kernel is."""
+    diagnostics = Diagnostics()
+    slots = find_slots(loaded.tree)
+    configuration = _configuration(
+        loaded.tree, slots, loaded.model or default_model(loaded.tree.top), loaded.overrides, diagnostics
+    )
+    _, units = build_with_units(loaded.tree, slots, replace(configuration, scenarios=False), diagnostics)
+    return units.by_prefix[""]
 
 
 def outline(path: Path | str, *, search: Sequence[Path] | None = None) -> Outline:

@@ -42,19 +42,20 @@ def build_kernel(
     tree: ModuleTree, slots: Slots, configuration: Configuration, diagnostics: Diagnostics
 ) -> kernel.Kernel:
     """The kernel. It is complete only if no error was recorded."""
-    return _build(tree, slots, configuration, diagnostics)[0]
+    return build_with_units(tree, slots, configuration, diagnostics)[0]
 
 
 def _abstract(
     tree: ModuleTree, slots: Slots, bindings: Bindings, diagnostics: Diagnostics
 ) -> tuple[kernel.Kernel, Units]:
     """The kernel of a module that another one refines, and its units."""
-    return _build(tree, slots, Configuration(None, bindings, scenarios=False), diagnostics)
+    return build_with_units(tree, slots, Configuration(None, bindings, scenarios=False), diagnostics)
 
 
-def _build(
+def build_with_units(
     tree: ModuleTree, slots: Slots, configuration: Configuration, diagnostics: Diagnostics
 ) -> tuple[kernel.Kernel, Units]:
+    """The kernel, and the units whose scopes know the names of its modules."""
     units = Units(tree, slots, configuration.bindings, diagnostics)
     top = units.build()
     for unit in units.canonical():

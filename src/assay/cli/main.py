@@ -29,6 +29,8 @@ COMMANDS = {
     "validate": "logs",
     "coverage": "logs",
     "replay": "specs",
+    "eval": "specs",
+    "repl": "specs",
     "graph": "specs",
     "mutate": "specs",
     "export": "specs",

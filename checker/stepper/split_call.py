@@ -1,0 +1,34 @@
+"""Splits the text of a step, ``elect(b1, {b1, b2})``, into the action and its arguments."""
+
+from __future__ import annotations
+
+import re
+
+_CALL = re.compile(r"\s*([\w.]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+class NoSuchStepError(Exception):
+    """A step was asked for that the model does not allow here; the message says why."""
+
+
+def split_call(text: str) -> tuple[str, list[str]]:
+    """The action and the texts of its arguments, split at commas outside of brackets."""
+    match = _CALL.fullmatch(text)
+    if match is None:
+        raise NoSuchStepError(f"`{text}` is no step: write it as `action(argument, _)`")
+    action, inside = match.groups()
+    return action, _arguments(inside) if inside and inside.strip() else []
+
+
+def _arguments(text: str) -> list[str]:
+    arguments, depth, begin = [], 0, 0
+    for at, character in enumerate(text):
+        if character in _OPENING:
+            depth += 1
+        elif character in _CLOSING:
+            depth -= 1
+        elif character == "," and depth == 0:
+            arguments.append(text[begin:at].strip())
+            begin = at + 1
+    return [*arguments, text[begin:].strip()]

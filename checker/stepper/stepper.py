@@ -1,0 +1,321 @@
+"""The stepper: initial states, possible and refused steps, expressions, and a path with undo and redo."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+from assay.checker.explain import explain, what_changed
+from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
+from assay.checker.interpreter.actions.outcome import Cut, Outcome, Stuck, Successor
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.interpreter.values.show import show_value
+from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.report import Explanation, State, Step, Trace
+from assay.checker.results.deadlock_reason import describe_guard
+from assay.checker.results.show_instance import pick_types, show_instance
+from assay.checker.saved_traces.replay import replay
+from assay.checker.saved_traces.saved_trace import SavedTrace, trace_from_json, trace_to_json
+from assay.checker.saved_traces.trace_file import read_trace
+from assay.checker.stepper.expression_reader import ExpressionReader
+from assay.checker.stepper.split_call import NoSuchStepError, split_call
+from assay.checker.stepper.steps import (
+    EvaluatedExpression,
+    PossibleStep,
+    PropertyValue,
+    RefusedGuard,
+    RefusedStep,
+)
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics.suggest import did_you_mean
+from assay.grammar.load import Loaded
+from assay.grammar.values import Value
+
+Wanted = Mapping[str, Value]
+"""Arguments by the names of an action's parameters; what is not named may be anything."""
+
+
+class Stepper:
+    """A path through a model, one step at a time.
+
+    It begins in no state: ``begin`` takes an initial one. ``state`` is the last state of the path.
+    """
+
+    def __init__(self, loaded: Loaded, spec: str = "") -> None:
+        self.loaded = loaded
+        self.spec = spec or loaded.kernel.name
+        self.model = Model(loaded.kernel)
+        self._path: list[Step] = []
+        self._undone: list[Step] = []
+        self._reader: ExpressionReader | None = None
+
+    # ------------------------------------------------------------------------------------------------ the path
+
+    @property
+    def kernel(self) -> k.Kernel:
+        """The kernel that is stepped through."""
+        return self.loaded.kernel
+
+    @property
+    def state(self) -> State:
+        """The state reached. Raises ``NoSuchStepError`` before ``begin``."""
+        if not self._path:
+            raise NoSuchStepError("no initial state is chosen yet")
+        return self._path[-1].state
+
+    @property
+    def trace(self) -> Trace:
+        """The path from its initial state."""
+        return Trace(tuple(self._path))
+
+    def initial_states(self) -> Iterator[PossibleStep]:
+        """The initial states, lazily and in the order of the model; equal ones with other picks stand each by itself."""
+        types = pick_types(self.kernel.init.body)
+        for outcome in self.model.init.outcomes():
+            if isinstance(outcome, Successor):
+                picked = ", ".join(f"{name} = {show_value(value, types[name])}" for name, value in outcome.picks)
+                text = f"initial state with {picked}" if picked else "initial state"
+                yield PossibleStep(Step(None, (), outcome.picks, outcome.state), text, ())
+
+    def begin(self, number: int = 0) -> PossibleStep:
+        """Begin a new path in the initial state of that number, counted from 0."""
+        first = next(islice(self.initial_states(), number, None), None)
+        if first is None:
+            raise NoSuchStepError(f"the model has no initial state number {number}")
+        self._path, self._undone = [first.step], []
+        return first
+
+    def take(self, step: PossibleStep) -> State:
+        """Go on by a step that ``possible`` listed for this state; steps that were undone are forgotten."""
+        self._path.append(step.step)
+        self._undone.clear()
+        return step.state
+
+    def undo(self) -> bool:
+        """Go back by one step; False in an initial state."""
+        if len(self._path) < 2:
+            return False
+        self._undone.append(self._path.pop())
+        return True
+
+    def redo(self) -> bool:
+        """Take again the step that was undone last; False if there is none."""
+        if not self._undone:
+            return False
+        self._path.append(self._undone.pop())
+        return True
+
+    def at(self, place: int) -> State:
+        """Go back to the step at a place of the path, counted from 0; what came later can be redone."""
+        if not 0 <= place < len(self._path):
+            raise NoSuchStepError(f"the path has no step {place}")
+        while len(self._path) > place + 1:
+            self.undo()
+        return self.state
+
+    # --------------------------------------------------------------------------------------------------- steps
+
+    def possible(self, action: str | None = None, wanted: Wanted | None = None) -> Iterator[PossibleStep]:
+        """The steps that are possible, lazily and in the order of the model; only those of an action, if one is given.
+
+        Steps that change nothing are listed too.
+        """
+        with deep_recursion(self.kernel):
+            for meaning, arguments in self._instances(action, wanted):
+                for outcome in meaning.outcomes(self.state, arguments):
+                    if isinstance(outcome, Successor):
+                        yield self._possible(meaning, arguments, outcome)
+
+    def refused(self, action: str | None = None, wanted: Wanted | None = None) -> Iterator[RefusedStep]:
+        """The instances that are not possible, lazily, each with the lines that refuse it.
+
+        Where an instance picks, the lines are those of the picks that come closest to being possible.
+        """
+        with deep_recursion(self.kernel):
+            for meaning, arguments in self._instances(action, wanted):
+                found = meaning.outcomes(self.state, arguments)
+                if not any(isinstance(outcome, Successor) for outcome in found):
+                    yield self._refused(meaning, arguments, found)
+
+    def find(self, action: str, wanted: Wanted | None = None) -> PossibleStep:
+        """The only possible step of an action with these arguments; raises ``NoSuchStepError`` saying why not."""
+        found = list(islice(self.possible(action, wanted), 2))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise NoSuchStepError(f"several steps fit: {found[0].text}, {found[1].text} …")
+        closest = min(self.refused(action, wanted), key=lambda each: len(each.guards), default=None)
+        if closest is None:
+            raise NoSuchStepError(f"`{action}` has no instance with these arguments")
+        reasons = "; ".join(f"{guard.label}: {guard.text}" for guard in closest.guards)
+        raise NoSuchStepError(f"`{closest.text}` is not possible: {reasons}")
+
+    def find_call(self, text: str) -> PossibleStep:
+        """The step written as ``elect(b1)`` or as its whole text, ``elect(b1) with q = {b1}``; ``_`` is any argument.
+
+        Raises ``NoSuchStepError``, and ``UnusableSpecError`` for an argument that is no expression.
+        """
+        name, _, written = text.partition(" with ")
+        action, wanted = self.read_call(name)
+        if not written:
+            return self.find(action, wanted)
+        found = next((each for each in self.possible(action, wanted) if each.text.endswith(f" with {written}")), None)
+        if found is None:
+            raise NoSuchStepError(f"`{text}` is not possible with these picks")
+        return found
+
+    def read_call(self, text: str) -> tuple[str, dict[str, Value]]:
+        """The action of ``elect(b1, _)``, and the arguments by name that are given."""
+        action, arguments = split_call(text)
+        meaning = self.model.actions.get(action)
+        if meaning is None or action not in self.kernel.next:
+            guess = did_you_mean(action, self.kernel.next)
+            raise NoSuchStepError(f"the model has no step `{action}`{f'; did you mean `{guess}`?' if guess else ''}")
+        if len(arguments) not in (0, len(meaning.names)):
+            raise NoSuchStepError(f"`{action}` has the parameters ({', '.join(meaning.names)})")
+        given = zip(meaning.names, arguments, strict=False)
+        return action, {name: self._argument(each) for name, each in given if each != "_"}
+
+    def _argument(self, text: str) -> Value:
+        found = self.evaluate(text)
+        if found.undefined is not None:
+            raise NoSuchStepError(f"`{text}` has no value: {found.undefined}")
+        return found.value
+
+    def _instances(self, action: str | None, wanted: Wanted | None) -> Iterator[tuple[ActionMeaning, Arguments]]:
+        for meaning in self.model.steps:
+            if action is None or meaning.node.name == action:
+                given = wanted or {}
+                if not given.keys() <= set(meaning.names):
+                    strange = next(name for name in given if name not in meaning.names)
+                    raise NoSuchStepError(f"`{meaning.node.name}` has no parameter `{strange}`")
+                choice = [given.get(name) for name in meaning.names]
+                matching = meaning.matching(choice, [n in given for n in meaning.names]) if given else meaning.instances
+                yield from ((meaning, arguments) for arguments in matching)
+        if action is not None and action not in self.kernel.next:
+            raise NoSuchStepError(f"the model has no step `{action}`")
+
+    def _possible(self, meaning: ActionMeaning, arguments: Arguments, outcome: Successor) -> PossibleStep:
+        step = Step(meaning.node.name, _named(meaning, arguments), outcome.picks, outcome.state)
+        text = show_instance(meaning.node, arguments, outcome.picks)
+        return PossibleStep(step, text, tuple(what_changed(self.state, outcome.state, self.kernel)))
+
+    def _refused(self, meaning: ActionMeaning, arguments: Arguments, found: list[Outcome]) -> RefusedStep:
+        guards = self._limits(meaning, found) or self._false_guards(meaning, arguments)
+        named = _named(meaning, arguments)
+        return RefusedStep(meaning.node.name, named, show_instance(meaning.node, arguments), guards)
+
+    def _limits(self, meaning: ActionMeaning, found: list[Outcome]) -> tuple[RefusedGuard, ...]:
+        """What cuts an instance, or leaves it without a value, where all its guards are true."""
+        limits: dict[RefusedGuard, None] = {}
+        for outcome in found:
+            if isinstance(outcome, Cut):
+                kind = "capacity" if outcome.label.startswith("capacity of ") else "bound"
+                limits[RefusedGuard(kind, outcome.label, "a limit of the model", meaning.node.span)] = None
+            elif isinstance(outcome, Stuck):
+                limits[RefusedGuard("undefined", "undefined", outcome.message, outcome.span)] = None
+        return tuple(limits)
+
+    def _false_guards(self, meaning: ActionMeaning, arguments: Arguments) -> tuple[RefusedGuard, ...]:
+        closest = min(meaning.false_guards(self.state, arguments), key=len, default=())
+        bound = dict(zip(meaning.names, arguments, strict=True))
+        guards = []
+        for false in closest:
+            label, text, span = describe_guard(false, self.loaded.sources)
+            if isinstance(false.node, k.Guard) and false.undefined is None:
+                guards.append(RefusedGuard("guard", label, text, span, self._explained(meaning, false.node, bound)))
+            else:
+                kind = "pick" if false.undefined is None else "undefined"
+                guards.append(RefusedGuard(kind, label, text, span))
+        return tuple(guards)
+
+    def _explained(self, meaning: ActionMeaning, guard: k.Guard, bound: dict[str, Value]) -> Explanation | None:
+        """The parts of a guard with their values; None where the guard reads a pick, whose value is not unique."""
+        frame = Frame(self.state, (), dict(bound))
+        for each in meaning.node.body:
+            if each is guard:
+                break
+            if isinstance(each, k.Let):
+                try:
+                    frame.locals[each.binder.name] = self.model.meaning(each.value)(frame)
+                except (Undefined, KeyError):
+                    continue
+        try:
+            return explain(self.model, guard, frame, self.loaded.sources)
+        except KeyError:
+            return None
+
+    # --------------------------------------------------------------------------------------------- expressions
+
+    def evaluate(self, text: str, place: int = -1) -> EvaluatedExpression:
+        """The value of an expression in the state at a place of the path; ``old(…)`` reads the state before it.
+
+        Raises ``UnusableSpecError`` for a text that is no expression of the spec.
+        """
+        if self._reader is None:
+            self._reader = ExpressionReader(self.loaded)
+        expr = self._reader.read(text)
+        try:
+            value: Value = self.model.meaning(expr)(self._frame(place))
+        except Undefined as undefined:
+            return EvaluatedExpression(expr.type, None, f"undefined: {undefined.message}", undefined.message)
+        return EvaluatedExpression(expr.type, value, show_value(value, expr.type))
+
+    def _frame(self, place: int = -1) -> Frame:
+        """The state at a place of the path, and the one before; the initial state is also the one before it."""
+        if not self._path:
+            raise NoSuchStepError("no initial state is chosen yet")
+        at = place % len(self._path)
+        return Frame(self._path[at].state, self._path[max(at - 1, 0)].state)
+
+    def properties(self) -> Iterator[PropertyValue]:
+        """The invariants in the state, and the transition properties on the last step."""
+        for each in self.kernel.properties:
+            if each.kind in ("invariant", "lemma") or (each.kind == "transition" and len(self._path) > 1):
+                yield self._property(each)
+
+    def _property(self, node: k.Property) -> PropertyValue:
+        frame = self._frame()
+        for conjunct in node.conjuncts:
+            try:
+                holds = bool(self.model.meaning(conjunct.condition)(frame))
+            except Undefined:
+                return PropertyValue(node.name, node.kind, None)
+            if not holds:
+                why = explain(self.model, conjunct, frame, self.loaded.sources)
+                return PropertyValue(node.name, node.kind, False, why)
+        return PropertyValue(node.name, node.kind, True)
+
+    # --------------------------------------------------------------------------------------------------- files
+
+    def save(self, path: Path, property_: str = "") -> None:
+        """Write the path as a saved trace, which ``load`` and ``assay replay`` read."""
+        data = trace_to_json(self.trace, self.kernel, self.spec, property_, self.loaded.overrides)
+        path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+    def load(self, path: Path) -> str | None:
+        """Follow a saved trace. Returns None, or why it could not be followed to its end; the path goes up to there.
+
+        Raises ``SpecError`` if the file is no saved trace.
+        """
+        return self._follow(read_trace(path))
+
+    def follow(self, trace: Trace) -> str | None:
+        """Follow a path of this model, or of another version of its spec, as ``load`` does."""
+        data = trace_to_json(trace, self.kernel, self.spec, "", self.loaded.overrides)
+        return self._follow(trace_from_json(data))
+
+    def _follow(self, saved: SavedTrace) -> str | None:
+        followed = replay(self.kernel, saved)
+        if not followed.trace.steps:
+            raise NoSuchStepError(followed.diverged or "the trace has no steps")
+        self._path, self._undone = list(followed.trace.steps), []
+        return followed.diverged
+
+
+def _named(meaning: ActionMeaning, arguments: Arguments) -> tuple[tuple[str, Value], ...]:
+    return tuple(zip(meaning.names, arguments, strict=True))
