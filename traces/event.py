@@ -9,7 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-Field = int | str | bool | None | tuple["Field", ...] | Mapping["Field", "Field"]
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A value in a line for which the language has none, such as a number with a fraction; the text says why.
+
+    It matters only where a rule needs it.
+    """
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Field = int | str | bool | None | Opaque | tuple["Field", ...] | Mapping["Field", "Field"]
 """A decoded field: an integer, a text, an absent value, a list (of a set or a sequence), or a mapping."""
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from assay.grammar.kernel.event_source import DEFAULT_SOURCE, EventSource
 from assay.traces.attribution.attribution import RunStream, attribute
 from assay.traces.attribution.node_identity import ClusterNode
 from assay.traces.event import Event, LogPosition, Notice
@@ -28,11 +29,12 @@ from assay.traces.table.statement_ids import StatementMemory
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read logs: further pattern files, and the limits on archives and on records."""
+    """How to read logs: further pattern files, the limits on archives and on records, and how lines become events."""
 
     pattern_files: tuple[Path | PatternFileText, ...] = ()
     expansion: ExpansionLimit = field(default_factory=ExpansionLimit)
     scan: ScanLimits = field(default_factory=ScanLimits)
+    source: EventSource = DEFAULT_SOURCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ def _left_unread(texts: Sequence[TextReading], why: str) -> Notice:
 
 def record_reader(catalogue: Catalogue, options: ReadOptions) -> RecordReader:
     """A reader of texts; one reader serves any number of them."""
-    return RecordReader(PatternMatcher(catalogue), options.scan)
+    return RecordReader(PatternMatcher(catalogue), options.scan, options.source)
 
 
 def log_reading(

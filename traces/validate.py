@@ -253,7 +253,7 @@ def check(
     plan = adapt_clause(plan, options)
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
     model = TraceModel(kernel, plan) if divided is None else TraceModel(divided.kernel, divided.plan_of_shared(plan))
-    read = EventBinder(model.plan, model.applies).read(parts.shared)
+    read = EventBinder(model.plan, model.applies, plan).read(parts.shared)
     compared = compared_events(model, parts.shared, read)
     search = TraceSearch(model, TraceHeads(compared))
     writer = ConditionPrinter(loaded.sources)
@@ -356,11 +356,16 @@ def conclude(
     """
     tally = total_of([shared.tally, *(each.tally for each in answers)])
     results = tuple(_decided(each.result, whole) for each in answers)
+    unread = [each for each in tally.unmapped if each.needed]
     checked = shared.checked or any(each.tally.used for each in answers)
     violations = (*shared.violations, *_violated(answers), *(whole.violations if whole is not None else ()))
     return Validation(
-        verdict=_verdict(shared, violations, results, whole, checked=checked),
-        reason=_reason(shared, violations, results, whole, checked=checked),
+        verdict=_verdict(
+            shared, violations, results, whole, checked=checked, unread=sum(each.count for each in unread)
+        ),
+        reason=_reason(
+            shared, violations, results, whole, checked=checked, unread=reason_of_unread(violations, unread)
+        ),
         kernel=shared.kernel,
         clause=shared.clause,
         counts=_counts(tally, shared.read),
@@ -380,6 +385,15 @@ def conclude(
         relaxed=() if _is_searched(whole) else shared.relaxed,
         whole=whole,
     )
+
+
+def reason_of_unread(violations: Sequence[LogViolation], unread: Sequence[Unread]) -> str | None:
+    """Why an answer is open if lines that a rule needs could not be read."""
+    if violations or not unread:
+        return None
+    first, count = unread[0], sum(each.count for each in unread)
+    lines = "1 line that a rule is about was" if count == 1 else f"{count:,} lines that rules are about were"
+    return f"{lines} not understood: {first.example}: {first.kind}: {first.reason}"
 
 
 def _is_searched(whole: ProductAnswer | None) -> bool:
@@ -429,6 +443,7 @@ def _verdict(
     whole: ProductAnswer | None,
     *,
     checked: bool,
+    unread: int,
 ) -> TraceVerdict:
     """The verdict, by precedence: a violation, nothing checked, something undecided, consistent."""
     if violations:
@@ -441,6 +456,7 @@ def _verdict(
         or shared.late
         or (whole is not None and whole.verdict is TraceVerdict.INCONCLUSIVE)
         or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
+        or unread > 0
     )
     return TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT
 
@@ -452,13 +468,16 @@ def _reason(
     whole: ProductAnswer | None,
     *,
     checked: bool,
+    unread: str | None,
 ) -> str | None:
     """Why the verdict is what it is; None where it speaks for itself."""
     if not checked and not violations:
-        return NOTHING_USED
+        return f"{NOTHING_USED}; {unread}" if unread else NOTHING_USED
     undecided = [result for result in results if result.verdict is TraceVerdict.INCONCLUSIVE]
     if shared.reason is not None:
         return shared.reason
+    if unread is not None:
+        return unread
     if violations:  # why other slices are undecided does not explain the violation
         return None
     if not undecided:

@@ -208,6 +208,13 @@ PROPERTIES = (
         "`slice` names a set parameter, whose elements the log's slices are; `at` stands only in a clause that has slices.",
     ),
     Code(
+        "E517",
+        "how an event is read",
+        "The block of `from events:` names keys of a line: `event`, `time`, `node`, `run`, `thread`, `sequence`, `message`, `level`, each once; "
+        '`field name = "key"` reads any other key as a field, one key a field. A time has a unit (`ns`, `us`, `ms`, `s`), is `iso`, or has a format. '
+        "`zone` is that of times without one. A field without a type in `on` has the type that `field … as T` gives.",
+    ),
+    Code(
         "E525",
         "abstract parameter without value",
         "A parameter of the abstract module without a default is bound by the refinement, as by an instance, or is a parameter of this module too.",

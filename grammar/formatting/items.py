@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
 from assay.grammar.formatting.line_breaks import INDENT, broken
@@ -82,6 +85,22 @@ def listed(depth: int, before: str, parts: Iterable[str], *places: Node | None) 
 def documentation(depth: int, doc: str | None) -> list[PrintedItem]:
     """The documentation string of a block, if it has one."""
     return [] if doc is None else [PrintedItem(depth, tuple(string_lines(doc)), NOWHERE)]
+
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def name_or_string(text: str) -> str:
+    """A name as it is; any other text, and a word of the language, as a string literal."""
+    return text if _PLAIN.fullmatch(text) and text not in reserved_words() else string_lines(text)[0]
+
+
+@cache
+def reserved_words() -> frozenset[str]:
+    """The words that the grammar does not accept as a name."""
+    grammar = resources.files("assay.grammar").joinpath("assay.lark").read_text(encoding="utf-8")
+    (words,) = re.findall(r"^NAME: /\(\?!\(\?:([a-z_|]*)\)", grammar, re.MULTILINE)
+    return frozenset((*words.split("|"), "_"))
 
 
 def string_lines(text: str) -> list[str]:

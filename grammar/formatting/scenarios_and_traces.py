@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from assay.grammar.formatting.expressions import POSTFIX, SUM, expression, fields
+from assay.grammar.formatting.expressions import POSTFIX, SUM, expression, fields, type_text
 from assay.grammar.formatting.items import (
     WIDTH,
     PrintedItem,
     documentation,
     line,
     listed,
+    name_or_string,
     opening,
     string_lines,
     with_expression,
@@ -22,6 +23,7 @@ from assay.grammar.syntax import (
     ActionMapping,
     Binding,
     Do,
+    DottedName,
     Ends,
     Expect,
     Expr,
@@ -42,9 +44,14 @@ from assay.grammar.syntax import (
     Scenario,
     ScenarioLine,
     Slice,
+    SourceDefault,
+    SourceField,
+    SourceItem,
+    SourceKey,
     ThreadLine,
     TraceClause,
     TraceLine,
+    TypeOfSource,
     Unnamed,
 )
 
@@ -152,8 +159,8 @@ def trace(node: TraceClause) -> list[PrintedItem]:
 def trace_line(node: TraceLine) -> list[PrintedItem]:
     """A line of a trace block."""
     match node:
-        case From(catalogue):
-            return [line(1, f"from {catalogue}", node)]
+        case From(catalogue, items):
+            return _source(catalogue, items, node)
         case On():
             return _on(node)
         case Ignore(events, reason):
@@ -163,7 +170,7 @@ def trace_line(node: TraceLine) -> list[PrintedItem]:
         case ThreadLine(events, reason):
             return [_with_reason("thread ", events, reason, node)]
         case Slice(of, slicing, since, renewed):
-            begins = "" if since is None else f" since {'new ' if renewed else ''}{since.text}"
+            begins = "" if since is None else f" since {'new ' if renewed else ''}{name_or_string(since.text)}"
             return [line(1, f"slice {of.text} by {', '.join(field.text for field in slicing)}{begins}", node)]
         case ReportLine(reported, severity, since, before, text):
             versions = ((word, each) for word, each in (("since", since), ("before", before)) if each is not None)
@@ -175,7 +182,7 @@ def trace_line(node: TraceLine) -> list[PrintedItem]:
         case Measure(name, own, text, condition):
             return [_titled(f"measure {name.text}", own, " ", text, condition, node)]
         case Noted(event, own, severity, text, condition):
-            return [_titled(f"note {event.text}", own, f" as {severity.text} ", text, condition, node)]
+            return [_titled(f"note {name_or_string(event.text)}", own, f" as {severity.text} ", text, condition, node)]
         case Hidden(actions, limit):
             ending = f"; at most {expression(limit, SUM, False)} between two pinned events"
             listing = listed(1, "hidden ", map(str, actions), node)
@@ -189,9 +196,64 @@ def trace_line(node: TraceLine) -> list[PrintedItem]:
             raise AssertionError(node)
 
 
+def _source(catalogue: DottedName, items: tuple[SourceItem, ...], node: TraceLine) -> list[PrintedItem]:
+    """A ``from`` line, or a ``from`` block; keys that shared a line still do."""
+    if not items:
+        return [line(1, f"from {catalogue}", node)]
+    return [
+        opening(1, f"from {catalogue}:", node),
+        *(line(2, "; ".join(map(_source_item, group)), *group) for group in _beside(items)),
+    ]
+
+
+def _beside(items: Iterable[SourceItem]) -> Iterator[tuple[SourceItem, ...]]:
+    for number, group in groupby(items, key=lambda each: each.span.line):
+        together = tuple(group)
+        if number > 0 and len("; ".join(map(_source_item, together))) + 8 <= WIDTH:
+            yield together
+        else:
+            yield from ((each,) for each in together)
+
+
+def _source_item(node: SourceItem) -> str:
+    match node:
+        case SourceKey(name, path, form):
+            wanted = "" if form is None else f" in {name_or_string(form)}"
+            return f"{name.text} = {string_lines(path)[0]}{wanted}"
+        case SourceField(name, path, times, divided, rounding, kind, default):
+            scale = f" * {times}" if times != 1 else ""
+            scale += f" // {divided}" if divided != 1 else ""
+            scale += "" if rounding is None else " rounded" if rounding == "nearest" else f" rounded {rounding}"
+            kept = "" if kind is None else f" as {type_text(kind)}"
+            kept += "" if default is None else f" else {_source_value(default)}"
+            return f"field {name.text} = {string_lines(path)[0]}{scale}{kept}"
+        case _:
+            raise AssertionError(node)
+
+
+def _source_value(node: SourceDefault) -> str:
+    match node.value:
+        case None:
+            return "none"
+        case bool(truth):
+            return "true" if truth else "false"
+        case str(text):
+            return string_lines(text)[0]
+        case int(number):
+            return str(number)
+        case _:
+            return "[]"
+
+
+def _event_fields(own: Iterable[Field]) -> Iterator[str]:
+    """Fields of an event; one whose type the ``from`` block gives has none here."""
+    for each in own:
+        yield each.name.text if isinstance(each.type, TypeOfSource) else fields([each])
+
+
 def _with_reason(head: str, events: tuple[Name, ...], reason: str, node: TraceLine) -> PrintedItem:
     """Events, and the reason why they are listed."""
-    listing = listed(1, head, (event.text for event in events), node)
+    listing = listed(1, head, (name_or_string(event.text) for event in events), node)
     first, *rest = string_lines(reason)
     return PrintedItem(1, (*listing.lines[:-1], f"{listing.lines[-1]} {first}", *rest), node.span)
 
@@ -213,7 +275,7 @@ def _titled(
 def _on(node: On) -> list[PrintedItem]:
     chosen = "" if node.condition is None else f" if {expression(node.condition)}"
     chosen = chosen if node.at is None else f" at {expression(node.at, SUM, False)}{chosen}"
-    *first, last = listed(1, "on ", (event.text for event in node.events), node).lines
+    *first, last = listed(1, "on ", (name_or_string(event.text) for event in node.events), node).lines
     *more, last = _with_fields(last, node.fields)
     first, last = [*first, *more], f"{last}{chosen}:"
     reaction = _reaction(node)
@@ -227,7 +289,7 @@ def _with_fields(head: str, event_fields: tuple[Field, ...]) -> list[str]:
     """The fields in parentheses, broken after a comma if they are too long."""
     if not event_fields:
         return [head]
-    *first, last = listed(1, f"{head}(", (fields([field]) for field in event_fields)).lines
+    *first, last = listed(1, f"{head}(", _event_fields(event_fields)).lines
     return [*first, f"{last})"]
 
 

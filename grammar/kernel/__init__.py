@@ -14,6 +14,7 @@ Rules that hold of every kernel and on which engines rely:
 
 from __future__ import annotations
 
+from assay.grammar.kernel.event_source import EventSource, FieldSource
 from assay.grammar.kernel.expressions import (
     ActionAtom,
     Aggregate,
@@ -134,9 +135,11 @@ __all__ = [
     "Endpoint",
     "Equal",
     "EventField",
+    "EventSource",
     "Expect",
     "Expr",
     "Fairness",
+    "FieldSource",
     "Filter",
     "For",
     "Generator",

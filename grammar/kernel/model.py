@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
+from assay.grammar.kernel.event_source import DEFAULT_SOURCE, EventSource
 from assay.grammar.kernel.expressions import Const, Expr, Local, Node, TypeDomain
 from assay.grammar.kernel.statements import Guard, Statement
 from assay.grammar.kernel.types import BOOL, AtomType, SetType, Sort, Type
@@ -248,7 +249,7 @@ class TracePlan(Node):
     """A trace clause.
 
     ``numbered`` are the actions that an update may be if its lines only report the outcome. ``threads`` are groups of
-    events whose lines are written by one thread of a process. After an action of ``ends`` the node that is its first
+    events whose lines are written by one thread of a process. ``source`` says how lines become events. After an action of ``ends`` the node that is its first
     argument writes nothing until it starts again.
     """
 
@@ -266,6 +267,7 @@ class TracePlan(Node):
     ends: tuple[str, ...] = ()
     measures: tuple[Measure, ...] = ()
     noted: tuple[Noted, ...] = ()
+    source: EventSource = DEFAULT_SOURCE
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.parsing.build_declarations import DeclarationBuilder, documentation
-from assay.grammar.parsing.builder import flat, nodes, texts
+from assay.grammar.parsing.builder import flat, nodes, string_value, texts
 from assay.grammar.syntax import (
     ActionMapping,
     Binding,
@@ -16,6 +16,7 @@ from assay.grammar.syntax import (
     Ends,
     Expect,
     Expr,
+    Field,
     From,
     Hidden,
     Ignore,
@@ -31,10 +32,20 @@ from assay.grammar.syntax import (
     Scenario,
     ScenarioLine,
     Slice,
+    SourceDefault,
+    SourceField,
+    SourceItem,
+    SourceKey,
     ThreadLine,
     TraceClause,
+    TypeOfSource,
     Unnamed,
 )
+
+
+def _word(text: object) -> str:
+    """The text of a name, or inside a string literal."""
+    return string_value(str(text)) if str(text).startswith('"') else str(text)
 
 
 class SpecBuilder(DeclarationBuilder):
@@ -92,8 +103,44 @@ class SpecBuilder(DeclarationBuilder):
     def from_(self, span: Span, children: list[Any]) -> From:
         return From(children[0], span=span)
 
-    def names(self, span: Span, children: list[Any]) -> tuple[Name, ...]:
+    def from_block(self, span: Span, children: list[Any]) -> From:
+        catalogue, *lines = children
+        return From(catalogue, tuple(item for line in lines for item in line), span=span)
+
+    def source_line(self, span: Span, children: list[Any]) -> tuple[SourceItem, ...]:
         return tuple(children)
+
+    def source_key(self, span: Span, children: list[Any]) -> SourceKey:
+        name, path, _, form = children
+        return SourceKey(name, string_value(path), None if form is None else _word(form), span=span)
+
+    def source_field(self, span: Span, children: list[Any]) -> SourceField:
+        name, path, _, times, _, divided, rounded, rounding, type_, default = children
+        by, part = (1 if each is None else int(each) for each in (times, divided))
+        how = None if rounded is None else "nearest" if rounding is None else str(rounding)
+        return SourceField(name, string_value(path), by, part, how, type_, default, span=span)
+
+    def source_value(self, span: Span, children: list[Any]) -> SourceDefault:
+        words = [str(child) for child in children]
+        if not words:
+            return SourceDefault((), span=span)
+        if words[0].startswith('"'):
+            return SourceDefault(string_value(words[0]), span=span)
+        known = {"true": True, "false": False, "none": None}
+        return SourceDefault(known[words[0]] if words[0] in known else int("".join(words)), span=span)
+
+    def event_name(self, span: Span, children: list[Any]) -> Name:
+        return Name(_word(children[0]), span=span)
+
+    def events(self, span: Span, children: list[Any]) -> tuple[Name, ...]:
+        return tuple(children)
+
+    def event_fields(self, span: Span, children: list[Any]) -> tuple[Field, ...]:
+        return nodes(children)
+
+    def event_field(self, span: Span, children: list[Any]) -> Field:
+        name, type_ = children
+        return Field(name, TypeOfSource(span=name.span) if type_ is None else type_, span=span)
 
     def on(self, span: Span, children: list[Any]) -> On:
         events, fields, at, condition, (steps, then, observed) = children
@@ -155,7 +202,10 @@ class SpecBuilder(DeclarationBuilder):
             clauses[name] = value
         if "file or thread" not in clauses:
             self.diagnostics.error(
-                "E023", span, "`order:` says whether the lines of a `file` or only those of a `thread` are in order"
+                "E023",
+                span,
+                "`order:` says whether the lines of a `file`, or only those of a `thread`, are in order; or the `lines` of"
+                " all nodes together, or what the numbers in `sequence` say",
             )
         unit = clauses.get("file or thread", "file")
         return OrderLine(unit, clauses.get("commit before line"), clauses.get("skew"), span=span)

@@ -103,9 +103,14 @@ from assay.grammar.syntax.traces import (
     OrderLine,
     ReportLine,
     Slice,
+    SourceDefault,
+    SourceField,
+    SourceItem,
+    SourceKey,
     ThreadLine,
     TraceClause,
     TraceLine,
+    TypeOfSource,
 )
 
 __all__ = [
@@ -190,6 +195,10 @@ __all__ = [
     "SetDisplay",
     "Show",
     "Slice",
+    "SourceDefault",
+    "SourceField",
+    "SourceItem",
+    "SourceKey",
     "StateBlock",
     "StateVariable",
     "Tabulate",
@@ -198,6 +207,7 @@ __all__ = [
     "TraceLine",
     "TypeAlias",
     "TypeExpr",
+    "TypeOfSource",
     "Unary",
     "UnaryOp",
     "Unnamed",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from assay.grammar.syntax.declarations import Declaration, Field
-from assay.grammar.syntax.expressions import DottedName, Expr, Name, Node
+from assay.grammar.syntax.expressions import DottedName, Expr, Name, Node, TypeExpr
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +15,52 @@ class TraceLine(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class SourceItem(Node):
+    """A part of a ``from`` block."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceKey(SourceItem):
+    """``time = "ts" in ns``: the key of a line that holds its event, node, time, …; ``form`` is the unit or format of a
+    time."""
+
+    name: Name
+    path: str
+    form: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDefault(Node):
+    """``else none``: the value of a field in lines that lack its key; a tuple is the empty list."""
+
+    value: int | str | bool | tuple[()] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceField(SourceItem):
+    """``field cents = "price" * 100 rounded as Cents else 0``: the key of a line that holds a field, and how its number
+    is scaled. ``rounding`` is "nearest", "up" or "down"."""
+
+    name: Name
+    path: str
+    times: int = 1
+    divided: int = 1
+    rounding: str | None = None
+    type: TypeExpr | None = None
+    default: SourceDefault | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class From(TraceLine):
-    """``from kafka``."""
+    """``from kafka``, or ``from events:`` with a block that says how an event is read."""
 
     catalogue: DottedName
+    items: tuple[SourceItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TypeOfSource(TypeExpr):
+    """The type of an event field that is written without one: that of the ``from`` block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +168,7 @@ class Noted(TraceLine):
 class OrderLine(TraceLine):
     """``order: file; commit before line within 50 ms; skew 5 ms``; times are milliseconds."""
 
-    unit: Literal["file", "thread"]
+    unit: Literal["file", "thread", "lines", "sequence"]
     commit_before_line: int | None
     skew: int | None
 

@@ -18,6 +18,7 @@ from assay.spark.logs.tasks import EVERYTHING, ClusterQuestion
 from assay.spark.logs.validate import WorkDivision, validating
 from assay.spark.session.session import require_pyspark
 from assay.traces.log_reader import ReadOptions
+from assay.traces.observe.model_size import source_of
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.patterns.catalogue import PatternFileText
 from assay.traces.result import Validation
@@ -100,12 +101,16 @@ def validate(  # noqa: PLR0913 - keyword arguments, each with a default
     Raises SpecError for logs or a spec that cannot be used, and if Spark fails.
     """
     require_pyspark()
+    chosen = _spec_selection(spec)
     question = ClusterQuestion(
-        spec=_spec_selection(spec),
+        spec=chosen,
         clause=clause,
         options=replace(DEFAULT_OPTIONS, skew=skew),
         scope=scope,
-        read=ReadOptions(tuple(PatternFileText(str(path), path.read_bytes()) for path in shapes)),
+        read=ReadOptions(
+            tuple(PatternFileText(str(path), path.read_bytes()) for path in shapes),
+            source=source_of(chosen.loaded, clause),
+        ),
         all_events=True,
     )
     with ExitStack() as kept:

@@ -168,12 +168,30 @@ def _properties() -> SearchStrategy[s.Declaration]:
 
 
 versions = st.none() | st.from_regex(r"[0-9]{1,2}(\.[0-9]{1,2}){0,2}", fullmatch=True)
+strings = st.from_regex(r"[a-z]{1,3}([.+ -][a-z0-9]{1,3}){0,2}", fullmatch=True)
+event_names = names | strings.map(s.Name)
+defaults = st.none() | (st.none() | st.booleans() | st.integers(-9, 9) | strings | st.just(())).map(s.SourceDefault)
+factors = st.integers(1, 1000)
+source_items: SearchStrategy[s.SourceItem] = st.builds(
+    s.SourceKey, names, strings, st.none() | st.sampled_from(("ns", "ms", "%d/%b %H:%M"))
+) | st.builds(
+    s.SourceField,
+    names,
+    strings,
+    factors,
+    factors,
+    st.none() | st.sampled_from(("nearest", "up", "down")),
+    st.none() | types,
+    defaults,
+)
+event_fields = fields | names.map(lambda name: s.Field(name, s.TypeOfSource()))
 trace_lines: SearchStrategy[s.TraceLine] = (
     paths.map(s.From)
+    | st.builds(s.From, paths, tuples(source_items, 1, 3))
     | st.builds(
         s.On,
-        tuples(names, 1, 2),
-        tuples(fields),
+        tuples(event_names, 1, 2),
+        tuples(event_fields),
         st.none() | small,
         st.none() | small,
         tuples(tuples(actions, 1, 2), 1, 2),
@@ -189,12 +207,12 @@ trace_lines: SearchStrategy[s.TraceLine] = (
     | st.builds(s.Ends, tuples(paths, 1, 2))
     | st.builds(s.Measure, names, tuples(fields), doc_texts.map(without_indentation), expressions)
     | st.builds(s.Noted, names, tuples(fields), names, doc_texts.map(without_indentation), expressions)
-    | st.builds(s.Ignore, tuples(names, 1, 3), doc_texts.map(without_indentation))
+    | st.builds(s.Ignore, tuples(event_names, 1, 3), doc_texts.map(without_indentation))
     | st.builds(s.Numbered, tuples(paths, 1, 2))
     | st.builds(s.Hidden, tuples(paths, 1, 2), small)
     | st.builds(
         s.OrderLine,
-        st.sampled_from(("file", "thread")),
+        st.sampled_from(("file", "thread", "lines", "sequence")),
         st.none() | st.integers(0, 999),
         st.none() | st.integers(0, 99),
     )

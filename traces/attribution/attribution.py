@@ -10,7 +10,8 @@ from assay.traces.attribution.log_author import Author, Owners
 from assay.traces.attribution.node_identity import ClusterNode, NodeFiles, RunSplitter, group_by_node, node_names
 from assay.traces.attribution.run_events import LogEvents
 from assay.traces.attribution.zookeeper_sessions import SessionTimeline
-from assay.traces.event import Event, Notice, ProcessRun
+from assay.traces.event import Event, Field, Notice, ProcessRun
+from assay.traces.input.events.decoder import JsonEvent
 from assay.traces.input.file_contents import FileReading
 
 
@@ -40,20 +41,59 @@ def attribute(readings: Sequence[FileReading], notices: list[Notice]) -> tuple[l
 def _json_streams(readings: Sequence[FileReading]) -> list[RunStream]:
     """The events of files of events (``docs/events.md``), one stream for each process run in each file."""
     names = node_names(dict.fromkeys(reading.origin.folder for reading in readings if reading.events))
-    found: dict[tuple[ProcessRun, str], list[Event]] = {}
+    found: dict[tuple[ProcessRun, str], list[tuple[JsonEvent, ProcessRun]]] = {}
     for reading in readings:
         for event in reading.events:
             run = ProcessRun(event.node or names[reading.origin.folder], event.run)
-            fields = {**event.fields, "node": run.node}
-            found.setdefault((run, reading.file), []).append(Event(event.kind, "", fields, event.record, run))
-    return [RunStream(run, file, EagerEvents(events)) for (run, file), events in found.items()]
+            log = _one_log(reading) or (run, reading.origin.stream)
+            found.setdefault(log, []).append((event, run))
+    return [
+        RunStream(run, file, EagerEvents(_event(event, run, file, own) for event, own in _by_sequence(events)))
+        for (run, file), events in found.items()
+    ]
+
+
+TOGETHER = ProcessRun("", 1)
+"""The writer of events whose order is that of one file of all nodes, or of one sequence of numbers."""
+
+
+def _one_log(reading: FileReading) -> tuple[ProcessRun, str] | None:
+    """The log that holds all events of a file in the order of what happened; None if the nodes are in no order."""
+    match reading.order:
+        case "lines":
+            return TOGETHER, reading.origin.stream
+        case "sequence":
+            return TOGETHER, "all files"
+        case _:
+            return None
+
+
+def _by_sequence(events: list[tuple[JsonEvent, ProcessRun]]) -> list[tuple[JsonEvent, ProcessRun]]:
+    """Events in the order of their numbers, if they have them; else in that of their lines."""
+    if any(event.sequence is None for event, _ in events):
+        return events
+    return sorted(events, key=lambda each: each[0].sequence or 0)
+
+
+def _event(event: JsonEvent, log: ProcessRun, stream: str, own: ProcessRun) -> Event:
+    """The event as one of a log; its own run is among its fields, for the log may be that of all nodes."""
+    fields: dict[str, Field] = {**event.fields, "node": own.node}
+    if log is TOGETHER:
+        fields.setdefault("run", str(own))
+    if log is TOGETHER and own.number > 1:
+        fields.setdefault("previous_run", str(ProcessRun(own.node, own.number - 1)))
+    return Event(event.kind, "", fields, event.record, log, "" if stream == event.record.place.file else stream)
 
 
 def _runs_by_node(streams: Iterable[RunStream]) -> dict[str, set[int]]:
     """The run numbers of each node."""
     found: dict[str, set[int]] = {}
     for stream in streams:
-        found.setdefault(stream.run.node, set()).add(stream.run.number)
+        if stream.run is TOGETHER:
+            for event in stream.events:
+                found.setdefault(str(event.fields["node"]), set()).add(1)
+        else:
+            found.setdefault(stream.run.node, set()).add(stream.run.number)
     return found
 
 

@@ -17,6 +17,7 @@ from assay.traces.attribution.colocated_zookeeper import KIND as SHARED
 from assay.traces.diagnosis.clock_estimates import APART
 from assay.traces.diagnosis.cluster_ids import cluster_spans, simultaneous
 from assay.traces.event import Event, Field, LogPosition, Notice, ProcessRun
+from assay.traces.input.events.json_lines import UNREAD_EVENT
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.pattern import START_ROLES
 from assay.traces.result import TraceVerdict, Validation
@@ -48,7 +49,7 @@ UNREAD = frozenset(
             "lines left out",
             "no such time",
             "no logger",
-            "not an event",
+            UNREAD_EVENT,
         ),
         *("interleaved nodes", "node unknown", SHARED, SILENCED),
     }
@@ -77,8 +78,18 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     """The answer in view of missing logs: neither a mismatch nor its absence is a proof then."""
     answer = replace(validation, notices=(*validation.notices, *missing))
     first_wrong = min((each.event.record.time or 0 for each in validation.violations), default=0)
-    doubtful = [*not_read(validation.notices), *(each for each in validation.notices if each.kind == APART)]
+    doubtful = [
+        *not_read(validation.notices),
+        *_undecoded(validation),
+        *(each for each in validation.notices if each.kind == APART),
+    ]
     unread = [each for each in doubtful if each.since is None or each.since - NEAR <= first_wrong]
+    unread_events = [each for each in validation.notices if each.kind == UNREAD_EVENT]
+    if unread_events and not missing and validation.verdict is TraceVerdict.CONSISTENT:
+        first = unread_events[0]
+        more = f", and {len(unread_events) - 1} more such notices" if len(unread_events) > 1 else ""
+        reason = f"lines that may be events were not read: {first.place}: {first.text}{more}"
+        return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
     if missing and validation.verdict is TraceVerdict.CONSISTENT:
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
         reason = f"{EXPLAINED}: {missing[0].text}{more}"
@@ -92,6 +103,13 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     reason = f"{what}, which may be why not every line has an explanation: {text}{more}"
     reason = reason if validation.reason is None else f"{reason}; {validation.reason}"
     return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
+
+
+def _undecoded(validation: Validation) -> Iterator[Notice]:
+    """Notices about events that a rule is about and that could not be decoded."""
+    for each in validation.unmapped:
+        if each.needed:
+            yield Notice(UNREAD_EVENT, each.example, f"{each.kind}: {each.reason}", each.since)
 
 
 def not_read(notices: Iterable[Notice]) -> list[Notice]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from assay.traces.event import LogPosition, Notice
-from assay.traces.input.json_events import JsonEvent
+from assay.traces.input.events.decoder import JsonEvent
 from assay.traces.input.lines.record_scanner import FileCounts
 from assay.traces.store.packed_records import PackedRecords
+
+EventOrder = Literal["file", "thread", "lines", "sequence"]
 
 
 @dataclass(slots=True)
@@ -43,7 +46,7 @@ class FileReading:
     """What one file holds, or one part of it. ``other`` counts the records of loggers that do not concern the protocol.
 
     ``nameless`` counts records that name no logger and were not recognised by their text. ``events`` are those of a
-    file of events (JSON). ``lacks`` is ``year`` or ``date`` if the timestamps lack it; times then count from the
+    file of events (JSON), and ``order`` says what their order means. ``lacks`` is ``year`` or ``date`` if the timestamps lack it; times then count from the
     beginning of ``timestamps.BASE_YEAR``.
     """
 
@@ -56,6 +59,7 @@ class FileReading:
     digest: bytes = b""
     lacks: str | None = None
     events: list[JsonEvent] = field(default_factory=list)
+    order: EventOrder = "file"
 
     @property
     def file(self) -> str:

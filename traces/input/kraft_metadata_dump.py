@@ -16,7 +16,9 @@ from types import MappingProxyType
 from typing import Any
 
 from assay.traces.event import Field, LogPosition, LogRecord, Notice
-from assay.traces.input.json_events import JsonEvent, JsonEvents, NoEventError, field_of, lines_of
+from assay.traces.input.events.decoder import JsonEvent, NoEventError
+from assay.traces.input.events.fields import as_field
+from assay.traces.input.events.json_lines import JsonEvents, lines_of
 from assay.traces.input.lines.record_scanner import ByteStream, FileCounts, ScanLimits
 
 _BATCH = re.compile(rb"baseOffset: \d{1,20} .{0,400}?partitionLeaderEpoch: (-?\d{1,20}) .{0,400}?isvalid: (true|false)")
@@ -126,7 +128,7 @@ class _Dump:
         names = {**_names()["fields"], **special.get("fields", {})}
         for key, value in _with_defaults(kind, data).items():
             number = key in special.get("fields", {}) and isinstance(value, str) and value.isdecimal()
-            fields[names.get(key, _snake(key))] = int(value[:20]) if number else field_of(value, key)
+            fields[names.get(key, _snake(key))] = int(value[:20]) if number else as_field(value)
         self._learn(kind, data)
         for each in _names()["name"]:
             if (name := self._names.get((each["field"], str(data.get(each["id"]))))) is not None:

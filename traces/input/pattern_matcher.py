@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePosixPath
 
+from assay.grammar.kernel.event_source import DEFAULT_SOURCE, EventSource
 from assay.traces.event import LogPosition
+from assay.traces.input.events.decoder import EventDecoder
+from assay.traces.input.events.json_lines import JsonEvents, holds_events, read_events
 from assay.traces.input.file_contents import FileReading, RecordOrigin
 from assay.traces.input.file_reader import FileJob
-from assay.traces.input.json_events import JsonEvents, holds_events, read_events
 from assay.traces.input.kraft_metadata_dump import is_dump, read_dump
 from assay.traces.input.lines.collector_prefix import find_prefixes
 from assay.traces.input.lines.json_log_lines import holds_lines
@@ -62,8 +65,9 @@ class _Hashed:
 class RecordReader:
     """Reads files with one catalogue of patterns."""
 
-    def __init__(self, matcher: PatternMatcher, limits: ScanLimits) -> None:
+    def __init__(self, matcher: PatternMatcher, limits: ScanLimits, source: EventSource = DEFAULT_SOURCE) -> None:
         self._matcher = matcher
+        self.source = source
         self._limits = limits
         self._loggers: dict[bytes, LoggerDispatch] = {}
         self.endings: dict[bytes, LoggerDispatch] = {}
@@ -80,8 +84,10 @@ class RecordReader:
         if not head:
             reading.note("empty file", start, "the file is empty")
             return [reading]
-        if holds_events(head):
-            return [self._read_events(read_events, stream, reading)]
+        decoder = EventDecoder(self.source)
+        if holds_events(head, decoder):
+            reading.order = self.source.order
+            return [self._read_events(partial(read_events, decoder=decoder), stream, reading)]
         if is_dump(head):
             return [self._read_events(read_dump, stream, reading)]
         prefixes = () if _is_binary(head) else find_prefixes(head)
@@ -167,9 +173,9 @@ class RecordReader:
             yield match_found(pasted.record, pasted.findings)
 
 
-def is_plain(head: bytes) -> bool:
+def is_plain(head: bytes, source: EventSource = DEFAULT_SOURCE) -> bool:
     """Whether a text with these first bytes consists of plain log lines, so that it may be read in parts."""
-    if not head or holds_events(head) or is_dump(head) or b"\x1b[" in head or holds_lines(head):
+    if not head or holds_events(head, EventDecoder(source)) or is_dump(head) or b"\x1b[" in head or holds_lines(head):
         return False
     return _has_record(head) if _is_binary(head) else not find_prefixes(head)
 

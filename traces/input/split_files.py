@@ -117,7 +117,7 @@ def join_pieces(
     """
     ordered = sorted(pieces, key=lambda piece: piece.number)
     head = b"".join(piece.beginning for piece in ordered)[:HEAD]
-    if not is_plain(head) or is_packed(head):
+    if not is_plain(head, reader.source) or is_packed(head):
         return None
     missing = size - sum(piece.size for piece in ordered)
     mark = BOM if missing in {len(BOM), len(BOM) - 1} else b""

@@ -12,7 +12,7 @@ from assay.grammar import kernel as k
 from assay.traces.event import Event
 from assay.traces.native_replay.encode_lines import EncodedStatements, KindsOfEvents, packed
 from assay.traces.native_replay.linear_order import LineQueue
-from assay.traces.observe.binding import NO_CONDITION, NO_RULE
+from assay.traces.observe.binding import NO_CONDITION, NO_RULE, undecoded
 from assay.traces.observe.binding_tally import BindingTally, Unread
 from assay.traces.search.driver import NEAR
 from assay.traces.store.record_block import Numbers
@@ -76,7 +76,27 @@ def tally_of(
         others = positions[~is_used[positions]]
         if not len(others):
             continue
-        reason = reasons.get(kind, NO_CONDITION if kind in spoken else NO_RULE)
-        unread = Unread(kind, reason, len(others), events[int(others[0])].record.place)
-        (unmapped if reason == NO_RULE else ignored).append(unread)
+        if kind in spoken and kind not in reasons:
+            wrong, kept = _undecoded(plan, kind, [events[at] for at in others.tolist()])
+            unmapped += wrong
+            ignored += kept
+            continue
+        unread = Unread(kind, reasons.get(kind, NO_RULE), len(others), events[int(others[0])].record.place)
+        (ignored if kind in reasons else unmapped).append(unread)
     return BindingTally(int(is_used.sum()), fields, (), tuple(ignored), tuple(unmapped))
+
+
+def _undecoded(plan: k.TracePlan, kind: str, events: Sequence[Event]) -> tuple[list[Unread], list[Unread]]:
+    """Of events that rules are about and that none used: those that cannot be read, and those that no condition fits."""
+    rules = [rule for rule in plan.rules if rule.event == kind]
+    counts: dict[str | None, list[Event]] = {}
+    for event in events:
+        counts.setdefault(undecoded(plan, event, rules), []).append(event)
+    wrong, kept = list[Unread](), list[Unread]()
+    for reason, own in counts.items():
+        first = own[0].record
+        if reason is None:
+            kept.append(Unread(kind, NO_CONDITION, len(own), first.place))
+        else:
+            wrong.append(Unread(kind, reason, len(own), first.place, needed=True, since=first.time))
+    return wrong, kept

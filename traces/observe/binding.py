@@ -6,24 +6,25 @@ have (a misfit); the clause ignores it; or no rule is about its kind.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
+from textwrap import shorten
 from typing import NamedTuple
 
 import numpy as np
 
+from assay.grammar.elaborate.scopes.type_relations import type_text
 from assay.grammar.identity_memo import IdentitySet
-from assay.grammar.kernel import TracePlan, TraceRule
+from assay.grammar.kernel import EventField, TracePlan, TraceRule
 from assay.grammar.values import Value
-from assay.traces.event import Event, Field, LogPosition
+from assay.traces.event import Event, Field, Opaque
 from assay.traces.observe.binding_tally import BindingTally, Misfit, Unread
 from assay.traces.observe.field_values import FieldMismatchError, OutOfRangeError, decode
 from assay.traces.observe.observation import Observation, fields_of, rules_by_kind
 from assay.traces.table.event_selection import Selection
-from assay.traces.table.statement_keys import StatementKeys, named_by
+from assay.traces.table.statement_keys import EVERY_SLICE, StatementKeys, named_by
 
 Condition = Callable[[TraceRule, Mapping[str, Value]], bool]
 """Decides whether a rule's ``if`` holds for the values of its fields, which are given by the names of their binders."""
@@ -48,6 +49,47 @@ class Bound:
 
 NO_RULE = "no rule of the trace clause speaks of it"
 NO_CONDITION = "no rule's fields and condition fit"
+
+READ_BY_CLAUSE = frozenset({"events", "text"})
+"""Catalogues in whose logs a rule's fields are those that the clause declares: a line that lacks one is a mistake.
+
+The fields of Kafka's lines differ by version, and a rule is about the lines that have them.
+"""
+
+
+def undecoded(plan: TracePlan, event: Event, rules: Sequence[TraceRule]) -> str | None:
+    """Why no rule can read an event that some rule is about; None if one can, whether its condition holds or not."""
+    if plan.catalogue not in READ_BY_CLAUSE:
+        return None
+    given = fields_of(event)
+    reasons: list[str] = []
+    for rule in rules:
+        wrong = next((text for field in rule.fields if (text := _unreadable(given, field)) is not None), None)
+        if wrong is None:
+            return None
+        reasons.append(wrong)
+    return reasons[0] if reasons else None
+
+
+def _unreadable(given: Mapping[str, Field], field: EventField) -> str | None:
+    """Why a field of a rule cannot be read; None if it can, or if it is out of range."""
+    if field.field == EVERY_SLICE and EVERY_SLICE not in given:
+        return "it lacks what names its slice"
+    if field.field not in given:
+        return f"it has no `{field.field}`"
+    value = given[field.field]
+    try:
+        decode(value, field.binder.type)
+    except FieldMismatchError:
+        what = (
+            str(value)
+            if isinstance(value, Opaque)
+            else f"is {shorten(repr(value), 60)}, which is no {type_text(field.binder.type)}"
+        )
+        return f"its `{field.field}` cannot be read: {what}"
+    except OutOfRangeError:
+        return None
+    return None
 
 
 def observe(event: Event, rule: TraceRule, condition: Condition) -> Observation | Misfit | None:
@@ -147,8 +189,11 @@ STATEMENTS_KEPT = 1 << 16
 class EventBinder:
     """Binds events to the rules of a clause. Equal statements of many lines are read and decoded once."""
 
-    def __init__(self, plan: TracePlan, condition: Condition) -> None:
+    def __init__(self, plan: TracePlan, condition: Condition, whole: TracePlan | None = None) -> None:
+        """``whole`` is the clause of which ``plan`` is the part about what all slices share."""
+        self._plan = plan
         self._rules = rules_by_kind(plan)
+        self._of_slices = rules_by_kind(whole) if whole is not None and whole.catalogue in READ_BY_CLAUSE else {}
         self._reasons = {known.event: known.reason for known in plan.ignored}
         self._condition = condition
         self._keys = StatementKeys(named_by(plan.rules))
@@ -167,12 +212,8 @@ class EventBinder:
                 fitting = [found for found in seen if isinstance(found, Observation)]
                 observations += fitting
                 misfits += [] if fitting else [found for found in seen if isinstance(found, Misfit)][:1]
-            elif event.kind in self._reasons:
-                ignored.add(event, self._reasons[event.kind])
-            elif rules is not None:
-                ignored.add(event, NO_CONDITION)
             else:
-                unmapped.add(event, NO_RULE)
+                self._count_unused(event, 1, ignored, unmapped)
         return Bound(tuple(observations), tuple(misfits), ignored.result(), unmapped.result())
 
     def read(self, events: Selection) -> Read:
@@ -195,14 +236,22 @@ class EventBinder:
                 fields += count * sum(len(rule.fields) for rule, _ in fitting)
             elif seen:
                 misfits += self.misfits(events.at(np.flatnonzero(events.numbers == number)))
-            elif example.kind in self._reasons:
-                ignored.add(example, self._reasons[example.kind], count)
-            elif rules is not None:
-                ignored.add(example, NO_CONDITION, count)
             else:
-                unmapped.add(example, NO_RULE, count)
+                self._count_unused(example, count, ignored, unmapped)
         tally = BindingTally(used + len(misfits), fields, tuple(misfits), ignored.result(), unmapped.result())
         return Read(views, tally)
+
+    def _count_unused(self, example: Event, count: int, ignored: _Counter, unmapped: _Counter) -> None:
+        """Count events that no rule reads."""
+        rules = self._rules.get(example.kind) or self._of_slices.get(example.kind)
+        if example.kind in self._reasons:
+            ignored.add(example, self._reasons[example.kind], count)
+        elif rules is None:
+            unmapped.add(example, NO_RULE, count)
+        elif (reason := undecoded(self._plan, example, rules)) is not None:
+            unmapped.add(example, reason, count, needed=True)
+        else:
+            ignored.add(example, NO_CONDITION, count)
 
     def without_repetitions(self, events: Selection, read: Read) -> list[Observation]:
         """The observations of the events without repetitions of one version (docs/design/equal-lines.md).
@@ -280,13 +329,14 @@ class _Counter:
     """Counts events by kind and reason, and keeps the first place of each."""
 
     def __init__(self) -> None:
-        self.counts: Counter[tuple[str, str]] = Counter()
-        self.places: dict[tuple[str, str], LogPosition] = {}
+        self.found: dict[tuple[str, str], Unread] = {}
 
-    def add(self, event: Event, reason: str, count: int = 1) -> None:
-        key = (event.kind, reason)
-        self.counts[key] += count
-        self.places.setdefault(key, event.record.place)
+    def add(self, event: Event, reason: str, count: int = 1, *, needed: bool = False) -> None:
+        known = self.found.get((event.kind, reason))
+        if known is None:
+            place, since = event.record.place, event.record.time if needed else None
+            known = Unread(event.kind, reason, 0, place, needed, since)
+        self.found[event.kind, reason] = replace(known, count=known.count + count)
 
     def result(self) -> tuple[Unread, ...]:
-        return tuple(Unread(*key, count, self.places[key]) for key, count in sorted(self.counts.items()))
+        return tuple(unread for _, unread in sorted(self.found.items(), key=itemgetter(0)))

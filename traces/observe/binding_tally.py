@@ -23,12 +23,16 @@ class Misfit:
 class Unread:
     """The events of one kind that this clause does not use: the reason, how many they are, and where the first of them
     is.
+
+    If they are ``needed``, a rule is about them and could not read them; ``since`` is when the first was written.
     """
 
     kind: str
     reason: str
     count: int
     example: LogPosition
+    needed: bool = False
+    since: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

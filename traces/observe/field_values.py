@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from assay.grammar.identity_memo import IdentityMemo
@@ -127,9 +128,25 @@ def _variant(value: Field, variants: tuple[t.VariantType, ...]) -> VariantValue:
 
 
 def _record(value: Field, fields: tuple[t.FieldType, ...]) -> RecordValue:
-    if not isinstance(value, Mapping) or any(field.name not in value for field in fields):
+    if not isinstance(value, Mapping):
         raise FieldMismatchError
-    return RecordValue(tuple(decode(value[field.name], field.type) for field in fields))
+    return RecordValue(tuple(decode(value[key_of(field.name, value)], field.type) for field in fields))
+
+
+def key_of(name: str, value: Mapping[Field, Field]) -> Field:
+    """The key of an object for a field of a record: the same word, or else the only one that differs in case and signs
+    between words (``Term``, ``prev-index`` and ``prevIndex`` for ``prev_index``). Raises ``FieldMismatchError``.
+    """
+    if name in value:
+        return name
+    like = [key for key in value if isinstance(key, str) and _plain(key) == _plain(name)]
+    if len(like) != 1:
+        raise FieldMismatchError
+    return like[0]
+
+
+def _plain(word: str) -> str:
+    return word.replace("_", "").replace("-", "").lower()
 
 
 def _parts(value: Field) -> tuple[Field, ...]:
@@ -203,7 +220,8 @@ def needs(value: Field, type_: t.Type) -> Iterator[Named | Reached]:
                 yield from needs(part, item)
         case t.RecordType(_, fields) if isinstance(value, Mapping):
             for field in fields:
-                yield from needs(value.get(field.name), field.type)
+                with suppress(FieldMismatchError):
+                    yield from needs(value[key_of(field.name, value)], field.type)
         case _:
             return
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Note, Span, SpecError
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.event_source import DEFAULT_SOURCE
 from assay.grammar.load import Loaded, log_kernel
 from assay.traces.event import Event
 from assay.traces.observe.field_values import Named, Reached, needs
@@ -38,6 +39,12 @@ def trace_plan(kernel: k.Kernel, name: str | None) -> k.TracePlan:
         wanted = f"trace clause `{name}`" if name else "single trace clause"
         raise SpecError([Diagnostic(NO_CLAUSE, _place(kernel), f"{kernel.name} has no {wanted}; it has {names}")])
     return found[0]
+
+
+def source_of(loaded: Loaded | None, clause: str | None) -> k.EventSource:
+    """How lines become events, for a clause of a spec; the default where the lines decide which clause is used."""
+    found = [] if loaded is None else [plan for plan in loaded.kernel.traces if clause in (None, plan.name)]
+    return found[0].source if len(found) == 1 else DEFAULT_SOURCE
 
 
 def _place(kernel: k.Kernel) -> Span:

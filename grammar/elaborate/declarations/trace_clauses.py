@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from string import Formatter
 from typing import Literal, TypeVar
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.elaborate.declarations.bare_action_names import action_named
+from assay.grammar.elaborate.declarations.event_sources import CODE, SourceReader
 from assay.grammar.elaborate.declarations.scenarios import StepReader
 from assay.grammar.elaborate.expressions.dispatch import (
     action_reference,
@@ -17,16 +18,24 @@ from assay.grammar.elaborate.expressions.dispatch import (
     elaborate_condition,
     elaborate_expression,
 )
-from assay.grammar.elaborate.expressions.locals import declare
+from assay.grammar.elaborate.expressions.locals import check_new
 from assay.grammar.elaborate.modules.declare import report_repeated
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
-from assay.grammar.elaborate.modules.type_declarations import elaborate_type
+from assay.grammar.elaborate.modules.type_declarations import ERROR, elaborate_type
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import failed
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import place_label
-from assay.grammar.elaborate.scopes.scope import ModuleEntity, Scope, SortEntity
+from assay.grammar.elaborate.scopes.rewrite import pieces
+from assay.grammar.elaborate.scopes.scope import (
+    ActionEntity,
+    ModuleEntity,
+    Scope,
+    SortEntity,
+    StateEntity,
+    ValueEntity,
+)
 from assay.grammar.elaborate.types.constant_folding import constant
 from assay.grammar.kernel.types import INT, AtomType, Type
 
@@ -38,6 +47,7 @@ SLICE = "slice"
 """The field that is the element of a slice."""
 
 REPEATED = {syntax.On, syntax.Ignore, syntax.ThreadLine, syntax.ReportLine, syntax.Measure, syntax.Noted}
+RENAME = 'read the field under another name: `field other = "key"` in a `from events:` block'
 SEVERITIES: tuple[Literal["risk", "known"], ...] = ("risk", "known")
 
 
@@ -111,6 +121,11 @@ def _without(inherited: list[Placed], own: tuple[syntax.TraceLine, ...]) -> Iter
                     yield unit, line
 
 
+def _stays_visible(name: str, scope: Scope) -> bool:
+    """Whether a field may have the name of something else: of what is not read where the field is."""
+    return name not in scope.locals and isinstance(scope.own.get(name), StateEntity | ActionEntity)
+
+
 @dataclass(frozen=True, slots=True)
 class ClausePlan:
     """One clause: its lines, each with its module."""
@@ -120,12 +135,16 @@ class ClausePlan:
     steps: StepReader
     diagnostics: Diagnostics
     slicing: kernel.Slicing | None = None
+    source: kernel.EventSource = field(default_factory=kernel.EventSource)
+    types: Mapping[str, Type] = field(default_factory=dict)
+    """The types that the ``from`` block gives to fields."""
 
     def plan(self, trace: syntax.TraceClause) -> kernel.TracePlan:
         """The kernel's plan."""
         reported = tuple(self._reported())
         steps = replace(self.steps, reported=frozenset(each.action for each in reported))
-        return replace(self, steps=steps, slicing=self._slicing())._plan(trace, reported)
+        source, types = self._source_types()
+        return replace(self, steps=steps, slicing=self._slicing(), source=source, types=types)._plan(trace, reported)
 
     def _plan(self, trace: syntax.TraceClause, reported: tuple[kernel.Reported, ...]) -> kernel.TracePlan:
         rules = tuple(self._rules())
@@ -135,6 +154,7 @@ class ClausePlan:
                     "E515", rule.at.span, "`at` numbers steps of a slice, and this clause has no `slice`"
                 )
         hidden, limit = self._hidden()
+        measures, noted = tuple(self._measures()), tuple(self._noted())
         return kernel.TracePlan(
             trace.name.text,
             self._catalogue(trace),
@@ -148,9 +168,18 @@ class ClausePlan:
             tuple(frozenset(e.text for e in line.events) for _, line in self._of(syntax.ThreadLine)),
             reported,
             self._ends(),
-            tuple(self._measures()),
-            tuple(self._noted()),
+            measures,
+            noted,
+            replace(self.source, needed=self._needed((*rules, *measures, *noted))),
             span=trace.span,
+        )
+
+    def _needed(self, lines: Iterable[kernel.TraceRule | kernel.Measure | kernel.Noted]) -> frozenset[str]:
+        """The fields of events that the clause names."""
+        named = {each.field for line in lines for each in line.fields}
+        sliced = self.slicing
+        return frozenset(
+            named if sliced is None else {*named, *sliced.fields, *((sliced.identity,) if sliced.identity else ())}
         )
 
     def _of(self, kind: type[LineT]) -> list[tuple[Unit, LineT]]:
@@ -163,6 +192,21 @@ class ClausePlan:
             first = Note("first given here", found[0][1].span)
             self.diagnostics.error("E507", again.span, f"`{name}` is given twice", first)
         return found[0] if found else None
+
+    def _source_types(self) -> tuple[kernel.EventSource, Mapping[str, Type]]:
+        """How lines become events, and the types that the ``from`` block gives to fields."""
+        found = self._of(syntax.From)
+        if not found:
+            return kernel.EventSource(), {}
+        unit, line = found[0]
+        reader = SourceReader(unit.scope, self.diagnostics)
+        source = reader.read(line)
+        order = self._of(syntax.OrderLine)
+        source = replace(source, order=order[0][1].unit if order else "file")
+        if source.order == "sequence" and source.path("sequence") is None:
+            text = "`order: sequence` needs the key of the numbers: `sequence = …` in a `from events:` block"
+            self.diagnostics.error(CODE, order[0][1].span, text)
+        return source, reader.types
 
     def _catalogue(self, trace: syntax.TraceClause) -> str:
         source = self._once(syntax.From, "from")
@@ -275,6 +319,7 @@ class ClausePlan:
             condition, scope = found.expr, found.when_true.allowing(state=True)
         resumes = line.events[0].text == kernel.GAP
         steps = tuple(tuple(self._calls(each, scope, fresh, resumes=resumes)) for each in line.steps)
+        self._check_unambiguous(unit.scope, line)
         then = (
             None
             if line.then is None
@@ -289,14 +334,38 @@ class ClausePlan:
         self, scope: Scope, given: tuple[syntax.Field, ...], fresh: Fresh
     ) -> tuple[Scope, tuple[kernel.EventField, ...]]:
         fields = []
-        for field in given:
-            type_ = elaborate_type(field.type, scope, self.diagnostics)
+        for each in given:
+            type_ = self._type(each, scope)
             context = Context(scope, self.diagnostics, fresh, elaborate)
-            local, scope = declare(
-                field.name, type_, context, "a field is called as in the log: give the other another name"
-            )
-            fields.append(kernel.EventField(self._source(field.name, type_), local, span=field.span))
+            if not _stays_visible(each.name.text, scope):
+                check_new(each.name, context, RENAME)
+            local = kernel.Local(type_, fresh(each.name.text), span=each.name.span)
+            scope = scope.bind(each.name.text, ValueEntity(local, each.name.span))
+            fields.append(kernel.EventField(self._source(each.name, type_), local, span=each.span))
         return scope, tuple(fields)
+
+    def _type(self, given: syntax.Field, scope: Scope) -> Type:
+        """The type of an event field: as written, or that of the ``from`` block."""
+        if not isinstance(given.type, syntax.TypeOfSource):
+            return elaborate_type(given.type, scope, self.diagnostics)
+        if given.name.text not in self.types:
+            text = f"`{given.name.text}` has no type: write one, or one in the `from` block (`field … as T`)"
+            self.diagnostics.error(CODE, given.span, text)
+            return ERROR
+        return self.types[given.name.text]
+
+    def _check_unambiguous(self, scope: Scope, line: syntax.On) -> None:
+        """Report a name in ``then`` or ``observe`` that is both a field of the event and a state variable.
+
+        Elsewhere in a rule no state is read, so that such a name is the field's.
+        """
+        fields = {each.name.text: each for each in line.fields if _stays_visible(each.name.text, scope)}
+        for expr in (each for each in (line.then, line.observe) if each is not None):
+            for name in (each.name for each in pieces(expr) if isinstance(each, syntax.Ref)):
+                if name.text in fields and isinstance(scope.own[name.text], StateEntity):
+                    note = Note("the field", fields[name.text].span)
+                    text = f"`{name.text}` may be the field of the line or the state variable"
+                    self.diagnostics.error("E104", name.span, text, note, RENAME)
 
     def _source(self, name: syntax.Name, type_: Type) -> str:
         """The field of an event that a name stands for; if a single field names the slice, the slice."""
@@ -376,4 +445,6 @@ class ClausePlan:
         if found is None:
             return kernel.Ordering()
         order = found[1]
-        return kernel.Ordering(order.unit, order.commit_before_line, order.skew or 0, span=order.span)
+        # Where the reader puts all lines in one order, they are those of one file.
+        unit: Literal["file", "thread"] = "thread" if order.unit == "thread" else "file"
+        return kernel.Ordering(unit, order.commit_before_line, order.skew or 0, span=order.span)

@@ -10,7 +10,7 @@ from assay.grammar.elaborate.expressions.arguments import arranged
 from assay.grammar.elaborate.expressions.name_resolution import describe, resolve
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import failed
-from assay.grammar.elaborate.scopes.scope import ActionEntity, span_of
+from assay.grammar.elaborate.scopes.scope import ActionEntity, Entity, span_of
 from assay.grammar.elaborate.types.coercion import convert
 from assay.grammar.kernel.types import Type
 
@@ -30,7 +30,7 @@ class ActionReference:
 def refer(expr: syntax.Expr, cx: Context) -> ActionReference | None:
     """The referenced action, each argument within the range of its parameter; None after an error."""
     called = expr if isinstance(expr, syntax.Call) else None
-    entity = resolve(expr if called is None else called.function, cx)
+    entity = _action(expr if called is None else called.function, cx)
     if entity is None:
         return None
     if not isinstance(entity, ActionEntity):
@@ -51,6 +51,13 @@ def refer(expr: syntax.Expr, cx: Context) -> ActionReference | None:
     if failed(*(argument for argument in arguments if argument is not None)):
         return None
     return ActionReference(entity, (*index, *arguments))
+
+
+def _action(expr: syntax.Expr, cx: Context) -> Entity | None:
+    """What the name denotes; an action of the module is not hidden by a local of its name, which could not stand
+    here."""
+    own = cx.scope.own.get(expr.name.text) if isinstance(expr, syntax.Ref) else None
+    return own if isinstance(own, ActionEntity) else resolve(expr, cx)
 
 
 def _argument(expr: syntax.Expr, wanted: Type, cx: Context) -> kernel.Expr | None:

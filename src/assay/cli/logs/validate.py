@@ -39,7 +39,7 @@ from assay.traces.diagnosis.node_settings import Overview, overview
 from assay.traces.diagnosis.redact import Redaction, redacted
 from assay.traces.event import Event
 from assay.traces.log_reader import LogReading, ReadOptions, read_logs
-from assay.traces.observe.model_size import trace_plan
+from assay.traces.observe.model_size import source_of, trace_plan
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import Validation
 from assay.traces.scope import known_ids
@@ -181,7 +181,7 @@ def validate(
         doing("the spec was loaded")
         named = None if spec is None else _with_clause(load(spec, model, bound), clause)
         doing("logs were read")
-        reading = read_logs(paths, ReadOptions(pattern_files=shapes))
+        reading = read_logs(paths, ReadOptions(pattern_files=shapes, source=source_of(named, clause)))
         _refuse_unknown(topics, reading, redact=redact)
         reading, scope, stories = _renamed(reading, scope, stories) if redact else (reading, scope, stories)
         show(f"validating {sum(reading.kinds.values()):,} events")

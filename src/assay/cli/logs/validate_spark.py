@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -30,6 +30,7 @@ from assay.report.logs.validation_object import junit_of_validation, validation_
 from assay.report.logs.validation_text import validation_lines
 from assay.spark.logs.spec_for_cluster import SpecSelection
 from assay.traces.log_reader import ReadOptions
+from assay.traces.observe.model_size import source_of
 from assay.traces.options import Options
 from assay.traces.patterns.catalogue import PatternFileText
 from assay.traces.scoped_validate import AnswerScope
@@ -127,7 +128,7 @@ def _answers(
         question.clause,
         question.options,
         question.scope,
-        replace(ReadOptions(), pattern_files=shapes),
+        ReadOptions(pattern_files=shapes, source=source_of(question.spec.loaded, question.clause)),
         question.redact,
         all_events=output.html is not None or output.tables is not None,
     )

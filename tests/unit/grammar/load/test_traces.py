@@ -98,12 +98,92 @@ def test_mistakes_in_a_clause_are_reported(codes_of: CodesOf, lines: tuple[str, 
     assert sorted(codes_of(SPEC + "trace logs:\n" + block)) == codes
 
 
-def test_a_field_keeps_the_name_that_it_has_in_the_log() -> None:
+def test_a_field_may_be_called_as_a_state_variable_or_an_action() -> None:
+    text = "trace logs:\n    from kafka\n    on A(owner: Broker, lose: Broker) if owner == b1: elect(owner, _); lose\n"
+    rule = load_text(SPEC + text.replace("b1", "lose")).kernel.traces[0].rules[0]
+    assert [field.field for field in rule.fields] == ["owner", "lose"]
+    assert [call.action for step in rule.steps for call in step] == ["elect", "lose"]
+
+
+@pytest.mark.parametrize(
+    "line", ["on A(owner: Broker): lose then owner == none", "on A(owner: Broker): observe owner == none"]
+)
+def test_where_the_state_is_read_such_a_field_is_renamed(line: str) -> None:
     with pytest.raises(SpecError) as caught:
-        load_text(SPEC + "trace logs:\n    from kafka\n    on A(epoch: Epoch): lose\n")
-    (found,) = caught.value.diagnostics
-    advice = "a field is called as in the log: give the other another name"
-    assert (found.code, found.notes[-1].message) == ("E104", advice)
+        load_text(SPEC + f"trace logs:\n    from kafka\n    {line}\n")
+    assert ("E104", "read the field under another name") in {
+        (found.code, found.notes[-1].message.partition(":")[0]) for found in caught.value.diagnostics
+    }
+
+
+def test_a_field_is_not_called_as_a_type_or_a_parameter(codes_of: CodesOf) -> None:
+    assert codes_of(SPEC + "trace logs:\n    from kafka\n    on A(Epoch: Epoch): lose\n") == ["E104"]
+
+
+SOURCE = """trace logs:
+    from events:
+        event = "event.name"; node = "nid"; time = "ts" in ns
+        zone = "Europe/Berlin"; sequence = "n"
+        field n = "state.epoch" * 100 // 3 rounded down as Epoch else 0
+    order: sequence
+    on "became leader"(b: Broker, n): elect(b, n)
+"""
+
+
+def test_a_block_says_how_an_event_is_read() -> None:
+    plan = load_text(SPEC + SOURCE).kernel.traces[0]
+    source, (rule,) = plan.source, plan.rules
+    assert {source.path(key) for key in ("event", "node", "time", "sequence", "run")} == {
+        "event.name",
+        "nid",
+        "ts",
+        "n",
+        "run",
+    }
+    assert (source.time_form, source.zone, source.order) == ("ns", "Europe/Berlin", "sequence")
+    (field,) = source.fields
+    assert (field.path, field.times, field.divided, field.rounding) == ("state.epoch", 100, 3, "down")
+    assert (field.optional, field.default) == (True, 0)
+    assert source.needed == {"b", "n"}
+    assert (rule.event, [each.field for each in rule.fields]) == ("became leader", ["b", "n"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "codes"),
+    [
+        ('tiem = "ts"', ["E517"]),
+        ('node = "a"; node = "b"', ["E517"]),
+        ('node = "a..b"', ["E517"]),
+        ('node = ""', ["E517"]),
+        ('node = "a" in ns', ["E517"]),
+        ('time = "ts" in fortnights', ["E517"]),
+        ('zone = "Europe/Atlantis"', ["E517"]),
+        ('field e = "a"; field e = "b"', ["E517"]),
+        ('node = "a"; field node = "b"', ["E517"]),
+        ('field e = "a" // 0', ["E517"]),
+        ('field e = "a" rounded sideways', ["E517"]),
+        ('field e = "a" as Nothing', ["E101"]),
+    ],
+)
+def test_mistakes_in_a_block_are_reported(codes_of: CodesOf, wrong: str, codes: list[str]) -> None:
+    assert (
+        codes_of(SPEC + f"trace logs:\n    from events:\n        {wrong}\n    on A(b: Broker): elect(b, _)\n") == codes
+    )
+
+
+def test_only_events_and_text_have_a_block(codes_of: CodesOf) -> None:
+    text = 'trace logs:\n    from kafka:\n        node = "a"\n    on A(b: Broker): elect(b, _)\n'
+    assert codes_of(SPEC + text) == ["E517"]
+
+
+def test_a_field_without_type_has_one_in_the_block(codes_of: CodesOf) -> None:
+    assert codes_of(SPEC + "trace logs:\n    from events\n    on A(b): elect(b, _)\n") == ["E517"]
+
+
+def test_an_order_by_numbers_needs_their_key(codes_of: CodesOf) -> None:
+    assert codes_of(SPEC + "trace logs:\n    from events\n    on A(b: Broker): elect(b, _)\n    order: sequence\n") == [
+        "E517"
+    ]
 
 
 def test_two_clauses_have_two_names(codes_of: CodesOf) -> None:

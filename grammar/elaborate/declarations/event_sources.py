@@ -1,0 +1,133 @@
+"""``from`` blocks of trace clauses: how the lines of a file become events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from zoneinfo import ZoneInfo, available_timezones
+
+from assay.grammar import kernel, syntax
+from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
+from assay.grammar.diagnostics.suggest import did_you_mean
+from assay.grammar.elaborate.modules.type_declarations import elaborate_type
+from assay.grammar.elaborate.scopes.scope import Scope
+from assay.grammar.kernel.event_source import DEFAULT_KEYS, TIME_UNITS, FieldSource, Rounding
+from assay.grammar.kernel.types import Type
+
+CODE = "E517"
+KEYS = (*DEFAULT_KEYS, "sequence", "zone")
+"""What a ``from`` block can say of the origin and the order of an event."""
+
+READ_BY_BLOCK = frozenset({"events", "text"})
+"""The catalogues whose events a block describes."""
+
+ISO = "iso"
+_FORMS = {"µs": "us", "μs": "us", "iso8601": ISO, "rfc3339": ISO, "iso": ISO, **{unit: unit for unit in TIME_UNITS}}
+_OFFSET = re.compile(r"[+-]\d\d:?\d\d")
+_ROUNDINGS: tuple[Rounding, ...] = ("nearest", "up", "down")
+
+
+@dataclass(slots=True)
+class SourceReader:
+    """Reads one ``from`` block. ``types`` are those that the block gives to fields."""
+
+    scope: Scope
+    diagnostics: Diagnostics
+    types: dict[str, Type] = field(default_factory=dict)
+
+    def read(self, line: syntax.From) -> kernel.EventSource:
+        """The source that the block describes; without a block that of ``docs/events.md``."""
+        if line.items and str(line.catalogue) not in READ_BY_BLOCK:
+            what = f"`from {line.catalogue}` takes no block: only lines of `events` and of `text` are read by one"
+            self.diagnostics.error(CODE, line.catalogue.span, what)
+        keys = self._keys([each for each in line.items if isinstance(each, syntax.SourceKey)])
+        fields = tuple(self._fields([each for each in line.items if isinstance(each, syntax.SourceField)], keys))
+        paths = {name: key.path for name, key in keys.items() if name != "zone"}
+        form = self._form(keys["time"]) if "time" in keys else None
+        zone = self._zone(keys["zone"]) if "zone" in keys else None
+        return kernel.EventSource(
+            tuple((DEFAULT_KEYS | paths).items()), frozenset(keys), form, zone, fields, span=line.span
+        )
+
+    def _keys(self, items: list[syntax.SourceKey]) -> dict[str, syntax.SourceKey]:
+        found: dict[str, syntax.SourceKey] = {}
+        for item in items:
+            name = item.name.text
+            if name not in KEYS:
+                guess = did_you_mean(name, KEYS)
+                known = f"a line states the {', '.join(KEYS)} of an event"
+                advice = f"any other key is a field: `field {name} = …`"
+                self._wrong(
+                    item.name, f"`{name}` is none of them: {known}", guess and f"did you mean `{guess}`?", advice
+                )
+            elif name in found:
+                first = Note("first given here", found[name].span)
+                self.diagnostics.error(CODE, item.span, f"`{name}` is given twice", first)
+            else:
+                found[name] = item
+            self._check_path(item, item.path)
+            if item.form is not None and name != "time":
+                self._wrong(item, f"only a time has a unit or a format, and `{name}` has none")
+        return found
+
+    def _fields(self, items: list[syntax.SourceField], keys: Mapping[str, syntax.SourceKey]) -> Iterator[FieldSource]:
+        first: dict[str, syntax.SourceField | syntax.SourceKey] = dict(keys)
+        for item in items:
+            name = item.name.text
+            if name in first:
+                note = Note("first given here", first[name].span)
+                self.diagnostics.error(CODE, item.span, f"two keys are read as the field `{name}`", note)
+            first.setdefault(name, item)
+            self._check_path(item, item.path)
+            if item.type is not None:
+                self.types[name] = elaborate_type(item.type, self.scope, self.diagnostics)
+            if item.divided == 0 or item.times == 0:
+                self._wrong(item, "a number is scaled by a number other than 0")
+            rounding = next((each for each in _ROUNDINGS if each == item.rounding), None)
+            if item.rounding is not None and rounding is None:
+                self._wrong(item, "a number is `rounded`, `rounded up` or `rounded down`")
+            default = item.default
+            yield FieldSource(
+                name,
+                item.path,
+                item.times,
+                item.divided or 1,
+                rounding,
+                default is not None,
+                None if default is None else default.value,
+                span=item.span,
+            )
+
+    def _check_path(self, item: syntax.SourceItem, path: str) -> None:
+        if not path or not all(path.split(".")):
+            self._wrong(item, "a key is a text; the keys of nested objects have one dot between them")
+
+    def _form(self, item: syntax.SourceKey) -> str | None:
+        """The unit or format of a time."""
+        form = item.form
+        if form is None or "%" in form:
+            return form
+        known = _FORMS.get(form.lower().replace(" ", "").replace("-", "").replace("_", ""))
+        if known is None:
+            guess = did_you_mean(form, _FORMS)
+            units = '`ns`, `us`, `ms`, `s`, `iso` (RFC 3339 too), or a format such as `"%d/%b/%Y:%H:%M:%S"`'
+            self._wrong(item, f"a time is in {units}, not in `{form}`", guess and f"did you mean `{guess}`?")
+        return known
+
+    def _zone(self, item: syntax.SourceKey) -> str | None:
+        """The zone of times without one: a name of the tz database, or an offset."""
+        name = item.path
+        if _OFFSET.fullmatch(name) or name in {"UTC", "Z"}:
+            return name
+        try:
+            ZoneInfo(name)
+        except (ValueError, OSError, KeyError):
+            guess = did_you_mean(name, available_timezones())
+            text = f"no zone is called `{name}`; write one such as `Europe/Berlin`, or an offset such as `+02:00`"
+            self._wrong(item, text, guess and f"did you mean `{guess}`?")
+            return None
+        return name
+
+    def _wrong(self, node: syntax.Node, message: str, *advice: str | None) -> None:
+        self.diagnostics.error(CODE, node.span, message, *(each for each in advice if each))

@@ -1,0 +1,60 @@
+"""How the lines of a file become events: the ``from`` block of a trace clause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.grammar.kernel.expressions import Node
+
+DEFAULT_KEYS = {key: key for key in ("event", "time", "node", "run", "thread", "message", "level")}
+"""The keys of a line where the clause names no others."""
+
+TIME_UNITS = {"ns": 1_000_000, "us": 1_000, "ms": 1, "s": -1_000}
+"""How many of a unit are a millisecond; of a negative one, minus how many milliseconds it is."""
+
+Rounding = Literal["nearest", "up", "down"]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSource(Node):
+    """The key of a line that holds a field of its event, with dots between the keys of nested objects.
+
+    A number is multiplied by ``times``, divided by ``divided``, and rounded if ``rounding`` says how. A line without
+    the key has no such field, or ``default`` if ``optional``. A tuple as default is the empty list.
+    """
+
+    name: str
+    path: str
+    times: int = 1
+    divided: int = 1
+    rounding: Rounding | None = None
+    optional: bool = False
+    default: int | str | bool | tuple[()] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventSource(Node):
+    """Which key of a line holds what, and what the order of lines means.
+
+    ``keys`` are the paths of ``event``, ``time``, ``node``, ``run``, ``thread``, ``message``, ``level`` and perhaps
+    ``sequence``. ``stated`` are those among them that the clause itself names. ``time_form`` is a unit of ``TIME_UNITS``,
+    ``iso``, or a format of ``strptime``; None is milliseconds for a number and ISO 8601 for a text. ``zone`` is that of
+    times without one. ``order``: see ``docs/events.md``.
+    """
+
+    keys: tuple[tuple[str, str], ...] = tuple(DEFAULT_KEYS.items())
+    stated: frozenset[str] = frozenset()
+    time_form: str | None = None
+    zone: str | None = None
+    fields: tuple[FieldSource, ...] = ()
+    order: Literal["file", "thread", "lines", "sequence"] = "file"
+    needed: frozenset[str] = frozenset()
+    """The fields that the clause names: only of these it matters what they hold."""
+
+    def path(self, key: str) -> str | None:
+        """The path of a key; None if lines do not have it."""
+        return dict(self.keys).get(key)
+
+
+DEFAULT_SOURCE = EventSource()

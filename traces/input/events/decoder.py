@@ -1,0 +1,170 @@
+"""Decodes one line as an event, as the ``from`` block of a trace clause says; docs/events.md has the schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any
+
+from assay.grammar.kernel.event_source import DEFAULT_KEYS, DEFAULT_SOURCE, EventSource
+from assay.traces.event import Field, LogPosition, LogRecord, Opaque
+from assay.traces.input.events.fields import TWICE, as_field, field_readers, named_twice
+from assay.traces.input.events.paths import MISSING, compiled_path
+from assay.traces.input.events.times import EventClock, TimeError
+
+RESERVED = frozenset(DEFAULT_KEYS)
+"""The keys that are not fields of the event, unless the clause names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonEvent:
+    """One line: its kind, its fields, and the process run that wrote it; ``node`` is empty if the line does not name
+    it. ``sequence`` is its number, if the clause says which key holds one.
+    """
+
+    kind: str
+    fields: Mapping[str, Field]
+    record: LogRecord
+    node: str
+    run: int
+    sequence: int | None = None
+
+
+class NoEventError(Exception):
+    """Raised for a line that is not an event, but may have been meant as one; the text says why."""
+
+
+class OtherLineError(Exception):
+    """Raised for a line that is none of the events; the text says why."""
+
+
+class EventDecoder:
+    """Decodes the lines of files of events."""
+
+    def __init__(self, source: EventSource = DEFAULT_SOURCE) -> None:
+        self.source = source
+        self._at = {key: compiled_path(path) for key, path in source.keys}
+        self._names = dict(source.keys)
+        self._paths = frozenset(path for key, path in source.keys if key not in {"message", "level"})
+        self._clock = EventClock(source)
+        self._readers = field_readers(source)
+        self._hidden = RESERVED - (source.needed - {"node", "run"})
+
+    def recognises(self, line: bytes) -> bool:
+        """Whether a line is a JSON object that names its event. A line that is cut has to hold the key."""
+        try:
+            content = _parsed(line)
+        except (ValueError, RecursionError):
+            key = self._names["event"].rpartition(".")[2]
+            return line.startswith(b"{") and f'"{key}"'.encode() in line
+        return isinstance(content, dict) and isinstance(self._at["event"](content), str)
+
+    def event(self, line: bytes, place: LogPosition) -> JsonEvent:
+        """The event of a line. Raises ``NoEventError`` or ``OtherLineError``."""
+        return self.of_object(self._object(line), place, line)
+
+    def of_object(self, content: Mapping[str, Any], place: LogPosition, line: bytes = b"") -> JsonEvent:
+        """The event that an object states; ``line`` is what to show of it."""
+        doubled = named_twice(content) & self._paths
+        if doubled:
+            raise NoEventError(f"the line has the key `{min(doubled)}` twice")
+        kind = self._at["event"](content)
+        if not isinstance(kind, str):
+            if kind is MISSING and "event" in self.source.stated:
+                raise OtherLineError(f"lines without `{self._names['event']}`, the name of an event")
+            raise NoEventError(f"`{self._names['event']}`, the name of the event, is missing or no text")
+        stamp = self._at["time"](content)
+        try:
+            time, resolution = self._clock.read(None if stamp is MISSING else stamp)
+        except TimeError as error:
+            raise NoEventError(f"`{self._names['time']}` {error}") from None
+        thread, level, message = (self._text(content, name) for name in ("thread", "level", "message"))
+        message = message or line.decode("utf-8", "replace").strip()
+        record = LogRecord(place, time, level or "INFO", "", thread, message, resolution)
+        run = self._number(content, "run", 1)
+        if run is None or run < 1:
+            raise NoEventError(f"`{self._names['run']}`, the run of the node, is no number from 1 on")
+        return JsonEvent(
+            kind,
+            MappingProxyType(self._fields(content)),
+            record,
+            self._node(content),
+            run,
+            self._number(content, "sequence", None) if "sequence" in self._at else None,
+        )
+
+    def _object(self, line: bytes) -> dict[str, Any]:
+        text = line.strip()
+        try:
+            content = _parsed(line)
+        except UnicodeDecodeError:
+            raise NoEventError("the text is not UTF-8") from None
+        except (ValueError, RecursionError):
+            # Half an event at least begins or ends like one; any other text was written by something else.
+            if text.startswith(b"{") or text.endswith(b"}"):
+                raise NoEventError("the line is no JSON, or only the beginning of it") from None
+            raise OtherLineError("other text than JSON") from None
+        if not isinstance(content, dict):
+            raise NoEventError("the line is no JSON object")
+        return content
+
+    def _fields(self, content: Mapping[str, Any]) -> dict[str, Field]:
+        hidden, doubled = self._hidden, named_twice(content)
+        fields: dict[str, Field] = {
+            name: as_field(value) for name, value in content.items() if name not in hidden and name is not TWICE
+        }
+        for name in doubled:
+            fields[name] = Opaque(f"the line has the key `{name}` twice")
+        for name, read in self._readers:
+            value = read(content)
+            if value is not MISSING:
+                fields[name] = value
+            else:
+                fields.pop(name, None)
+        return fields
+
+    def _node(self, content: Mapping[str, Any]) -> str:
+        node = self._at["node"](content)
+        if node is MISSING:
+            if "node" in self.source.stated:
+                raise NoEventError(f"`{self._names['node']}`, the node, is missing")
+            return ""
+        if isinstance(node, bool) or not isinstance(node, str | int):
+            raise NoEventError(f"`{self._names['node']}`, the node, is neither a text nor a number")
+        return str(node)
+
+    def _text(self, content: Mapping[str, Any], key: str) -> str | None:
+        """What a key holds that only tells a person, or tells threads apart: as text, whatever it is."""
+        value = self._at[key](content)
+        if value is MISSING or value is None:
+            return None
+        return value if isinstance(value, str) else json.dumps(value, default=str)
+
+    def _number(self, content: Mapping[str, Any], key: str, otherwise: int | None) -> int | None:
+        value = self._at[key](content)
+        if value is MISSING and otherwise is not None:
+            return otherwise
+        if isinstance(value, str) and value.removeprefix("-").isdecimal():
+            return int(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise NoEventError(f"`{self._names[key]}`, the {key}, is missing or no whole number")
+        return value
+
+
+def _parsed(line: bytes) -> Any:
+    return json.loads(line.removeprefix(b"\xef\xbb\xbf"), parse_float=Decimal, object_pairs_hook=_object_of)
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
+    """An object; a key that is there twice is noted, for it is not known which of its values is meant."""
+    content: dict[Any, Any] = dict(pairs)
+    if len(content) != len(pairs):
+        names = [name for name, _ in pairs]
+        content[TWICE] = frozenset(name for name in names if names.count(name) > 1)
+    return content
+
+
+Decode = Callable[[bytes, LogPosition], JsonEvent]

@@ -1,0 +1,94 @@
+"""Files of events of any system, one JSON object a line; docs/events.md has the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from assay.traces.event import LogPosition, Notice
+from assay.traces.input.events.decoder import EventDecoder, JsonEvent, NoEventError, OtherLineError
+from assay.traces.input.lines.record_scanner import ByteStream, FileCounts, ScanLimits
+
+UNREAD_EVENT = "not an event"
+"""The kind of notice about lines that were not read and may be events."""
+
+OTHER_LINES = "other lines"
+"""The kind of notice about lines of a file of events that are none."""
+
+
+@dataclass(slots=True)
+class JsonEvents:
+    """The events of a file, and notices about its other lines."""
+
+    events: list[JsonEvent] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+
+
+class SkippedLines:
+    """Counts the lines that are no events by what is wrong with them, with the first position of each kind."""
+
+    def __init__(self) -> None:
+        self._wrong: dict[tuple[str, str], tuple[int, LogPosition, int | None]] = {}
+
+    def add(self, kind: str, text: str, place: LogPosition, since: int | None) -> None:
+        """Count a line; ``since`` is the time of the event before it."""
+        count, first, begun = self._wrong.get((kind, text), (0, place, since))
+        self._wrong[kind, text] = (count + 1, first, begun)
+
+    def notices(self) -> list[Notice]:
+        """A notice for each kind."""
+        found = self._wrong.items()
+        return [Notice(kind, place, f"{count:,} lines: {text}", since) for (kind, text), (count, place, since) in found]
+
+
+def holds_events(head: bytes, decoder: EventDecoder) -> bool:
+    """Whether a file with these first bytes is a file of events: its first line that is not blank is a JSON object
+    that names its event.
+    """
+    return decoder.recognises(head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0])
+
+
+def read_events(
+    stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits, decoder: EventDecoder
+) -> JsonEvents:
+    """Read a file of events to its end.
+
+    Other lines are counted by what is wrong with them, with the first position of each kind.
+    """
+    found, skipped = JsonEvents(), SkippedLines()
+    for place, line in lines_of(stream, file, tally, limits):
+        if not line.strip():
+            continue
+        tally.records += 1
+        since = found.events[-1].record.time if found.events else None
+        try:
+            found.events.append(decoder.event(line, place))
+        except NoEventError as error:
+            skipped.add(UNREAD_EVENT, str(error), place, since)
+        except OtherLineError as error:
+            skipped.add(OTHER_LINES, str(error), place, since)
+    found.notices += skipped.notices()
+    return found
+
+
+def lines_of(
+    stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits
+) -> Iterator[tuple[LogPosition, bytes]]:
+    """The lines with their positions; of a line that is too long only the beginning, which is not an event."""
+    rest, offset, number, skipping = b"", 0, 0, False
+    while block := stream.read(limits.block):
+        tally.bytes += len(block)
+        *lines, rest = (rest + block).split(b"\n")
+        for line in lines:
+            number += 1
+            if not skipping:
+                yield LogPosition(file, number, offset), line
+            skipping = False
+            offset += len(line) + 1
+        if len(rest) > limits.record:
+            if not skipping:
+                yield LogPosition(file, number + 1, offset), rest[: limits.kept]
+            skipping, offset, rest = True, offset + len(rest), b""
+    if rest and not skipping:
+        yield LogPosition(file, number + 1, offset), rest
+    tally.lines = number + bool(rest or skipping)
