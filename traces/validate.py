@@ -26,7 +26,7 @@ from assay.traces.native_replay import compiled_replay
 from assay.traces.native_replay.compiled_slices import replay_slices
 from assay.traces.native_replay.encode_lines import KindsOfEvents, needed
 from assay.traces.observe.binding import EventBinder
-from assay.traces.observe.binding_tally import BindingTally, counted_as_ignored, total_of
+from assay.traces.observe.binding_tally import BindingTally, Unread, counted_as_ignored, total_of
 from assay.traces.observe.decomposition import Split, split
 from assay.traces.observe.model_size import Needs, NeedsOfEvents, adapt_clause, kernel_for, trace_plan
 from assay.traces.observe.slice_assignment import SlicedEvents, sliced, unsliced
