@@ -22,7 +22,7 @@ from assay.grammar.kernel import Variable
 from assay.grammar.values import Value
 
 WORD = 64
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 """Part of every file and cache key that depends on the layout. Increase it with every change of a layout."""
 
 Rows = npt.NDArray[np.uint64]

@@ -8,6 +8,7 @@ from typing import assert_never
 from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.show_types import show_type
+from assay.checker.layout.numbered_types import MASK_LIMIT, is_small
 from assay.checker.layout.shape import (
     AtomShape,
     BitRange,
@@ -119,7 +120,7 @@ def _set(type_: t.Type, item: t.Type, capacity: int | None, span: Span) -> Shape
         _require_dense(type_, size, span)
         return MaskShape(size, item, None)
     slots = _slots("set", shape_of(item, span), None, min(capacity, size))
-    dense = size <= max(SMALL, slots.width) and size <= DENSE_LIMIT
+    dense = size <= max(SMALL, slots.width) and size <= MASK_LIMIT
     return MaskShape(size, item, capacity) if dense else slots
 
 
@@ -137,6 +138,8 @@ def _map(type_: t.Type, span: Span) -> Shape:
         _require_dense(type_, size, span)
         return TableShape(size * stride, type_.key, value, type_.partial, type_.capacity, stride)
     slots = _slots("map", shape_of(type_.key, span), value, min(type_.capacity, size))
+    if not is_small(type_.key):
+        return slots
     dense = size <= SMALL or (size * stride <= slots.width and size <= DENSE_LIMIT)
     return TableShape(size * stride, type_.key, value, True, type_.capacity, stride) if dense else slots
 

@@ -28,6 +28,11 @@ DEEP = t.RecordType("Deep", (t.FieldType("at", t.OptionType(ATOM)), t.FieldType(
 LONG = t.RecordType(
     "Long", (t.FieldType("id", t.RangeType(0, 1 << 30)), t.FieldType("log", t.SeqType(t.RangeType(0, 1 << 15), 3)))
 )
+LOGGED = t.RecordType("Logged", (t.FieldType("by", ATOM), t.FieldType("log", t.SeqType(t.RangeType(0, 1), 2))))
+SENT = t.RecordType(
+    "Sent", (t.FieldType("at", t.RangeType(0, 99)), t.FieldType("by", ATOM), t.FieldType("log", t.SeqType(SMALL, 2)))
+)
+VOTES = t.MapType(ATOM, SMALL, 2, partial=True)
 WIDE = t.RangeType(0, 99)
 LARGE = t.RangeType(-2, 68)
 TYPES: tuple[t.Type, ...] = (
@@ -39,6 +44,8 @@ TYPES: tuple[t.Type, ...] = (
     t.SetType(LARGE), t.SeqType(LARGE, 9), t.MapType(LARGE, t.BOOL), t.MapType(MODE, ATOM),
     t.SeqType(ATOM, 2), t.SeqType(PAIR, 2), t.BagType(ATOM, 2), t.BagType(WIDE, 2),
     AT, t.SetType(AT), t.MapType(ATOM, AT), t.MapType(AT, t.SetType(ATOM)), t.OptionType(AT), t.SetType(LONG, 2), t.SeqType(LONG, 2),
+    t.SetType(LOGGED), t.SetType(LOGGED, 2), t.SetType(t.SeqType(ATOM, 2)), t.SetType(t.OptionType(t.SeqType(SMALL, 1))), t.BagType(LOGGED, 2),
+    t.MapType(LOGGED, t.BOOL, 2, partial=True), t.SetType(VOTES), t.SetType(t.BagType(ATOM, 2)), LOGGED, SENT, t.SetType(SENT, 3),
     t.MapType(ATOM, t.SeqType(SMALL, 2)), t.MapType(AT, DEEP), t.MapType(ATOM, MODE), t.BagType(DEEP, 2), t.MapType(DEEP, t.BOOL, 2, partial=True),
 )  # fmt: skip
 SETS = tuple(x for x in TYPES if isinstance(x, t.SetType))

@@ -27,10 +27,12 @@ from assay.checker.native.lowering.binder_elements import (
     Choices,
     Powerset,
     RankedDomain,
+    StoredSlots,
     choice,
     choices_of,
     elements,
     listed_items,
+    looped_slots,
     positions,
 )
 from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
@@ -257,6 +259,7 @@ class ActionWriter:
     def _pick(self, number: int, pick: k.Pick, at: int, cut: CutInstance | None, end: str) -> None:
         domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering, self.unrolling))
         self._require_defined(undefined, cut, at, end)
+        domain = looped_slots(self.code, domain, self.unrolling, "picks") or domain
         name = pick.binder.name
 
         def chosen(symbol: Symbol, after: str) -> None:
@@ -279,7 +282,7 @@ class ActionWriter:
         self.code.label(after)
 
     def _is_looped(self, domain: Choices) -> bool:
-        return isinstance(domain, RankedDomain | Powerset) or (
+        return isinstance(domain, RankedDomain | Powerset | StoredSlots) or (
             isinstance(domain, Mask) and is_looped(self.code, self.unrolling, "picks", elements(domain))
         )
 
@@ -340,6 +343,7 @@ class ActionWriter:
         name, found = pick.binder.name, FALSE
         if without.known != 1:
             domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering, self.unrolling))
+            domain = looped_slots(self.code, domain, self.unrolling, "picks") or domain
             without = self.code.either(without, undefined)
             found = self._some_item(name, domain, at, lost)
         if without.known == 0:
@@ -409,5 +413,7 @@ def _size(domain: Choices) -> int:
             return len(items)
         case Powerset(of):
             return 1 << of.bits.bits
+        case StoredSlots(of):
+            return len(of.items)
         case _:
             assert_never(domain)

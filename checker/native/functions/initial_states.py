@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from assay.checker.layout.call_frame import ContextSlot, Starts
+from assay.checker.layout.numbered_types import is_small
 from assay.checker.layout.row import WORD, RowLayout
 from assay.checker.layout.shape import BitRange, NumberShape, Shape
 from assay.checker.layout.shape_of_type import shape_of
@@ -35,8 +36,8 @@ from assay.checker.native.lowering.loops import each, return_if_halted
 from assay.checker.native.lowering.pack_unpack import Packer, RowWords
 from assay.checker.native.lowering.updates import SymbolicWrite, Updates, collect
 from assay.checker.native.symbols.merge import same
-from assay.checker.native.symbols.ranking import is_small, literal, nothing
-from assay.checker.native.symbols.symbol import Bunch, Number, Symbol
+from assay.checker.native.symbols.ranking import literal, nothing
+from assay.checker.native.symbols.symbol import Bunch, Mask, Number, Symbol
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import types as t
@@ -316,8 +317,10 @@ def _size(domain: Choices) -> int:
             if of.bits.bits > POSITION_BITS:
                 raise UnsupportedError("subsets of so large a set")
             return 1 << of.bits.bits
-        case _:
+        case Mask():
             return elements(domain)
+        case _:
+            raise AssertionError("slots are read from a state")
 
 
 def _kept_shape(pick: k.Pick, domain: Choices) -> Shape:
@@ -370,7 +373,7 @@ def _interval(domain: Choices) -> tuple[int, int]:
     if isinstance(domain, RankedDomain):
         assert isinstance(domain.of, t.RangeType)
         return domain.of.low, domain.of.high
-    assert not isinstance(domain, Powerset)
+    assert isinstance(domain, Mask)
     return domain.base, domain.base + max(0, domain.bits.bits - 1)
 
 

@@ -113,6 +113,12 @@ class FunctionBuilder:
         """Write an instruction that has no result."""
         self.lines.append(f"  {text}")
 
+    def reserve(self, words: int) -> str:
+        """The address of so many words on the stack, which the whole function may use."""
+        address = f"%{self.name('stack')}"
+        self.lines.insert(0, f"  {address} = alloca [{max(1, words)} x i64], align 8")
+        return address
+
     @contextmanager
     def scope(self) -> Iterator[None]:
         """What is computed inside is not reused afterwards: its block need not dominate the code that follows."""

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, assert_never
 
 from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT
+from assay.checker.layout.numbered_types import MASK_LIMIT, has_ranks, is_masked, is_small
 from assay.checker.layout.value_numbering import universe
 from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar, constant
 from assay.checker.native.llvm.unsupported import UnsupportedError
-from assay.checker.native.lowering.loops import LEVELS, UNROLLED, Over, Submasks, UnrollBudget, is_looped
+from assay.checker.native.lowering.loops import LEVELS, UNROLLED, Kind, Over, Submasks, UnrollBudget, is_looped
 from assay.checker.native.symbols import intervals as n
-from assay.checker.native.symbols.merge import aligned, bunch, distinct, element, single
-from assay.checker.native.symbols.ranking import MASK_LIMIT, from_rank, has_ranks, is_small, literal, rank
+from assay.checker.native.symbols.merge import aligned, alike, bunch, distinct, element, single
+from assay.checker.native.symbols.ranking import from_rank, literal, rank, surely
 from assay.checker.native.symbols.symbol import Bunch, Mask, Number, Sequence, Symbol
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
@@ -30,7 +31,7 @@ SUBSET_LIMIT = 9
 
 def whole_type(node: k.TypeDomain) -> Mask:
     """The set of all values of a type."""
-    if not is_small(node.of):
+    if not is_masked(node.of):
         raise UnsupportedError("the set of all values of so large a type", node.span)
     size = cardinality(node.of)
     base = node.of.low if isinstance(node.of, t.RangeType) else 0
@@ -83,7 +84,46 @@ class Powerset:
     of: Mask
 
 
-Choices = Mask | Bunch | RankedDomain | Powerset
+@dataclass(frozen=True, slots=True)
+class StoredSlots:
+    """The items of a set on the stack, each in ``words`` words; ``bits`` says which of them are in the set."""
+
+    of: Bunch
+    bits: Scalar
+    address: str
+    words: int
+
+
+Choices = Mask | Bunch | RankedDomain | Powerset | StoredSlots
+Looped = Mask | RankedDomain | Powerset | StoredSlots
+
+
+def looped_slots(code: FunctionBuilder, domain: Choices, unrolling: UnrollBudget, kind: Kind) -> StoredSlots | None:
+    """A set that was read from slots, for a loop over its items; None where they are few, or not all have codes."""
+    if not isinstance(domain, Bunch) or domain.codes is None or len(domain.codes.values) < len(domain.items):
+        return None
+    if not is_looped(code, unrolling, kind, len(domain.items)):
+        return None
+    size, words = len(domain.items), max(1, -(-domain.codes.shape.width // 64))
+    address, bits = code.reserve(size * words), constant(size, 0)
+    for at, ((there, _), value) in enumerate(zip(domain.items, domain.codes.values, strict=True)):
+        bits = code.either(bits, code.left(code.resize(there, size), constant(size, at)))
+        for part in range(words):
+            place = code.fresh(64, f"getelementptr i64, ptr {address}, i64 {at * words + part}")
+            piece = code.resize(code.right(value, constant(value.bits, 64 * part)) if part else value, 64)
+            code.do(f"store {piece.typed}, ptr {place.text}")
+    return StoredSlots(domain, bits, address, words)
+
+
+def _stored(code: FunctionBuilder, domain: StoredSlots, at: Scalar) -> Symbol:
+    assert domain.of.codes is not None
+    first = code.fresh(64, f"mul i64 {at.text}, {domain.words}")
+    row = code.fresh(64, f"getelementptr i64, ptr {domain.address}, {first.typed}")
+    words = []
+    for part in range(domain.words):
+        place = code.fresh(64, f"getelementptr i64, ptr {row.text}, i64 {part}")
+        words.append(code.fresh(64, f"load i64, ptr {place.text}"))
+    return domain.of.codes.read(code, words, domain.of.codes.shape)
 
 
 def choices_of(domain: k.Expr, lowering: Lowering, unrolling: UnrollBudget = LEVELS[0]) -> Choices:
@@ -99,7 +139,7 @@ def choices_of(domain: k.Expr, lowering: Lowering, unrolling: UnrollBudget = LEV
         if isinstance(whole, Mask) and is_looped(lowering.code, unrolling, "subsets", whole.bits.bits):
             return Powerset(whole)
         return subsets(lowering.code, whole)
-    if isinstance(domain, k.TypeDomain) and not is_small(domain.of) and has_ranks(domain.of, stored=True):
+    if isinstance(domain, k.TypeDomain) and not is_masked(domain.of) and has_ranks(domain.of, stored=True):
         size = cardinality(domain.of)
         if size <= ENUMERATION_LIMIT:
             return RankedDomain(domain.of, size)
@@ -108,7 +148,7 @@ def choices_of(domain: k.Expr, lowering: Lowering, unrolling: UnrollBudget = LEV
 
 def domain_of(domain: k.Expr, lowering: Lowering) -> Mask | Bunch:
     """The domain of a binder: as a mask if it is one, else element by element."""
-    if isinstance(domain, k.TypeDomain) and is_small(domain.of):
+    if isinstance(domain, k.TypeDomain) and is_masked(domain.of):
         return whole_type(domain)
     if isinstance(domain, k.TypeDomain | k.Interval | k.Subsets):
         return listed(domain, lowering)
@@ -164,7 +204,7 @@ def set_of(code: FunctionBuilder, items: list[tuple[Scalar, Symbol]], item: t.Ty
         low, high = min(x.low for x in numbers), max(x.high for x in numbers)
         if high - low < MASK_LIMIT:
             return _number_mask(code, [(p, x) for p, x in items if isinstance(x, Number)], item, low, high - low + 1)
-    elif not isinstance(item, t.IntType | t.RangeType) and is_small(item):
+    elif not isinstance(item, t.IntType | t.RangeType) and is_masked(item) and all(surely(x, item) for _, x in items):
         width = cardinality(item)
         return Mask(_union(code, [(p, rank(code, x, item)) for p, x in items], width), item)
     return Bunch(tuple(distinct(code, items)), ordered=False)
@@ -198,7 +238,14 @@ def mask_like(code: FunctionBuilder, symbol: Mask | Bunch, like: Mask) -> Mask:
 
 
 def two_masks(code: FunctionBuilder, a: Mask | Bunch, b: Mask | Bunch) -> tuple[Mask, Mask] | None:
-    """Two sets as masks over the same elements, if one of them is a mask already."""
+    """Two sets as masks over the same elements, if one of them is a mask already and has a bit for each of the
+    other's."""
+    if isinstance(a, Mask) and isinstance(b, Mask):
+        return aligned(code, a, b) if alike(a, b) else None
+    masks = [x for x in (a, b) if isinstance(x, Mask)]
+    others = [x for x in (a, b) if isinstance(x, Bunch)]
+    if masks and not is_small(masks[0].item) and not all(surely(x, masks[0].item) for _, x in others[0].items):
+        return None
     if isinstance(a, Mask):
         return aligned(code, a, mask_like(code, b, a))
     if isinstance(b, Mask):
@@ -206,10 +253,10 @@ def two_masks(code: FunctionBuilder, a: Mask | Bunch, b: Mask | Bunch) -> tuple[
     return None
 
 
-def positions(choices: Mask | RankedDomain | Powerset) -> Over:
+def positions(choices: Looped) -> Over:
     """What a loop over choices iterates over."""
     match choices:
-        case Mask(bits):
+        case Mask(bits) | StoredSlots(_, bits):
             return bits
         case RankedDomain(_, size):
             return size
@@ -219,7 +266,7 @@ def positions(choices: Mask | RankedDomain | Powerset) -> Over:
             assert_never(choices)
 
 
-def choice(code: FunctionBuilder, choices: Mask | RankedDomain | Powerset, at: Scalar) -> Symbol:
+def choice(code: FunctionBuilder, choices: Looped, at: Scalar) -> Symbol:
     """The element at a position of such a loop."""
     match choices:
         case Mask():
@@ -228,6 +275,8 @@ def choice(code: FunctionBuilder, choices: Mask | RankedDomain | Powerset, at: S
             return from_rank(code, at, of)
         case Powerset(of):
             return Mask(at, of.item, of.base)
+        case StoredSlots():
+            return _stored(code, choices, at)
         case _:
             assert_never(choices)
 
@@ -244,7 +293,7 @@ def position_symbol(code: FunctionBuilder, mask: Mask, at: Scalar) -> Symbol:
 
 def listed_items(code: FunctionBuilder, domain: Choices) -> tuple[tuple[Scalar, Symbol], ...]:
     """The possible elements of a set, without those that are certainly absent."""
-    assert not isinstance(domain, RankedDomain | Powerset)
+    assert not isinstance(domain, RankedDomain | Powerset | StoredSlots)
     if isinstance(domain, Bunch):
         return tuple(item for item in domain.items if item[0].known != 0)
     return bunch(code, domain).items

@@ -8,9 +8,12 @@ from assay.checker.interpreter.values.node_unions import Collecting
 from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.binder_elements import (
+    StoredSlots,
+    choice,
     domain_of,
     elements,
     listed,
+    looped_slots,
     position_symbol,
     set_of,
     two_masks,
@@ -18,7 +21,7 @@ from assay.checker.native.lowering.binder_elements import (
 from assay.checker.native.lowering.loops import gather, is_looped
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.maps import map_of
-from assay.checker.native.symbols.merge import add_bags, bunch, choose, holds, joined, occurrences, pairs
+from assay.checker.native.symbols.merge import add_bags, bit, bunch, choose, holds, joined, occurrences, pairs
 from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Number, Sequence, Symbol, TableSymbol
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
@@ -64,6 +67,9 @@ def _filter(node: k.Filter, lowering: Lowering) -> Symbol:
     domain = domain_of(node.domain, lowering)
     if isinstance(domain, Mask) and is_looped(lowering.code, lowering.unrolling, "elements", elements(domain)):
         return _filter_mask(node, domain, lowering)
+    slots = looped_slots(code, domain, lowering.unrolling, "elements")
+    if slots is not None and isinstance(node.type, t.SetType):
+        return _filter_slots(node, slots, lowering)
     items, kept = bunch(code, domain), []
     for there, item in items.items:
         lowering.bound[node.binder.name] = item
@@ -75,7 +81,7 @@ def _filter(node: k.Filter, lowering: Lowering) -> Symbol:
     constant_items = all(isinstance(x, Number) and x.value.known is not None for _, x in kept)
     if isinstance(node.domain, k.TypeDomain) or constant_items:
         return set_of(code, kept, node.type.item)
-    return Bunch(tuple(each for each in kept if each[0].known != 0), items.ordered)
+    return items.with_items(kept, ordered=items.ordered)
 
 
 def _filter_mask(node: k.Filter, domain: Mask, lowering: Lowering) -> Mask:
@@ -89,6 +95,20 @@ def _filter_mask(node: k.Filter, domain: Mask, lowering: Lowering) -> Mask:
     kept, undefined = gather(code, domain.bits, look)
     lowering.fail_if(undefined)
     return Mask(kept, domain.item, domain.base)
+
+
+def _filter_slots(node: k.Filter, domain: StoredSlots, lowering: Lowering) -> Bunch:
+    """The same over elements in slots."""
+    code = lowering.code
+
+    def look(position: Scalar) -> tuple[Scalar, Scalar]:
+        lowering.bound[node.binder.name] = choice(code, domain, position)
+        return lowering.apart(lambda: lowering.flag(node.condition))
+
+    kept, undefined = gather(code, domain.bits, look)
+    lowering.fail_if(undefined)
+    items = [(bit(code, kept, at), item) for at, (_, item) in enumerate(domain.of.items)]
+    return domain.of.with_items(items, ordered=domain.of.ordered)
 
 
 def _in_a_row(code: FunctionBuilder, kept: list[Item]) -> Sequence:
@@ -174,8 +194,6 @@ def _combine(node: k.Combine, lowering: Lowering) -> Symbol:
 
 
 def _combine_sets(code: FunctionBuilder, op: str, a: Mask | Bunch, b: Mask | Bunch) -> Symbol:
-    if op == "union" and not (isinstance(b, Mask) or isinstance(a, Mask)):
-        return Bunch(tuple(joined(code, list(a.items), list(b.items))), ordered=False)
     masks = two_masks(code, a, b)
     if masks is not None:
         x, y = masks
@@ -186,11 +204,13 @@ def _combine_sets(code: FunctionBuilder, op: str, a: Mask | Bunch, b: Mask | Bun
         }[op]()
         return Mask(bits, x.item, x.base)
     left = bunch(code, a)
+    if op == "union":
+        return Bunch(tuple(joined(code, list(left.items), list(bunch(code, b).items))), False, left.codes)
     kept = []
     for there, item in left.items:
         also = holds(code, b, item)
         kept.append((code.both(there, also if op == "intersection" else code.invert(also)), item))
-    return Bunch(tuple(kept), left.ordered)
+    return left.with_items(kept, ordered=left.ordered)
 
 
 def _combine_bags(code: FunctionBuilder, op: str, a: Bag, b: Bag) -> Bag:

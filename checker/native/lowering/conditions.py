@@ -9,11 +9,14 @@ from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.binder_elements import (
+    Looped,
     Powerset,
     RankedDomain,
+    StoredSlots,
     choice,
     choices_of,
     elements,
+    looped_slots,
     positions,
     two_masks,
 )
@@ -136,10 +139,13 @@ def _quantified(node: k.Quantified, lowering: Lowering) -> Scalar:
     undefined."""
     code, stop = lowering.code, node.kind == "exists"
     domain = choices_of(node.domain, lowering)
-    if isinstance(domain, RankedDomain | Powerset) or (
+    domain = looped_slots(code, domain, lowering.unrolling, "elements") or domain
+    if isinstance(domain, RankedDomain | Powerset | StoredSlots) or (
         isinstance(domain, Mask) and is_looped(code, lowering.unrolling, "elements", elements(domain))
     ):
         looped = _looped_strict if mentions(node.binder.type, lowering.strict) else _looped
+        if isinstance(domain, StoredSlots) and not domain.of.ordered and looped is _looped:
+            return _looped_unordered(node, domain, lowering, stop=stop)
         return looped(node, domain, lowering, stop=stop)
     items = bunch(code, domain)
     if mentions(node.binder.type, lowering.strict):
@@ -188,9 +194,7 @@ def _strict(node: k.Quantified, items: Bunch, lowering: Lowering, *, stop: bool)
     return found if stop else code.invert(found)
 
 
-def _looped_strict(
-    node: k.Quantified, domain: Mask | RankedDomain | Powerset, lowering: Lowering, *, stop: bool
-) -> Scalar:
+def _looped_strict(node: k.Quantified, domain: Looped, lowering: Lowering, *, stop: bool) -> Scalar:
     """A strict quantifier as two loops: one looks for an element without a value, the other for one that decides."""
     code = lowering.code
 
@@ -207,7 +211,7 @@ def _looped_strict(
     return decided if stop else code.invert(decided)
 
 
-def _looped(node: k.Quantified, domain: Mask | RankedDomain | Powerset, lowering: Lowering, *, stop: bool) -> Scalar:
+def _looped(node: k.Quantified, domain: Looped, lowering: Lowering, *, stop: bool) -> Scalar:
     """A quantifier as a loop, which ends at the element that decides."""
     code = lowering.code
 
@@ -220,6 +224,46 @@ def _looped(node: k.Quantified, domain: Mask | RankedDomain | Powerset, lowering
 
     decided, undefined = search(code, positions(domain), look)
     lowering.fail_if(undefined)
+    return decided if stop else code.invert(decided)
+
+
+def _looped_unordered(node: k.Quantified, domain: StoredSlots, lowering: Lowering, *, stop: bool) -> Scalar:
+    """As ``_unordered``, by loops: whether an undefined element counts is asked only where there is one."""
+    code, over = lowering.code, positions(domain)
+    always_defined = True
+
+    def look(position: Scalar) -> tuple[Symbol, Scalar, Scalar]:
+        nonlocal always_defined
+        item = choice(code, domain, position)
+        lowering.bound[node.binder.name] = item
+        value, undefined = lowering.apart(lambda: lowering.flag(node.body))
+        always_defined = always_defined and undefined.known == 0
+        decides = code.both(value if stop else code.invert(value), code.invert(undefined))
+        return item, decides, undefined
+
+    decided, _ = search(code, over, lambda at: (look(at)[1], FALSE))
+    if always_defined:
+        return decided if stop else code.invert(decided)
+    troubled, _ = search(code, over, lambda at: (look(at)[2], FALSE))
+    ask, done, before = code.name("ask"), code.name("asked"), code.block
+    code.branch(troubled, ask, done)
+    code.label(ask)
+    with code.scope():
+
+        def counts(at: Scalar) -> tuple[Scalar, Scalar]:
+            item, _, undefined = look(at)
+
+            def hides(other: Scalar) -> tuple[Scalar, Scalar]:
+                earlier, decides, _ = look(other)
+                return code.both(decides, precedes(code, earlier, item)), FALSE
+
+            return code.both(undefined, code.invert(search(code, over, hides)[0])), FALSE
+
+        counted, _ = search(code, over, counts)
+        end = code.block
+    code.jump(done)
+    code.label(done)
+    lowering.fail_if(code.fresh(1, f"phi i1 [ false, %{before} ], [ {counted.text}, %{end} ]"))
     return decided if stop else code.invert(decided)
 
 

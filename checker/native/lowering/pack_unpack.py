@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from assay.checker.layout.numbered_types import is_masked, is_small
 from assay.checker.layout.row import WORD, RowLayout
 from assay.checker.layout.shape import (
     AtomShape,
@@ -29,8 +30,8 @@ from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.binder_elements import mask_like
 from assay.checker.native.symbols.compact_slots import slot_codes
 from assay.checker.native.symbols.intervals import bounded
-from assay.checker.native.symbols.merge import aligned, holds, occurrences
-from assay.checker.native.symbols.ranking import is_small, literal
+from assay.checker.native.symbols.merge import aligned, bunch, holds, occurrences
+from assay.checker.native.symbols.ranking import literal
 from assay.checker.native.symbols.symbol import (
     Bag,
     Bunch,
@@ -41,13 +42,14 @@ from assay.checker.native.symbols.symbol import (
     Pairs,
     RecordSymbol,
     Sequence,
+    SlotCodes,
     Symbol,
     TableSymbol,
     VariantSymbol,
 )
 from assay.grammar.kernel import types as t
 
-LISTED = 64
+LISTED = 512
 """The most possible elements of a set of collections."""
 
 
@@ -126,7 +128,7 @@ class RowWords:
         return self if here is TRUE else _Masked(self, here)
 
     def _mask(self, shift: int, width: int, item: t.Type) -> Mask | Bunch:
-        if not is_small(item):
+        if not is_masked(item):
             return self._listed(shift, width, item)
         base = item.low if isinstance(item, t.RangeType) else 0
         bits = self.field(shift, width)
@@ -161,7 +163,8 @@ class RowWords:
                 return Sequence(length, tuple(self.load(shape.item, low) for low in lows))
             case "set":
                 items = tuple((p, self.load(shape.item, low)) for p, low in zip(there, lows, strict=True))
-                return Bunch(items, ordered=is_ordered(shape.item))
+                codes = tuple(self.field(low, shape.item.width) for low in lows)
+                return Bunch(items, is_ordered(shape.item), SlotCodes(shape.item, codes, tuple(there), _read))
             case "map":
                 assert shape.value is not None
                 width, value = shape.value.width, shape.value
@@ -188,6 +191,11 @@ class RowWords:
                 total = code.number("add", total, code.resize(each, 64))
             items.append((bounded(code.choose(first, total, word(0)), 0, shape.capacity), self.load(shape.item, low)))
         return Bag(tuple(items), ordered=is_ordered(shape.item))
+
+
+def _read(code: FunctionBuilder, words: list[Scalar], shape: Shape) -> Symbol:
+    """The symbol of a shape whose code is in words."""
+    return RowWords(code, words).load(shape, 0)
 
 
 class _Masked(RowWords):
@@ -308,14 +316,23 @@ def encode(code: FunctionBuilder, symbol: Symbol, shape: Shape) -> Scalar:
 
 def _mask_of(code: FunctionBuilder, symbol: Mask | Bunch, item: t.Type, width: int) -> Scalar:
     base = item.low if isinstance(item, t.RangeType) else 0
-    if not is_small(item):
+    if not is_masked(item):
         result = constant(width, 0)
         for at, value in enumerate(universe(item).values):
             there = holds(code, symbol, literal(value, item))
             result = code.either(result, code.choose(there, constant(width, 1 << at), constant(width, 0)))
         return result
-    if isinstance(symbol, Mask) and symbol.base == base and symbol.bits.bits == width:
+    if (
+        isinstance(symbol, Mask)
+        and symbol.base == base
+        and symbol.bits.bits == width
+        and (is_small(item) or symbol.item == item)
+    ):
         return symbol.bits
+    if not is_small(item):  # nothing is stored that does not fit, so every element has its number
+        return mask_like(
+            code, bunch(code, symbol) if isinstance(symbol, Mask) else symbol, Mask(constant(width, 0), item)
+        ).bits
     empty = Mask(constant(width, 0), item, base)
     return aligned(code, mask_like(code, symbol, empty), empty)[0].bits
 

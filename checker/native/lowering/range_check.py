@@ -9,13 +9,14 @@ from typing import assert_never
 
 from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.interpreter.values.node_unions import kind
+from assay.checker.layout.numbered_types import is_small
 from assay.checker.layout.value_numbering import universe
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, constant
 from assay.checker.native.lowering.integers import count
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.maps import is_key, lookup
 from assay.checker.native.symbols.merge import aligned, bunch, pairs
-from assay.checker.native.symbols.ranking import is_small, literal, nothing
+from assay.checker.native.symbols.ranking import literal, nothing
 from assay.checker.native.symbols.symbol import (
     Bag,
     Bunch,
@@ -91,7 +92,9 @@ def _set(code: FunctionBuilder, symbol: Mask | Bunch, item: t.Type) -> Fit:
     if isinstance(symbol, Mask) and isinstance(item, t.RangeType):
         return _number_set(code, symbol, item)
     if isinstance(symbol, Mask):
-        return TRUE, symbol
+        if is_small(item) or symbol.item == item:
+            return TRUE, symbol
+        symbol = bunch(code, symbol)
     conditions, items, same = [], [], True
     for there, element in symbol.items:
         fits, fitted = fit(code, element, item)
@@ -189,7 +192,8 @@ def exceeds(code: FunctionBuilder, symbol: Symbol, type_: t.Type, old: Symbol | 
         case t.OptionType(item), Maybe(present, inner):
             return FALSE if inner is None else code.both(present, exceeds(code, inner, item, None))
         case t.SetType(item, capacity), (Mask() | Bunch()):
-            items = bunch(code, symbol).items if _limits(item) else ()
+            known = isinstance(symbol, Mask) and symbol.item == item
+            items = bunch(code, symbol).items if _limits(item) and not known else ()
             nested = [code.both(there, exceeds(code, x, item, None)) for there, x in items]
             return code.any_of([_more(code, symbol, capacity), *nested])
         case t.SeqType(item, capacity), Sequence(length, items):

@@ -9,7 +9,7 @@ from typing import assert_never
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, constant, word
 from assay.checker.native.lowering.integers import count
 from assay.checker.native.symbols import intervals as n
-from assay.checker.native.symbols.merge import aligned, bunch, pairs
+from assay.checker.native.symbols.merge import aligned, alike, bunch, pairs
 from assay.checker.native.symbols.symbol import (
     Bag,
     Bunch,
@@ -51,7 +51,7 @@ def compared(code: FunctionBuilder, a: Symbol, b: Symbol) -> Compared:
             return _options(code, a, b)
         case Row(), Row():
             return _sequences(code, a, b)
-        case Mask(), Mask():
+        case Mask(), Mask() if alike(a, b):
             return _masks(code, a, b)
         case (
             (Mask() | Bunch() | TableSymbol() | Pairs() | Bag()),

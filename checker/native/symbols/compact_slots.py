@@ -8,8 +8,10 @@ from assay.checker.layout.row import WORD
 from assay.checker.layout.shape import Shape, SlotsShape
 from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar, constant, word
 from assay.checker.native.symbols.merge import bunch, pairs
-from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Pairs, Sequence, Symbol, TableSymbol
+from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Pairs, Sequence, SlotCodes, Symbol, TableSymbol
 
+FEW = 8
+"""The most new items that are put between slots one by one."""
 Encode = Callable[[FunctionBuilder, Symbol, Shape], Scalar]
 
 
@@ -25,6 +27,8 @@ def slot_codes(code: FunctionBuilder, symbol: Symbol, shape: SlotsShape, encode:
             return length.value, _in_place(
                 code, length.value, [encode(code, x, shape.item) for x in items[: shape.capacity]], shape
             )
+        case Bunch(items, _, codes) if codes is not None and codes.shape == shape.item:
+            return _extended(code, symbol, codes, shape, encode)
         case Bunch(items):
             return _sorted(code, [(code.resize(p, 64), encode(code, x, shape.item)) for p, x in items], shape)
         case Bag(items):
@@ -58,6 +62,69 @@ def _in_place(code: FunctionBuilder, length: Scalar, codes: list[Scalar], shape:
         for at, each in enumerate(codes)
     ]
     return kept + [word(0)] * (shape.capacity - len(kept))
+
+
+def _extended(
+    code: FunctionBuilder, symbol: Bunch, known: SlotCodes, shape: SlotsShape, encode: Encode
+) -> tuple[Scalar, list[Scalar]]:
+    """Slots as they were, without gaps, with the other items put between them; many of these are all sorted anew."""
+    begun = len(known.values)
+    there, others = [p for p, _ in symbol.items[:begun]], symbol.items[begun:]
+    if len(others) > FEW:
+        counted = [(code.resize(p, 64), each) for p, each in zip(there, known.values, strict=True)]
+        counted += [(code.resize(p, 64), encode(code, x, shape.item)) for p, x in others]
+        return _sorted(code, counted, shape)
+    bits = max(WORD, shape.stride)
+    slots = [code.resize(each, bits) for each in known.values]
+    length = word(0)
+    for each in there:
+        length = code.number("add", length, code.resize(each, 64))
+    if tuple(there) != known.there:
+        slots = _without_gaps(code, there, slots)
+    for present, item in others:
+        slots = _put_between(code, slots, length, present, code.resize(encode(code, item, shape.item), bits))
+        length = code.number("add", length, code.resize(present, 64))
+    return length, _in_place(code, length, slots[: shape.capacity], shape)
+
+
+def _without_gaps(code: FunctionBuilder, there: list[Scalar], values: list[Scalar]) -> list[Scalar]:
+    """The values that are there moved to the front, in their order: by one, two, four … places, as many as there are
+    gaps before them (Warren, Hacker's Delight, 2012, section 7-4)."""
+    gaps, before = [], word(0)
+    for each in there:
+        gaps.append(before)
+        before = code.number("add", before, code.resize(code.invert(each), 64))
+    by = 1
+    while by < len(values):
+        moved = [
+            code.both(p, code.compare("ne", code.both(gap, word(by)), word(0)))
+            for p, gap in zip(there, gaps, strict=True)
+        ]
+        for at in range(len(values)):
+            stays = code.both(there[at], code.invert(moved[at]))
+            if at + by < len(values):
+                comes = moved[at + by]
+                values[at] = code.choose(comes, values[at + by], values[at])
+                gaps[at] = code.choose(comes, gaps[at + by], gaps[at])
+                stays = code.either(stays, comes)
+            there[at] = stays
+        by *= 2
+    return values
+
+
+def _put_between(
+    code: FunctionBuilder, slots: list[Scalar], length: Scalar, present: Scalar, new: Scalar
+) -> list[Scalar]:
+    """The slots, of which the first ``length`` count, with a new value at its place, if it is present."""
+    before = [
+        code.both(code.compare("slt", word(at), length), code.compare("ugt", new, each))
+        for at, each in enumerate(slots)
+    ]
+    moved = [new if at == 0 else code.choose(before[at - 1], new, slots[at - 1]) for at in range(len(slots) + 1)]
+    result = [
+        code.choose(code.either(before[at], code.invert(present)), each, moved[at]) for at, each in enumerate(slots)
+    ]
+    return [*result, moved[-1]]
 
 
 def _sorted(

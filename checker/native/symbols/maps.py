@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from assay.checker.interpreter.values.domains import cardinality
+from assay.checker.layout.numbered_types import is_small
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, word
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.merge import choose, pairs, same
-from assay.checker.native.symbols.ranking import is_small, rank
+from assay.checker.native.symbols.ranking import rank
 from assay.checker.native.symbols.symbol import Number, Pairs, Symbol, TableSymbol
 from assay.grammar.kernel import types as t
 

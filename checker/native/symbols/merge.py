@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from assay.checker.layout.numbered_types import is_small
 from assay.checker.layout.value_numbering import universe
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, constant, word
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.symbols import intervals as n
-from assay.checker.native.symbols.ranking import from_rank, rank
+from assay.checker.native.symbols.ranking import from_rank, rank, surely
 from assay.checker.native.symbols.symbol import (
     Bag,
     Bunch,
@@ -92,13 +93,26 @@ def _choose_sequence(code: FunctionBuilder, condition: Scalar, a: Sequence, b: S
 
 
 def _choose_set(code: FunctionBuilder, condition: Scalar, yes: Mask | Bunch, no: Mask | Bunch) -> Symbol:
-    if isinstance(yes, Mask) and isinstance(no, Mask):
+    if isinstance(yes, Mask) and isinstance(no, Mask) and alike(yes, no):
         a, b = aligned(code, yes, no)
         return Mask(code.choose(condition, a.bits, b.bits), a.item, a.base)
     otherwise = code.invert(condition)
+    if isinstance(yes, Bunch) and isinstance(no, Bunch) and yes.codes is not None and yes.codes is no.codes:
+        return _choose_extended(code, condition, yes, no)
     left = [(code.both(condition, there), item) for there, item in bunch(code, yes).items]
     right = [(code.both(otherwise, there), item) for there, item in bunch(code, no).items]
     return Bunch(tuple(joined(code, left, right)), ordered=False)
+
+
+def _choose_extended(code: FunctionBuilder, condition: Scalar, yes: Bunch, no: Bunch) -> Bunch:
+    """Of two sets that begin with the same slots: these stay where they are."""
+    assert yes.codes is not None
+    begun, otherwise = len(yes.codes.values), code.invert(condition)
+    both = zip(yes.items[:begun], no.items[:begun], strict=True)
+    items = [(code.choose(condition, p, q), item) for (p, item), (q, _) in both]
+    left = [(code.both(condition, there), item) for there, item in yes.items[begun:]]
+    right = [(code.both(otherwise, there), item) for there, item in no.items[begun:]]
+    return Bunch((*items, *joined(code, left, right)), False, yes.codes)
 
 
 def _choose_pairs(code: FunctionBuilder, condition: Scalar, yes: Pairs, no: Pairs) -> Symbol:
@@ -149,6 +163,12 @@ def _joined_bag(code: FunctionBuilder, left: list[tuple[Number, Symbol]], right:
 def add_bags(code: FunctionBuilder, left: Bag, right: Bag) -> Bag:
     """The sum of two bags."""
     return _joined_bag(code, list(left.items), list(right.items))
+
+
+def alike(a: Mask, b: Mask) -> bool:
+    """Whether the bits of both masks stand for the same elements, but for a shift: sequences in them must have the same
+    capacity."""
+    return is_small(a.item) or a.item == b.item
 
 
 def aligned(code: FunctionBuilder, a: Mask, b: Mask) -> tuple[Mask, Mask]:
@@ -209,6 +229,8 @@ def holds(code: FunctionBuilder, symbol: Symbol, item: Symbol) -> Scalar:
     if isinstance(symbol, Bunch):
         return code.any_of([code.both(there, same(code, item, other)) for there, other in symbol.items])
     assert isinstance(symbol, Mask)
+    if not is_small(symbol.item) and not surely(item, symbol.item):
+        return holds(code, bunch(code, symbol), item)
     width = symbol.bits.bits
     if isinstance(item, Number) and isinstance(symbol.item, t.IntType | t.RangeType):
         if width == 0:
@@ -300,7 +322,7 @@ def _same_sequence(code: FunctionBuilder, a: Sequence, b: Sequence) -> Scalar:
 
 
 def _same_set(code: FunctionBuilder, a: Symbol, b: Symbol) -> Scalar:
-    if isinstance(a, Mask) and isinstance(b, Mask):
+    if isinstance(a, Mask) and isinstance(b, Mask) and alike(a, b):
         x, y = aligned(code, a, b)
         return code.compare("eq", x.bits, y.bits)
     return code.both(within(code, a, b), within(code, b, a))
@@ -308,7 +330,7 @@ def _same_set(code: FunctionBuilder, a: Symbol, b: Symbol) -> Scalar:
 
 def within(code: FunctionBuilder, a: Symbol, b: Symbol) -> Scalar:
     """Whether every element of one set is in another."""
-    if isinstance(a, Mask) and isinstance(b, Mask):
+    if isinstance(a, Mask) and isinstance(b, Mask) and alike(a, b):
         x, y = aligned(code, a, b)
         return code.compare("eq", code.both(x.bits, code.invert(y.bits)), constant(x.bits.bits, 0))
     return code.all_of([code.either(code.invert(there), holds(code, b, item)) for there, item in bunch(code, a).items])

@@ -8,6 +8,7 @@ from typing import Any, assert_never
 from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.value_order import sorter
+from assay.checker.layout.numbered_types import MASK_LIMIT, is_masked, is_small
 from assay.checker.layout.value_numbering import universe
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, constant, word
 from assay.checker.native.llvm.unsupported import UnsupportedError
@@ -29,43 +30,30 @@ from assay.checker.native.symbols.symbol import (
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
 
-MASK_LIMIT = 512
-"""The widest bit mask that is computed with."""
 
-
-def has_ranks(type_: t.Type, *, stored: bool = False) -> bool:
-    """Whether symbols of the type can be numbered by arithmetic.
-
-    Integers in a set or map are checked only when it is stored. Until then it may be no value of the type, and has no
-    number. With ``stored`` only values of the type are meant.
-    """
-
-    def loose(type_: t.Type) -> bool:
-        return isinstance(type_, t.IntType | t.RangeType) and not stored
-
-    match kind(type_):
-        case t.BoolType() | t.RangeType() | t.AtomType():
+def surely(symbol: Symbol, type_: t.Type) -> bool:
+    """Whether a symbol can be nothing but a value of a type that ``is_masked``. Only sequences may be too long, or hold
+    elements that are no values, until they are stored."""
+    match kind(type_), symbol:
+        case t.SeqType(item, capacity), Sequence(length, items):
+            assert capacity is not None
+            return length.high <= capacity and all(surely(x, item) for x in items)
+        case t.RangeType(low, high), Number():
+            return low <= symbol.low and symbol.high <= high
+        case t.RecordType(_, fields), RecordSymbol(parts):
+            return all(surely(x, field.type) for x, field in zip(parts, fields, strict=True))
+        case t.EnumType(_, variants), VariantSymbol(_, payloads):
+            return all(
+                surely(x, field.type)
+                for payload, variant in zip(payloads, variants, strict=True)
+                for x, field in zip(payload, variant.fields, strict=True)
+            )
+        case t.OptionType(item), Maybe(_, inner):
+            return inner is None or surely(inner, item)
+        case t.MapType(_, value), TableSymbol(_, entries):
+            return all(x is None or surely(x, value) for _, x in entries)
+        case _:
             return True
-        case t.IntType() | t.SeqType() | t.BagType():
-            return False
-        case t.EnumType(_, variants):
-            return all(has_ranks(field.type, stored=stored) for variant in variants for field in variant.fields)
-        case t.RecordType(_, fields):
-            return all(has_ranks(field.type, stored=stored) for field in fields)
-        case t.OptionType(item):
-            return has_ranks(item, stored=stored)
-        case t.SetType(item, capacity):
-            return capacity is None and cardinality(item) <= 8 and has_ranks(item, stored=stored) and not loose(item)
-        case t.MapType(key, value, _, partial):
-            parts = (key, value)
-            return not partial and all(has_ranks(part, stored=stored) and not loose(part) for part in parts)
-        case other:
-            assert_never(other)
-
-
-def is_small(type_: t.Type) -> bool:
-    """Whether sets of the type are bit masks."""
-    return cardinality(type_) <= MASK_LIMIT and has_ranks(type_)
 
 
 def literal(value: Value, type_: t.Type) -> Symbol:
@@ -144,7 +132,7 @@ def _set(values: frozenset[Any], item: t.Type) -> Symbol:
         if max(values, default=0) - base < MASK_LIMIT:
             width = max(values, default=base - 1) - base + 1
             return Mask(constant(width, sum(1 << x - base for x in values)), item, base)
-    elif is_small(item):
+    elif is_masked(item):
         ranks = universe(item)
         base = item.low if isinstance(item, t.RangeType) else 0
         if all(x in ranks.values for x in values):
@@ -177,6 +165,8 @@ def rank(code: FunctionBuilder, symbol: Symbol, type_: t.Type) -> Scalar:
             return code.choose(present, code.number("add", rank(code, inner, item), word(1)), word(0))
         case t.EnumType(_, variants), VariantSymbol():
             return _rank_variant(code, symbol, variants)
+        case t.SeqType(item, capacity), Sequence():
+            return _rank_sequence(code, symbol, item, capacity or 0)
         case t.MapType(key, value), TableSymbol(_, entries):
             return _mixed(code, [x for _, x in entries if x is not None], [value] * cardinality(key))
         case t.SetType(item), Mask(bits):
@@ -192,6 +182,17 @@ def _mixed(code: FunctionBuilder, parts: tuple[Symbol, ...] | list[Symbol], type
     for part, type_ in zip(parts, types, strict=True):
         scaled = code.number("mul", result, word(cardinality(type_)))
         result = code.number("add", scaled, rank(code, part, type_))
+    return result
+
+
+def _rank_sequence(code: FunctionBuilder, symbol: Sequence, item: t.Type, capacity: int) -> Scalar:
+    """Shorter ones first, then element by element; behind ``capacity`` nothing counts."""
+    size, result, offset, local = cardinality(item), word(0), 0, word(0)
+    for length, element in enumerate(symbol.items[:capacity], 1):
+        offset += size ** (length - 1)
+        local = code.number("add", code.number("mul", local, word(size)), rank(code, element, item))
+        reached = code.compare("sle", word(length), symbol.length.value)
+        result = code.choose(reached, code.number("add", local, word(offset)), result)
     return result
 
 
@@ -244,6 +245,8 @@ def from_rank(code: FunctionBuilder, position: Scalar, type_: t.Type) -> Symbol:
             return Maybe(some, from_rank(code, before, item) if cardinality(item) else None)
         case t.EnumType(_, variants):
             return _variant_at(code, position, variants)
+        case t.SeqType(item, capacity):
+            return _sequence_at(code, position, item, capacity or 0)
         case t.MapType(key, value):
             images = _unmixed(code, position, [value] * cardinality(key))
             return TableSymbol(key, tuple((TRUE, image) for image in images))
@@ -277,6 +280,23 @@ def _variant_at(code: FunctionBuilder, position: Scalar, variants: tuple[t.Varia
         )
         offset += size
     return VariantSymbol(tag, tuple(payloads))
+
+
+def _sequence_at(code: FunctionBuilder, position: Scalar, item: t.Type, capacity: int) -> Sequence:
+    size, length, local, offset = cardinality(item), number(0), word(0), 0
+    for longer in range(1, capacity + 1):
+        offset += size ** (longer - 1)
+        reached = code.compare("sle", word(offset), position)
+        length = Number(code.choose(reached, word(longer), length.value), 0, longer)
+        local = code.choose(reached, code.number("sub", position, word(offset)), local)
+    items = []
+    for at in range(capacity if size else 0):
+        digit = word(0)
+        for longer in range(at + 1, capacity + 1):
+            of_this = code.quotient(code.quotient(local, size ** (longer - 1 - at)), size, "urem")
+            digit = code.choose(code.compare("eq", length.value, word(longer)), of_this, digit)
+        items.append(from_rank(code, digit, item))
+    return Sequence(length, tuple(items))
 
 
 def _subset_masks(item: t.Type) -> list[int]:

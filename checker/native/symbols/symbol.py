@@ -6,9 +6,12 @@ its interval, even where an expression is undefined and its result unused: so in
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Sequence as Sequence_
 from dataclasses import dataclass
 
-from assay.checker.native.llvm.function_builder import Scalar
+from assay.checker.layout.shape import Shape
+from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar
 from assay.grammar.kernel import types as t
 
 
@@ -61,11 +64,33 @@ class Mask:
 
 
 @dataclass(frozen=True, slots=True)
+class SlotCodes:
+    """The codes of the first items of a set, ascending among those that are present. ``there`` is when they were, where
+    the present ones had no gaps between them. ``read`` gives the symbol of a code in words."""
+
+    shape: Shape
+    values: tuple[Scalar, ...]
+    there: tuple[Scalar, ...]
+    read: Callable[[FunctionBuilder, list[Scalar], Shape], Symbol]
+
+
+@dataclass(frozen=True, slots=True)
 class Bunch:
-    """A set as distinct items, each with the condition that it is present; ``ordered`` if in canonical order."""
+    """A set as distinct items, each with the condition that it is present; ``ordered`` if in canonical order. Items that
+    were read from slots keep their ``codes``: they need not be sorted again, and loops can read them."""
 
     items: tuple[tuple[Scalar, Symbol], ...]
     ordered: bool
+    codes: SlotCodes | None = None
+
+    def with_items(self, items: Sequence_[tuple[Scalar, Symbol]], *, ordered: bool) -> Bunch:
+        """A set whose first items are these, each perhaps absent, without those that are certainly absent."""
+        kept = [at for at, (there, _) in enumerate(items) if there.known != 0]
+        codes, known = self.codes, 0 if self.codes is None else len(self.codes.values)
+        if codes is not None and len(kept) < len(items):
+            here = [at for at in kept if at < known]
+            codes = SlotCodes(codes.shape, tuple(codes.values[at] for at in here), (), codes.read)
+        return Bunch(tuple(items[at] for at in kept), ordered, codes)
 
 
 @dataclass(frozen=True, slots=True)

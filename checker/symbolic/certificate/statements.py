@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
 from assay.checker.interpreter.expressions.traverse import descendants
@@ -14,13 +14,52 @@ from assay.grammar.kernel import types as t
 def idiomatic_text(statement: k.Expr) -> str:
     """The text of a statement. Parsed as part of its spec, it has the same meaning."""
     binders: list[tuple[k.Local, k.Expr]] = []
-    body = statement
+    body = _with_plain_names(statement)
     while isinstance(body, k.Quantified) and body.kind == "forall":
         binders.append((body.binder, body.domain))
         body = body.body
     if isinstance(body, k.Logic) and body.op == "implies":
         body = _with_patterns(body)
     return _head(binders) + print_expression(body)
+
+
+def _with_plain_names(statement: k.Expr) -> k.Expr:
+    """The statement with names that can be written for its binders. In a kernel every binder has a name of its own, with
+    a number behind a prime where the text says the same name several times."""
+    parts = (statement, *descendants(statement))
+    used = {each.name.rpartition(".")[2] for each in parts if isinstance(each, k.StateVar)}
+    plain: dict[str, str] = {}
+    for name in dict.fromkeys(_local_names(statement)):
+        stem = name.partition("'")[0]
+        choices = (stem, *(f"{stem.rstrip('0123456789').rstrip('_')}_{at}" for at in range(1, len(used) + 2)))
+        plain[name] = next(each for each in choices if each not in used)
+        used.add(plain[name])
+    renamed = _renamed(statement, plain)
+    assert isinstance(renamed, k.Expr)
+    return renamed
+
+
+def _local_names(part: object) -> Iterator[str]:
+    """The names of binders and of what refers to them, from left to right."""
+    if isinstance(part, k.Local):
+        yield part.name
+    elif type(part) is tuple:
+        for each in part:
+            yield from _local_names(each)
+    elif isinstance(part, k.Expr | k.Generator):
+        for field in fields(part):
+            yield from _local_names(getattr(part, field.name))
+
+
+def _renamed(part: object, names: Mapping[str, str]) -> object:
+    if isinstance(part, k.Local):
+        return replace(part, name=names[part.name])
+    if type(part) is tuple:
+        return tuple(_renamed(each, names) for each in part)
+    if isinstance(part, k.Expr | k.Generator):
+        parts = {field.name: _renamed(getattr(part, field.name), names) for field in fields(part)}
+        return replace(part, **parts)  # type: ignore[arg-type]
+    return part
 
 
 def _head(binders: Sequence[tuple[k.Local, k.Expr]]) -> str:

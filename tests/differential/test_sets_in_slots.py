@@ -1,0 +1,83 @@
+"""Sets of messages that carry a log or votes: the native engine agrees with the reference one, with loops over slots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.stages import rounds
+
+from assay.checker.engines.engine_selection import compile_kernel
+from assay.checker.layout.shape import MaskShape, SlotsShape
+from assay.checker.layout.shape_of_type import shape_of
+from assay.checker.native.lowering import binder_elements
+from assay.checker.native.lowering.loops import UnrollBudget
+from assay.checker.options import SearchOptions
+from assay.grammar.kernel import types as t
+from assay.grammar.load import load_text
+
+from . import random_kernel
+from .random_types import DEEP, LOGGED, LONG, SENT, TYPES, VOTES
+from .test_native import agree
+
+SLOTTED = (
+    t.SetType(SENT, 3),
+    t.SetType(LONG, 3),
+    t.SetType(DEEP, 3),
+    t.SetType(t.MapType(t.RangeType(0, 99), t.BOOL, 2, partial=True), 3),
+)
+MASKED = (t.SetType(LOGGED), t.SetType(LOGGED, 3), t.SetType(t.SeqType(t.BOOL, 3)), t.SetType(VOTES))
+
+MESSAGES = """module logs
+param Node: set = {a, b, c}
+record Msg: src: Node, dst: Node, log: seq[1 .. 2, max LENGTH]
+state:
+    log: map[Node, seq[1 .. 2, max LENGTH]] = [n -> []]
+    msgs: set[Msg, max 40] = {}
+action extend(n: Node, v: 1 .. 2):
+    bound short: count(log[n]) < 3
+    log[n] := log[n] + [v]
+action send(n: Node, d: Node):
+    when n != d
+    msgs := msgs + {Msg(n, d, log[n])}
+action receive(n: Node):
+    pick m in msgs
+    when m.dst == n
+    log[n] := m.log
+action lose(n: Node):
+    msgs := {m in msgs if m.dst != n or m.log == []}
+action forget:
+    pick m in msgs
+    msgs := msgs - {m}
+invariant short: forall m in msgs: count(m.log) <= 3
+invariant first: forall m in msgs: m.log[0] in 1 .. 2
+"""
+
+
+@pytest.fixture(autouse=True)
+def _loops_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    levels = (UnrollBudget(1, 1, 1, 0),) * 3
+    monkeypatch.setattr("assay.checker.native.functions.unroll_budget.LEVELS", levels)
+    monkeypatch.setattr("assay.checker.native.lowering.loops.LEVELS", levels)
+    monkeypatch.setattr(binder_elements, "LEVELS", levels)
+
+
+@rounds(12, 300)
+def test_random_kernels_with_such_sets(tmp_path: Path, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    types = (*TYPES, *SLOTTED * 5, *MASKED * 5)
+    monkeypatch.setattr(random_kernel, "TYPES", types)
+    monkeypatch.setattr(random_kernel, "SETS", tuple(x for x in types if isinstance(x, t.SetType)))
+    native = [
+        agree(random_kernel.random_kernel(Random(seed)), tmp_path, keep_going=bool(seed % 2)) for seed in range(rounds)
+    ]
+    assert sum(report is not None for report in native) > rounds // 2
+
+
+@pytest.mark.parametrize(("length", "kind"), [(2, MaskShape), (5, SlotsShape)])
+def test_messages_that_carry_a_log(tmp_path: Path, length: int, kind: type) -> None:
+    loaded = load_text(MESSAGES.replace("LENGTH", str(length)))
+    assert isinstance(shape_of(loaded.kernel.variables[1].type), kind)
+    compile_kernel(loaded.kernel, SearchOptions(), tmp_path)  # it is supported
+    assert agree(loaded.kernel, tmp_path, keep_going=True) is not None
+    assert agree(loaded.kernel, tmp_path, keep_going=False) is not None
