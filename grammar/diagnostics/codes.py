@@ -147,6 +147,11 @@ SYNTAX = (
         "declaration that does not start in the first column",
         "Only the lines of a block are indented. A declaration starts in the first column.",
     ),
+    Code(
+        "E025",
+        "block without a value",
+        "A block ends in a line that is its value: a `let` names something for the lines below it. In a `match`, `else` is the last case.",
+    ),
 )
 
 INPUT_FILES = (

@@ -165,4 +165,16 @@ TYPES = (
         "State is finite: integers have a range, sequences and bags a capacity (`max n`). `int` and unbounded sequences are for functions, "
         "parameters and `let`.",
     ),
+    Code(
+        "E215",
+        "match that does not cover every value",
+        "A `match` has a case for every value of what it looks at, or an `else`. The message names a value without a case. A part `==e` "
+        "is compared in the state, so it covers nothing for certain.",
+    ),
+    Code(
+        "E216",
+        "pattern that nothing fits",
+        "No value comes to this case or pattern: those before it take all that would fit, or the number is outside the range of the type. "
+        "Delete the case, or put it before the more general one.",
+    ),
 )

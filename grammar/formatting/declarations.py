@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from assay.grammar.formatting.blocks import is_block, lines, value_block
 from assay.grammar.formatting.expressions import POSTFIX, RANGE, expression, field, fields, names, type_text
 from assay.grammar.formatting.items import WIDTH, PrintedItem, documentation, line, listed, opening, with_expression
 from assay.grammar.formatting.line_breaks import INDENT
@@ -58,9 +59,8 @@ def declaration(node: Declaration) -> list[PrintedItem]:
             return _inline_or_block(f"enum {name.text}:", [(_variant(v), v) for v in variants], node)
         case RecordDeclaration(name, members):
             return _inline_or_block(f"record {name.text}:", [(field(f), f) for f in members], node)
-        case Def(name, parameters, result, value):
-            returns = "" if result is None else f": {type_text(result)}"
-            return [with_expression(0, f"def {name.text}({fields(parameters)}){returns} = ", value, "", node)]
+        case Def():
+            return _definition(node)
         case StateBlock(variables):
             return [opening(0, "state:", node), *map(_variable, variables)]
         case Init(statements):
@@ -88,6 +88,14 @@ def declaration(node: Declaration) -> list[PrintedItem]:
             return trace(node)
         case _:
             raise AssertionError(node)
+
+
+def _definition(node: Def) -> list[PrintedItem]:
+    returns = "" if node.result is None else f": {type_text(node.result)}"
+    head = f"def {node.name.shown}({fields(node.parameters)}){returns}"
+    if node.block:
+        return [opening(0, f"{head}:", node, *node.parameters, node.result), *value_block(node.body, 1)]
+    return [with_expression(0, f"{head} = ", node.body, "", node)]
 
 
 def _inline_or_block(head: str, parts: list[tuple[str, Node]], node: Declaration) -> list[PrintedItem]:
@@ -166,15 +174,10 @@ def _property(node: Property) -> list[PrintedItem]:
     """A property; a single conjunct without label is put on the line of the name if it fits."""
     head = f"{node.kind} {node.name.text}:" if node.name is not None else f"{node.kind}:"
     match node:
-        case Property(doc=None, conjuncts=(Conjunct(None, condition),)):
+        case Property(doc=None, conjuncts=(Conjunct(None, condition),)) if not is_block(condition):
             flat = f"{head} {expression(condition)}"
             if len(flat) <= WIDTH:
                 return [line(0, flat, node)]
         case _:
             pass
-    return [opening(0, head, node), *documentation(1, node.doc), *map(_conjunct, node.conjuncts)]
-
-
-def _conjunct(node: Conjunct) -> PrintedItem:
-    label = "" if node.label is None else f"{node.label.text}: "
-    return with_expression(1, label, node.condition, "", node)
+    return [opening(0, head, node), *documentation(1, node.doc), *lines(node.conjuncts, 1)]

@@ -13,7 +13,9 @@ from assay.grammar.syntax import (
     Binder,
     BoolLit,
     Call,
+    CasePattern,
     CollectionType,
+    DottedName,
     Expr,
     Field,
     FieldUpdate,
@@ -25,8 +27,10 @@ from assay.grammar.syntax import (
     Is,
     Junction,
     LetIn,
+    LiteralPattern,
     MapDisplay,
     MapEntry,
+    Match,
     Name,
     NamedType,
     NoneLit,
@@ -35,8 +39,10 @@ from assay.grammar.syntax import (
     Quantified,
     RangeType,
     Ref,
+    SamePattern,
     SeqDisplay,
     SetDisplay,
+    SubPattern,
     Tabulate,
     TypeExpr,
     Unary,
@@ -127,9 +133,9 @@ def _bare(expr: Expr, may_end_open: bool) -> str:
         case Wildcard():
             return "_"
         case Ref(name):
-            return name.text
+            return name.shown
         case Attr(base, name):
-            return f"{expression(base, POSTFIX, False)}.{name.text}"
+            return f"{expression(base, POSTFIX, False)}.{name.shown}"
         case Index(base, key):
             return f"{expression(base, POSTFIX, False)}[{expression(key)}]"
         case Call(function, arguments):
@@ -152,7 +158,7 @@ def _bare(expr: Expr, may_end_open: bool) -> str:
             return f"if {expression(condition)} then {expression(then)} else {expression(otherwise)}"
         case Quantified() | LetIn():
             return f"{binding_head(expr)} {expression(expr.body)}"
-        case SetDisplay() | SeqDisplay() | BagDisplay() | MapDisplay() | Filter() | Image() | Tabulate():
+        case SetDisplay() | SeqDisplay() | BagDisplay() | MapDisplay() | Filter() | Image() | Tabulate() | Match():
             opener, parts, closer = display(expr)
             return f"{opener}{_commas(parts)}{closer}"
         case _:
@@ -165,7 +171,7 @@ def junction_part(expr: Junction, at: int, may_end_open: bool) -> str:
     return expression(expr.parts[at], asked, may_end_open and at == len(expr.parts) - 1)
 
 
-Display = SetDisplay | SeqDisplay | BagDisplay | MapDisplay | Filter | Image | Tabulate
+Display = SetDisplay | SeqDisplay | BagDisplay | MapDisplay | Filter | Image | Tabulate | Match
 
 
 def display(expr: Display) -> tuple[str, list[str], str]:
@@ -181,14 +187,18 @@ def display(expr: Display) -> tuple[str, list[str], str]:
             return "{", [entry(e) for e in entries], "}"
         case Filter(kind, name, domain, condition):
             opener, closer = _brackets(kind)
-            return opener, [f"{name.text} in {expression(domain, RANGE, False)} if {expression(condition)}"], closer
+            return opener, [f"{name.shown} in {expression(domain, RANGE, False)} if {expression(condition)}"], closer
         case Image(kind, element, binders_, condition):
             opener, closer = _brackets(kind)
             chosen = "" if condition is None else f" if {expression(condition)}"
             return opener, [f"{expression(element)} for {binders(binders_)}{chosen}"], closer
         case Tabulate(name, domain, value):
             ranging = "" if domain is None else f" in {expression(domain, RANGE, False)}"
-            return "[", [f"{name.text}{ranging} -> {expression(value)}"], "]"
+            return "[", [f"{name.shown}{ranging} -> {expression(value)}"], "]"
+        case Match(subject, cases, otherwise):
+            parts = [f"{case_patterns(case.patterns)} -> {expression(case.value)}" for case in cases]
+            rest = [] if otherwise is None else [f"else -> {expression(otherwise)}"]
+            return f"match {match_subject(subject)} {{", [*parts, *rest], "}"
         case _:
             assert_never(expr)
 
@@ -203,16 +213,46 @@ def binding_head(expr: Quantified | LetIn) -> str:
         case Quantified(kind, binders_):
             return f"{kind} {binders(binders_)}:"
         case LetIn(name, value):
-            return f"let {name.text} = {expression(value)}:"
+            return f"let {name.shown} = {expression(value)}:"
         case _:
             assert_never(expr)
 
 
-def pattern(node: Pattern) -> str:
-    """A pattern after ``is``."""
-    if node.binders is None:
-        return str(node.variant)
-    return f"{node.variant}({_commas('_' if b is None else b.text for b in node.binders)})"
+def pattern(node: CasePattern) -> str:
+    """A pattern after ``is`` or of a case."""
+    match node:
+        case Pattern(variant, None):
+            return dotted(variant)
+        case Pattern(variant, parts):
+            return f"{dotted(variant)}({_commas(map(_part, parts or ()))})"
+        case SamePattern(value):
+            return f"=={expression(value, RANGE, False)}"
+        case LiteralPattern(value):
+            return str(value).lower()
+        case _:
+            assert_never(node)
+
+
+def _part(node: SubPattern) -> str:
+    if node is None:
+        return "_"
+    return node.shown if isinstance(node, Name) else pattern(node)
+
+
+def match_subject(subject: Expr) -> str:
+    """What follows the word ``match``: it begins like a name, a number or a bracket, so that the word is no name."""
+    text = expression(subject, RANGE, False)
+    return text if text[0].isalnum() or text[0] in "_(`" else f"({text})"
+
+
+def case_patterns(nodes: Iterable[CasePattern]) -> str:
+    """The patterns of a case."""
+    return " or ".join(map(pattern, nodes))
+
+
+def dotted(path: DottedName) -> str:
+    """A dotted name as it is written."""
+    return ".".join(part.shown for part in path.parts)
 
 
 def binder(node: Binder) -> str:
@@ -227,12 +267,12 @@ def binders(nodes: Iterable[Binder]) -> str:
 
 def names(nodes: Iterable[Name]) -> str:
     """Names with commas between them."""
-    return _commas(n.text for n in nodes)
+    return _commas(n.shown for n in nodes)
 
 
 def argument(node: Arg) -> str:
     """An argument, with its name if it has one."""
-    return expression(node.value) if node.name is None else f"{node.name.text} = {expression(node.value)}"
+    return expression(node.value) if node.name is None else f"{node.name.shown} = {expression(node.value)}"
 
 
 def entry(node: MapEntry) -> str:
@@ -242,12 +282,12 @@ def entry(node: MapEntry) -> str:
 
 def update(node: FieldUpdate | MapEntry) -> str:
     """One change inside ``with { }``."""
-    return entry(node) if isinstance(node, MapEntry) else f"{node.name.text} = {expression(node.value)}"
+    return entry(node) if isinstance(node, MapEntry) else f"{node.name.shown} = {expression(node.value)}"
 
 
 def field(node: Field) -> str:
     """``name: Type``."""
-    return f"{node.name.text}: {type_text(node.type)}"
+    return f"{node.name.shown}: {type_text(node.type)}"
 
 
 def fields(nodes: Iterable[Field]) -> str:
@@ -259,7 +299,7 @@ def type_text(node: TypeExpr) -> str:
     """A type as written."""
     match node:
         case NamedType(path):
-            return str(path)
+            return dotted(path)
         case RangeType(low, high):
             return f"{expression(low, SUM, False)} .. {expression(high, SUM, False)}"
         case OptionType(item):

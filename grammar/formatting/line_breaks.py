@@ -30,6 +30,7 @@ from assay.grammar.syntax import (
     Junction,
     LetIn,
     MapDisplay,
+    Match,
     Quantified,
     SeqDisplay,
     SetDisplay,
@@ -67,7 +68,7 @@ def _bare(expr: Expr, room: int, may_end_open: bool) -> list[str]:
             return _bracketed(expression(function, POSTFIX, False) + "(", [argument(a) for a in arguments], ")", room)
         case With(base, updates):
             return _bracketed(expression(base, POSTFIX, False) + " with {", [update(u) for u in updates], "}", room)
-        case SetDisplay() | SeqDisplay() | BagDisplay() | MapDisplay():
+        case SetDisplay() | SeqDisplay() | BagDisplay() | MapDisplay() | Match():
             return _bracketed(*display(expr), room)
         case _:
             return [expression(expr, OPEN, may_end_open)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.grammar.diagnostics.diagnostic import Span
-from assay.grammar.formatting.expressions import POSTFIX, binder, expression
+from assay.grammar.formatting.blocks import head_of, valued
+from assay.grammar.formatting.expressions import POSTFIX, binder, case_patterns, expression, match_subject
 from assay.grammar.formatting.items import PrintedItem, line, with_expression
-from assay.grammar.syntax import ActionLine, Assign, For, Guard, If, Let, Node, Pick
+from assay.grammar.syntax import ActionLine, ActionMatch, Assign, For, Guard, If, Let, Pick
 
 
 def body(statements: Iterable[ActionLine], depth: int) -> list[PrintedItem]:
@@ -19,10 +19,10 @@ def items(node: ActionLine, depth: int) -> list[PrintedItem]:
     """The items of a statement: one, or the head of a block and its content."""
     match node:
         case Guard(kind, label, condition):
-            named = "" if label is None else f"{label.text}: "
-            return [with_expression(depth, f"{kind} {named}", condition, "", node)]
+            named = "" if label is None else f"{label.shown}: "
+            return valued(depth, f"{kind} {named}", condition, node)
         case Let(name, value):
-            return [with_expression(depth, f"let {name.text} = ", value, "", node)]
+            return [with_expression(depth, f"let {name.shown} = ", value, "", node)]
         case Pick(chosen):
             return [line(depth, f"pick {binder(chosen)}", node)]
         case Assign(target, value):
@@ -30,8 +30,10 @@ def items(node: ActionLine, depth: int) -> list[PrintedItem]:
         case If():
             return _if(node, depth)
         case For(chosen, inner):
-            head = PrintedItem(depth, (f"for {binder(chosen)}:",), _head(node, chosen))
+            head = PrintedItem(depth, (f"for {binder(chosen)}:",), head_of(node, chosen))
             return [head, *body(inner, depth + 1)]
+        case ActionMatch():
+            return _match(node, depth)
         case _:
             raise AssertionError(node)
 
@@ -40,7 +42,7 @@ def _if(node: If, depth: int) -> list[PrintedItem]:
     printed: list[PrintedItem] = []
     for index, (condition, then) in enumerate(node.branches):
         head = with_expression(depth, "elif " if index else "if ", condition, ":")
-        printed.append(PrintedItem(depth, head.lines, _head(node, condition)))
+        printed.append(PrintedItem(depth, head.lines, head_of(node, condition)))
         printed += body(then, depth + 1)
     if node.otherwise:
         printed.append(PrintedItem(depth, ("else:",), node.else_place))
@@ -48,7 +50,14 @@ def _if(node: If, depth: int) -> list[PrintedItem]:
     return printed
 
 
-def _head(node: ActionLine, inner: Node) -> Span:
-    """The head of a block, which begins in the column of the statement and ends with ``inner``."""
-    place = inner.span
-    return Span(place.file, place.line, node.span.column, place.end_line, place.end_column)
+def _match(node: ActionMatch, depth: int) -> list[PrintedItem]:
+    subject = match_subject(node.subject)
+    printed = [PrintedItem(depth, (f"match {subject}:",), head_of(node, node.subject))]
+    for case in node.cases:
+        text = case_patterns(case.patterns) + ":"
+        printed.append(PrintedItem(depth + 1, (text,), head_of(case, case.patterns[-1])))
+        printed += body(case.body, depth + 2)
+    if node.otherwise is not None:
+        printed.append(PrintedItem(depth + 1, ("else:",), node.else_place))
+        printed += body(node.otherwise, depth + 2)
+    return printed

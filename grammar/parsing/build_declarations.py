@@ -8,6 +8,7 @@ from inspect import cleandoc
 from typing import Any
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
+from assay.grammar.parsing.build_blocks import BlockBuilder
 from assay.grammar.parsing.build_expressions import ExpressionBuilder
 from assay.grammar.parsing.builder import first_string, flat, nodes, texts
 from assay.grammar.syntax import (
@@ -34,6 +35,7 @@ from assay.grammar.syntax import (
     Instance,
     JointAction,
     Let,
+    LetLine,
     ModelBlock,
     Name,
     Next,
@@ -50,11 +52,8 @@ from assay.grammar.syntax import (
     VariantDeclaration,
 )
 
-MAX_BRANCHES = 100
-"""Each `elif` stands inside the `else` of the branch before it, and later passes recurse."""
 
-
-class DeclarationBuilder(ExpressionBuilder):
+class DeclarationBuilder(ExpressionBuilder, BlockBuilder):
     """One method for each rule of the grammar of statements and declarations."""
 
     # ----------------------------------------------------------------------------------------- statements
@@ -83,9 +82,7 @@ class DeclarationBuilder(ExpressionBuilder):
     def if_(self, span: Span, children: list[Any]) -> ActionLine:
         condition, then, *others, else_place, otherwise = children
         branches = ((condition, then), *others)
-        if len(branches) > MAX_BRANCHES:
-            place = branches[MAX_BRANCHES][0].span
-            self.diagnostics.error("E017", place, f"an `if` has at most {MAX_BRANCHES} branches")
+        self.check_branches(branches)
         return If(branches, otherwise or (), else_place=else_place or NOWHERE, span=span)
 
     def elif_(self, span: Span, children: list[Any]) -> tuple[Expr, tuple[ActionLine, ...]]:
@@ -147,7 +144,11 @@ class DeclarationBuilder(ExpressionBuilder):
 
     def def_(self, span: Span, children: list[Any]) -> Def:
         name, parameters, result, body = children
-        return Def(name, parameters, result, body, span=span)
+        return Def(name, parameters, result, body, False, span=span)
+
+    def def_block(self, span: Span, children: list[Any]) -> Def:
+        name, parameters, result, body = children
+        return Def(name, parameters, result, body, True, span=span)
 
     # ------------------------------------------------------------------------------------ state and steps
 
@@ -202,12 +203,12 @@ class DeclarationBuilder(ExpressionBuilder):
         kind, name, (doc, conjuncts) = children
         return Property(str(kind), name, doc, conjuncts, span=span)  # type: ignore[arg-type]  # one of PropertyKind
 
-    def conjuncts(self, span: Span, children: list[Any]) -> tuple[str | None, tuple[Conjunct, ...]]:
-        lines = (n if isinstance(n, Conjunct) else Conjunct(None, n, span=n.span) for n in nodes(children))
-        return documentation(children), tuple(lines)
-
-    def conjunct(self, span: Span, children: list[Any]) -> Conjunct:
-        return Conjunct(children[0], children[1], span=span)
+    def conjuncts(self, span: Span, children: list[Any]) -> tuple[str | None, tuple[LetLine | Conjunct, ...]]:
+        lines = (n if isinstance(n, LetLine | Conjunct) else Conjunct(None, n, span=n.span) for n in nodes(children))
+        found = tuple(lines)
+        if isinstance(found[-1], LetLine):
+            self.diagnostics.error("E025", found[-1].span, "a block ends in its value, and here it ends in a `let`")
+        return documentation(children), found
 
     def accept(self, span: Span, children: list[Any]) -> AcceptBounds:
         return AcceptBounds(tuple(children), span=span)

@@ -37,7 +37,6 @@ from assay.grammar.syntax import (
     NamedType,
     NoneLit,
     OptionType,
-    Pattern,
     Quantified,
     RangeType,
     Ref,
@@ -73,18 +72,6 @@ class ExpressionBuilder(Builder):
     def is_(self, span: Span, children: list[Any]) -> Expr:
         subject, negation, pattern = children
         return Is(subject, pattern, negation is not None, span=span)
-
-    def pattern(self, span: Span, children: list[Any]) -> Pattern:
-        variant, *binders = children
-        if binders == [None]:
-            return Pattern(variant, None, span=span)
-        return Pattern(variant, tuple(b if isinstance(b, Name) else None for b in binders), span=span)
-
-    def none_path(self, span: Span, children: list[Any]) -> DottedName:
-        return DottedName((Name("none", span=span),), span=span)
-
-    def no_binder(self, span: Span, children: list[Any]) -> str:
-        return "_"
 
     # -------------------------------------------------------------------------------- binding expressions
 

@@ -28,49 +28,46 @@ class LogicalLine:
     """The state of the logical line read so far; it is fed the text of each token."""
 
     def __init__(self) -> None:
-        self.words: list[str] = []  # the first three tokens, for the labels
         self.last = ""
         self.depth = 0
-        self.awaiting_colon: list[int] = []  # bracket depth of each quantifier or `let` whose colon has not come yet
+        self.heads: list[tuple[int, bool]] = []  # each quantifier or `let` whose colon has not come yet: its depth, and
+        # whether nothing but labels and such heads stands before it
         self.inner_colon = False  # the last token is the colon of a quantifier or `let` expression
+        self.only_heads = True  # nothing else ended in the last colon
 
     def feed(self, text: str) -> None:
         """Take in the next token of the line."""
-        if len(self.words) < 3:
-            self.words.append(text)
-        self.inner_colon = text == ":" and bool(self.awaiting_colon) and self.awaiting_colon[-1] == self.depth
+        self.inner_colon = text == ":" and bool(self.heads) and self.heads[-1][0] == self.depth
         if self.inner_colon:
-            self.awaiting_colon.pop()
+            self.only_heads = self.heads.pop()[1]
+        elif text == ":":
+            self.only_heads = True
         elif text in _BINDING:
-            self.awaiting_colon.append(self.depth)
+            self.heads.append((self.depth, text != "let" and self.depth == 0 and self._begins))
         elif text in OPENERS:
             self.depth += 1
         elif text in CLOSERS:
             self._close()
         self.last = text
 
+    @property
+    def _begins(self) -> bool:
+        return self.last in ("", "when", "bound") or (self.last == ":" and self.only_heads)
+
     def _close(self) -> None:
         self.depth = max(0, self.depth - 1)
-        while self.awaiting_colon and self.awaiting_colon[-1] > self.depth:
-            self.awaiting_colon.pop()
+        while self.heads and self.heads[-1][0] > self.depth:
+            self.heads.pop()
 
     @property
     def goes_on(self) -> bool:
         """Whether the logical line continues on the next physical line."""
-        return self.depth > 0 or self.last in TRAILING or self.inner_colon or self._ends_in_label
+        return self.depth > 0 or self.last in TRAILING or self.inner_colon
 
     @property
-    def _ends_in_label(self) -> bool:
-        if self.last != ":":
-            return False
-        words = self.words
-        if len(words) == 3:
-            return words[0] in ("when", "bound") and words[2] == ":" and words[1] != ":"
-        return (
-            len(words) == 2
-            and words[0].isidentifier()
-            and words[0] not in ("else", "state", "init", "next", "show", "order", "terminal")
-        )
+    def may_open_block(self) -> bool:
+        """Whether a deeper line below is a block: the line is the head of a quantifier and nothing more."""
+        return self.depth == 0 and self.inner_colon and self.only_heads
 
 
 class LayoutFault(Exception):  # noqa: N818 - it never leaves the parser, which turns it into a diagnostic
@@ -105,7 +102,7 @@ class Layout(Indenter):
                 line.feed(str(token))
                 last = token
                 yield token
-            elif last is not None and not line.goes_on:
+            elif last is not None and self._ends(line, token, indents[-1]):
                 line = LogicalLine()
                 yield _at_end(self.NL_type, last)
                 yield from self._blocks(indents, token, last)
@@ -113,8 +110,12 @@ class Layout(Indenter):
             yield _at_end(self.NL_type, last)
             yield from (_at_end(self.DEDENT_type, last) for _ in indents[1:])
 
+    @staticmethod
+    def _ends(line: LogicalLine, newline: Token, depth: int) -> bool:
+        return not line.goes_on or (line.may_open_block and _depth(newline) > depth)
+
     def _blocks(self, indents: list[int], newline: Token, last: Token) -> Iterator[Token]:
-        depth = len(newline) - newline.rindex("\n") - 1
+        depth = _depth(newline)
         if depth > indents[-1]:
             indents.append(depth)
             yield self._indentation(newline, depth)
@@ -127,6 +128,11 @@ class Layout(Indenter):
     def _indentation(self, newline: Token, depth: int) -> Token:
         line, end = newline.end_line, newline.end_pos
         return Token(self.INDENT_type, "", end, line, 1, line, depth + 1, end)
+
+
+def _depth(newline: Token) -> int:
+    """How far the line after a line end is indented."""
+    return len(newline) - newline.rindex("\n") - 1
 
 
 def _at_end(kind: str, last: Token) -> Token:

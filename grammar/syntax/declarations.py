@@ -6,7 +6,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
-from assay.grammar.syntax.expressions import Binder, DottedName, Expr, Name, Node, TypeExpr
+from assay.grammar.syntax.expressions import (
+    Binder,
+    CasePattern,
+    Conjunct,
+    DottedName,
+    Expr,
+    LetLine,
+    Name,
+    Node,
+    TypeExpr,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,24 @@ class For(ActionLine):
 
     binder: Binder
     body: tuple[ActionLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionCase(Node):
+    """``A(n) or B(n)`` with the updates where one of the patterns fits."""
+
+    patterns: tuple[CasePattern, ...]
+    body: tuple[ActionLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionMatch(ActionLine):
+    """``match x:`` above the updates of each case."""
+
+    subject: Expr
+    cases: tuple[ActionCase, ...]
+    otherwise: tuple[ActionLine, ...] | None
+    else_place: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +183,13 @@ class RecordDeclaration(Declaration):
 
 @dataclass(frozen=True, slots=True)
 class Def(Declaration):
-    """``def f(x: T): R = e``."""
+    """``def f(x: T): R = e``, or ``def f(x: T): R:`` above a block; ``block`` tells which."""
 
     name: Name
     parameters: tuple[Field, ...]
     result: TypeExpr | None
     body: Expr
+    block: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,14 +261,6 @@ class Next(Declaration):
     actions: tuple[DottedName, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Conjunct(Node):
-    """One line of a block of conjuncts, with its label if it has one."""
-
-    label: Name | None
-    condition: Expr
-
-
 PropertyKind = Literal["invariant", "transition", "reachable", "lemma", "property", "terminal"]
 
 
@@ -251,7 +272,7 @@ class Property(Declaration):
     kind: PropertyKind
     name: Name | None
     doc: str | None
-    conjuncts: tuple[Conjunct, ...]
+    conjuncts: tuple[LetLine | Conjunct, ...]
 
 
 @dataclass(frozen=True, slots=True)

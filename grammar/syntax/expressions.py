@@ -21,6 +21,11 @@ class Name(Node):
 
     text: str
 
+    @property
+    def shown(self) -> str:
+        """The name as it is written."""
+        return self.text
+
 
 @dataclass(frozen=True, slots=True)
 class DottedName(Node):
@@ -152,19 +157,40 @@ class Junction(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class SamePattern(Node):
+    """``==e`` in a pattern: the value of an expression."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralPattern(Node):
+    """``3``, ``-3``, ``true`` or ``false`` in a pattern."""
+
+    value: int | bool
+
+
+@dataclass(frozen=True, slots=True)
 class Pattern(Node):
-    """``Active(e, _)``, ``some(v)`` or ``none``; a binder of ``_`` is None; no parentheses: ``binders`` is None."""
+    """``Active(e, _)``, ``some(v)``, ``none``, or a record; no parentheses: ``parts`` is None.
+
+    A part that is a ``Name`` is a variant of the part's type without payload, or else binds; ``_`` is None.
+    """
 
     variant: DottedName
-    binders: tuple[Name | None, ...] | None
+    parts: tuple[SubPattern, ...] | None
+
+
+SubPattern = Name | Pattern | SamePattern | LiteralPattern | None
+CasePattern = Pattern | SamePattern | LiteralPattern
 
 
 @dataclass(frozen=True, slots=True)
 class Is(Expr):
-    """``subject is Pattern``."""
+    """``subject is Pattern``; of a ``match`` in an action also a value."""
 
     subject: Expr
-    pattern: Pattern
+    pattern: CasePattern
     negated: bool
 
 
@@ -282,6 +308,22 @@ class With(Expr):
 
     base: Expr
     updates: tuple[FieldUpdate | MapEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LetLine(Node):
+    """``let x = e`` in a block: visible in the lines below it."""
+
+    name: Name
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunct(Node):
+    """``label: e`` or ``e``: a line of a block that is no ``let``."""
+
+    label: Name | None
+    condition: Expr
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,9 +51,22 @@ def binders(expr: Exprs) -> SearchStrategy[s.Binder]:
     return st.builds(s.Binder, tuples(names, 1, 2), expr)
 
 
-patterns = st.builds(
-    s.Pattern, paths | st.just(s.DottedName((s.Name("none"),))), st.none() | tuples(st.none() | names, 1, 2)
-)
+literals = st.builds(s.LiteralPattern, st.booleans() | st.integers(-9, 9))
+variants = paths | st.just(s.DottedName((s.Name("none"),)))
+
+
+def patterns(expr: Exprs) -> SearchStrategy[s.Pattern]:
+    """Patterns, some of them nested. A plain name as a part is a ``Name``."""
+    same = st.builds(s.SamePattern, expr)
+    alone = st.builds(s.Pattern, tuples(names, 2, 3).map(s.DottedName), st.none())
+    leaves = st.none() | names | literals | same | alone
+    inside = leaves | st.builds(s.Pattern, variants, tuples(leaves, 1, 2))
+    return st.builds(s.Pattern, variants, st.none() | tuples(inside, 1, 2))
+
+
+def case_patterns(expr: Exprs) -> SearchStrategy[tuple[s.CasePattern, ...]]:
+    """The patterns of a case of ``match``."""
+    return tuples(patterns(expr) | literals | st.builds(s.SamePattern, expr), 1, 2)
 
 
 def junctions(expr: Exprs) -> Exprs:
@@ -79,7 +92,7 @@ def compound(expr: Exprs) -> Exprs:
         st.builds(s.Unary, st.sampled_from(UNARY), expr),
         st.builds(s.Binary, st.sampled_from(BINARY), expr, expr),
         junctions(expr),
-        st.builds(s.Is, expr, patterns, st.booleans()),
+        st.builds(s.Is, expr, patterns(expr), st.booleans()),
         st.builds(s.IfThenElse, expr, expr, expr),
         st.builds(s.Quantified, st.sampled_from(("forall", "exists")), some_binders, expr),
         st.builds(s.LetIn, names, expr, expr),
@@ -90,6 +103,13 @@ def compound(expr: Exprs) -> Exprs:
         st.builds(s.Filter, kinds, names, expr, expr),
         st.builds(s.Image, kinds, expr, some_binders, st.none() | expr),
         st.builds(s.Tabulate, names, st.none() | expr, expr),
+        st.builds(
+            s.Match,
+            expr,
+            tuples(st.builds(s.MatchCase, case_patterns(expr), expr), 1, 2),
+            st.none() | expr,
+            st.just(False),
+        ),
     ]
     return st.one_of(forms)
 
@@ -100,6 +120,33 @@ places: Exprs = st.recursive(
     names.map(s.Ref), lambda inner: st.builds(s.Attr, inner, names) | st.builds(s.Index, inner, small), max_leaves=3
 )
 actions: Exprs = places | st.builds(s.Call, places, tuples(st.builds(s.Arg, st.none() | names, small)))
+
+# --------------------------------------------------------------------------------------------------------- blocks
+
+
+def block_lines(value: Exprs, least: int) -> SearchStrategy[tuple[s.LetLine | s.Conjunct, ...]]:
+    """Lines, of which the last is a condition."""
+    conjunct = st.builds(s.Conjunct, st.none() | names, value)
+    line = st.builds(s.LetLine, names, small) | conjunct
+    return st.builds(lambda before, last: (*before, last), tuples(line, least, 2), conjunct)
+
+
+def _block_forms(value: Exprs) -> Exprs:
+    """Forms of several lines."""
+    inner = value | block_lines(value, 1).map(s.BlockValue)
+    rest = st.none() | inner
+    case = st.builds(s.MatchCase, case_patterns(small), inner)
+    multiline = st.builds(s.BlockIf, tuples(st.tuples(small, inner), 1, 2), rest) | st.builds(
+        s.Match, small, tuples(case, 1, 2), rest, st.just(True)
+    )
+    below = block_lines(value, 1).map(s.BlockValue) | multiline
+    return multiline | st.builds(
+        s.BlockQuantified, st.sampled_from(("forall", "exists")), tuples(binders(small), 1, 2), below
+    )
+
+
+lines: Exprs = st.recursive(small, _block_forms, max_leaves=4)
+blocks: Exprs = lines | block_lines(lines, 1).map(s.BlockValue)
 
 # ---------------------------------------------------------------------------------------------------------- types
 
@@ -121,7 +168,7 @@ fields = st.builds(s.Field, names, types)
 # ----------------------------------------------------------------------------------------------------- statements
 
 simple_statements: SearchStrategy[s.ActionLine] = (
-    st.builds(s.Guard, st.sampled_from(("when", "bound")), st.none() | names, expressions)
+    st.builds(s.Guard, st.sampled_from(("when", "bound")), st.none() | names, expressions | blocks)
     | st.builds(s.Let, names, expressions)
     | st.builds(s.Pick, binders(small))
     | st.builds(s.Assign, places, expressions)
@@ -130,8 +177,11 @@ simple_statements: SearchStrategy[s.ActionLine] = (
 
 def _blocks(inner: SearchStrategy[s.ActionLine]) -> SearchStrategy[s.ActionLine]:
     block = tuples(inner, 1, 2)
-    return st.builds(s.If, tuples(st.tuples(small, block), 1, 2), tuples(inner, 0, 2)) | st.builds(
-        s.For, binders(small), block
+    case = st.builds(s.ActionCase, case_patterns(small), block)
+    return st.one_of(
+        st.builds(s.If, tuples(st.tuples(small, block), 1, 2), tuples(inner, 0, 2)),
+        st.builds(s.For, binders(small), block),
+        st.builds(s.ActionMatch, small, tuples(case, 1, 2), st.none() | block),
     )
 
 
@@ -143,7 +193,7 @@ bindings = st.builds(s.Binding, paths, small)
 parameters = tuples(st.builds(s.ActionParameter, names, types | small))
 fairness = st.none() | st.builds(s.Fairness, st.booleans(), tuples(names, 0, 2))
 labels = paths | paths.map(lambda path: s.DottedName((s.Name(f"capacity of {path}"),)))
-conjuncts = tuples(st.builds(s.Conjunct, st.none() | names, expressions), 1, 3)
+conjuncts = tuples(st.builds(s.Conjunct, st.none() | names, expressions), 1, 3) | block_lines(lines, 0)
 accepted = st.builds(s.AcceptBounds, tuples(labels, 1, 2))
 starts: SearchStrategy[Any] = st.tuples(st.sampled_from(("=", "in")), small) | st.just((None, None))
 variables = st.builds(
@@ -229,6 +279,7 @@ declarations: SearchStrategy[s.Declaration] = st.one_of(
     st.builds(s.Enum, names, tuples(st.builds(s.VariantDeclaration, names, tuples(fields, 0, 2)), 1, 4)),
     st.builds(s.RecordDeclaration, names, tuples(fields, 1, 3)),
     st.builds(s.Def, names, tuples(fields), st.none() | types, expressions),
+    st.builds(s.Def, names, tuples(fields), st.none() | types, blocks, st.just(True)),
     tuples(variables, 1, 4).map(s.StateBlock),
     bodies.map(s.Init),
     st.builds(s.Action, names, parameters, fairness, docs, bodies),

@@ -42,5 +42,9 @@ def targets(statements: Iterable[syntax.ActionLine]) -> Iterator[syntax.Expr]:
                 yield from targets(otherwise)
             case syntax.For(body=body):
                 yield from targets(body)
+            case syntax.ActionMatch(cases=cases, otherwise=rest):
+                for case in cases:
+                    yield from targets(case.body)
+                yield from targets(rest or ())
             case _:
                 pass

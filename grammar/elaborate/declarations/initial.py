@@ -90,7 +90,7 @@ class Initial:
     def _block(self, block: syntax.Init, unit: Unit) -> None:
         """Picks and assignments read no state; conditions read the state that they make, and may name the picks."""
         choices = [s for s in block.body if isinstance(s, syntax.Pick | syntax.Let)]
-        updates = [s for s in block.body if isinstance(s, syntax.Assign | syntax.If | syntax.For)]
+        updates = [s for s in block.body if isinstance(s, syntax.Assign | syntax.If | syntax.For | syntax.ActionMatch)]
         body = Body(
             unit.scope.allowing(state=False, ghost=False, initial=True),
             self.diagnostics,

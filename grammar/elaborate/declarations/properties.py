@@ -14,12 +14,13 @@ from assay.grammar import kernel, syntax
 from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
 from assay.grammar.diagnostics.suggest import did_you_mean
-from assay.grammar.elaborate.expressions.dispatch import elaborate_condition, elaborate_expression
+from assay.grammar.elaborate.expressions.dispatch import context, elaborate_condition, elaborate_expression
+from assay.grammar.elaborate.expressions.locals import declare
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.parameter_domains import whole_domain
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import place_label
-from assay.grammar.elaborate.scopes.rewrite import rewritten
+from assay.grammar.elaborate.scopes.rewrite import rewritten, uses, with_fresh_binders
 from assay.grammar.kernel.types import BOOL
 
 _KINDS: dict[syntax.PropertyKind, kernel.PropertyKind] = {
@@ -80,11 +81,19 @@ class PropertyElaborator:
         if unit.index is not None:
             fresh(unit.index.name)
         taken: dict[str, Span] = {}
+        lets: list[tuple[kernel.Local, kernel.Expr]] = []
         for conjunct in declaration.conjuncts:
+            if isinstance(conjunct, syntax.LetLine):
+                value = elaborate_expression(conjunct.value, scope.allowing(temporal=False), self.diagnostics, fresh)
+                local, scope = declare(conjunct.name, value.type, context(scope, self.diagnostics, fresh))
+                lets.append((local, value))
+                continue
             found = elaborate_condition(conjunct.condition, scope, self.diagnostics, fresh)
             scope = found.when_true
             label = self._label(conjunct, taken)
-            yield kernel.Conjunct(label, _for_every_index(found.expr, unit, fresh), span=conjunct.span)
+            yield kernel.Conjunct(
+                label, _for_every_index(_with_lets(found.expr, lets, fresh), unit, fresh), span=conjunct.span
+            )
 
     def _label(self, conjunct: syntax.Conjunct, taken: dict[str, Span]) -> str:
         if conjunct.label is None:
@@ -99,6 +108,14 @@ class PropertyElaborator:
                 )
         taken[label] = conjunct.span
         return label
+
+
+def _with_lets(condition: kernel.Expr, lets: list[tuple[kernel.Local, kernel.Expr]], fresh: Fresh) -> kernel.Expr:
+    """The condition with the ``let`` lines above it that it uses. Each line binds names of its own."""
+    for local, value in reversed(lets):
+        if uses(condition, local.name):
+            condition = kernel.LetIn(condition.type, local, value, condition, span=condition.span)
+    return with_fresh_binders(condition, fresh) if lets else condition
 
 
 def _names(unit: Unit) -> Iterator[syntax.Name]:

@@ -16,6 +16,7 @@ from assay.grammar.elaborate.expressions.dispatch import (
     elaborate_expression,
 )
 from assay.grammar.elaborate.expressions.locals import declare
+from assay.grammar.elaborate.patterns.matching import action_match
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import ActionLabels
@@ -101,6 +102,8 @@ def _update(statement: syntax.ActionLine, body: Body) -> None:
             _if(statement, body)
         case syntax.For():
             _for(statement, body)
+        case syntax.ActionMatch():
+            _match(statement, body)
         case syntax.Let():
             body.updates.append(_let(statement, body))
         case syntax.Guard() | syntax.Pick():
@@ -133,6 +136,14 @@ def _if(statement: syntax.If, body: Body) -> None:
     then = _block(block, body, replace(found.when_true, permissions=permissions))
     rest = _block(otherwise, body, replace(found.when_false, permissions=permissions))
     body.updates.append(kernel.If(found.expr, then, rest, span=statement.span))
+
+
+def _match(statement: syntax.ActionMatch, body: Body) -> None:
+    blocks = [*(case.body for case in statement.cases), statement.otherwise or ()]
+    scope = body.scope.allowing(ghost=only_ghosts((line for block in blocks for line in block), body.scope))
+    found = action_match(statement, Context(scope, body.diagnostics, body.fresh, elaborate))
+    if found is not None:
+        _if(found, body)
 
 
 def _for(statement: syntax.For, body: Body) -> None:

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics
-from assay.grammar.elaborate.expressions import binders, builtins, literals, logic, operators
+from assay.grammar.elaborate.expressions import binders, blocks, builtins, literals, logic, operators
 from assay.grammar.elaborate.expressions import temporal as moments
 from assay.grammar.elaborate.expressions.action_references import ActionReference, refer
 from assay.grammar.elaborate.expressions.assignment_targets import AssignmentTarget, place
@@ -27,6 +27,7 @@ from assay.grammar.elaborate.expressions.name_resolution import (
     resolve,
     unknown,
 )
+from assay.grammar.elaborate.patterns import matching
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
@@ -72,6 +73,10 @@ def _elaborate(expr: syntax.Expr, cx: Context, hint: Type | None) -> kernel.Expr
             return _infix(expr, cx, hint)
         case syntax.Junction() | syntax.Is():
             return logic.condition(expr, cx).expr
+        case syntax.BlockValue() | syntax.BlockIf() | syntax.BlockQuantified():
+            return _elaborate(blocks.plain(expr), cx, hint)
+        case syntax.Match():
+            return matching.matched(expr, cx, hint)
         case _:
             return _compound(expr, cx, hint)
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.grammar import kernel, syntax
-from assay.grammar.elaborate.expressions.patterns import match_pattern
+from assay.grammar.elaborate.expressions.blocks import plain
+from assay.grammar.elaborate.patterns.fitting import match_pattern
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.narrowing import known_present, narrowings_only, widened
@@ -47,6 +48,8 @@ def condition(expr: syntax.Expr, cx: Context) -> ScopedCondition:
             return ScopedCondition(_negated(inner.expr, expr), true, false)
         case syntax.Is():
             return _match(expr, cx)
+        case syntax.BlockValue() | syntax.BlockIf() | syntax.BlockQuantified():
+            return condition(plain(expr), cx)
         case _:
             value = convert(cx.infer(expr, BOOL), BOOL, cx.diagnostics)
             return _comparison_with_none(value, cx.scope)

@@ -37,6 +37,9 @@ def depends_on_neighbours(expr: syntax.Expr, scope: Scope) -> bool:
             return all(depends_on_neighbours(item, scope) for item in items)
         case syntax.IfThenElse(_, then, otherwise):
             return depends_on_neighbours(then, scope) and depends_on_neighbours(otherwise, scope)
+        case syntax.Match(_, cases, otherwise):
+            values = [case.value for case in cases] + ([] if otherwise is None else [otherwise])
+            return all(depends_on_neighbours(value, scope) for value in values)
         case _:
             return False
 
