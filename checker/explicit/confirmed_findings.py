@@ -138,6 +138,16 @@ class ConfirmedFindings:
         watched = next(each for each in self._of_states if each.node.name == name)
         return _false_at(watched, Frame(state), PropertyFinding(number))
 
+    def decided_in(self, name: str, number: int, state: State) -> PropertyFinding | None:
+        """How an invariant or lemma is false in a state, or a reachable true; else None, as ``violation_in``."""
+        wanted = next((each for each in self._wanted if each.node.name == name), None)
+        if wanted is None:
+            return self.violation_in(name, number, state)
+        try:
+            return PropertyFinding(number) if wanted.first_false(Frame(state)) is None else None
+        except Undefined:
+            return None
+
     def violation_on(self, name: str, number: int, state: State, step: Step) -> PropertyFinding | None:
         """How a step from a state violates a transition property or a refinement; None if it does not, or that is not
         known."""

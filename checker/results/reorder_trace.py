@@ -81,7 +81,7 @@ def _best_order(model: Model, start: State, steps: tuple[Step, ...]) -> tuple[in
 
 def _onward(model: Model, place: _Place, steps: tuple[Step, ...]) -> Iterator[tuple[int, _Place]]:
     for at, step in enumerate(steps):
-        state = None if place.done >> at & 1 else _taken(model, place.state, step)
+        state = None if place.done >> at & 1 else taken_again(model, place.state, step)
         if state is None:
             continue
         who = actor(step)
@@ -89,7 +89,7 @@ def _onward(model: Model, place: _Place, steps: tuple[Step, ...]) -> Iterator[tu
         yield cost, _Place(place.done | 1 << at, (*place.order, at), state, place.actor if who is None else who)
 
 
-def _taken(model: Model, state: State, step: Step) -> State | None:
+def taken_again(model: Model, state: State, step: Step) -> State | None:
     """The state after the same instance, with the same picks, in another state."""
     action = model.actions[step.action or ""]
     found = action.outcomes(state, tuple(value for _, value in step.arguments))
@@ -98,7 +98,7 @@ def _taken(model: Model, state: State, step: Step) -> State | None:
 
 def _replayed(model: Model, state: State, steps: tuple[Step, ...], order: tuple[int, ...]) -> Iterator[Step]:
     for at in order:
-        after = _taken(model, state, steps[at])
+        after = taken_again(model, state, steps[at])
         assert after is not None
         yield Step(steps[at].action, steps[at].arguments, steps[at].picks, after)
         state = after

@@ -8,7 +8,7 @@ it.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Generic
 
@@ -20,9 +20,11 @@ from assay.checker.interpreter.actions.outcome import Cut, Outcome, Picks, Stuck
 from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.options import SearchOptions
 from assay.checker.report import EnginesDisagreeError, State, Step, Trace
-from assay.checker.search_interface.finding import DEADLOCK
+from assay.checker.results.reorder_trace import taken_again
+from assay.checker.search_interface.finding import DEADLOCK, PropertyFinding
 from assay.checker.search_interface.link import Link
 from assay.checker.search_interface.protocols import Stopped
+from assay.checker.simulate.shorten import Ends, shortened
 from assay.checker.simulate.walkers import B, Positions, WalkerNotice, Walkers
 
 MOST_INITIAL = 100_000
@@ -226,6 +228,33 @@ class Simulation(EngineSearch, Generic[B]):
                 self.watch.note_stuck(number, action, arguments, outcome)
         if not alive and self.asks_deadlock and DEADLOCK not in self.watch.found:
             self.watch.confirm_deadlock(number, state)
+
+    def shorten(self) -> None:
+        """Replace the walks to what was found by shorter ones, where they are about a state or a step that has a
+        value."""
+        for name, finding in list(self.watch.found.items()):
+            if finding.state < 0 or finding.undefined is not None or name in self.watch.undefined or self._is_due():
+                continue
+            walk = shortened(self.model, self.visited.traces[finding.state], self._shows(name, finding), self._is_due)
+            number, state = len(self.visited), walk.steps[-1].state
+            again = self._found_again(name, finding, number, state)
+            if again is not None:
+                self.visited.add_walk(walk)
+                self.watch.found[name] = again
+
+    def _shows(self, name: str, finding: PropertyFinding) -> Ends:
+        return lambda state: self._found_again(name, finding, finding.state, state) is not None
+
+    def _found_again(self, name: str, finding: PropertyFinding, number: int, state: State) -> PropertyFinding | None:
+        """The same finding in another state."""
+        if name == DEADLOCK:
+            ends = not self.watch.is_terminal(number, state) and not any(True for _ in outcomes(self.model, state))
+            return PropertyFinding(number) if ends else None
+        if finding.step is None:
+            return self.watch.decided_in(name, number, state)
+        after = taken_again(self.model, state, finding.step)
+        step = None if after is None else replace(finding.step, state=after)
+        return None if step is None else self.watch.violation_on(name, number, state, step)
 
     def _walk(self, place: int) -> Trace:
         """The walk of a walker (by its place in the last batch), its steps replayed by the reference evaluator."""

@@ -62,6 +62,7 @@ def simulate(
         simulation: Simulation[Any] = Simulation(model, chosen, walks, crowd)
         simulation.run()
         answering()
+        simulation.shorten()
         results = Answers(simulation, texts).all()
     statistics = Statistics(simulation.distinct, simulation.generated, simulation.longest, simulation.seconds)
     covered = coverage(model.steps, simulation.taken, simulation.fresh, ())

@@ -66,6 +66,42 @@ def test_a_violation_is_a_run_that_ends_in_it(engine: Engine, tmp_path: Path) ->
     assert 12 not in totals[:-1]
 
 
+NOISE = """
+state:
+    x: 0 .. 20 = 0
+    y: 0 .. 20 = 0
+action up:
+    when x < 20
+    x := x + 1
+action noise(v: 0 .. 20):
+    y := v
+terminal: x == 20
+invariant small: x < 5
+transition never_from_six: old(x) == 6 implies x == 6
+reachable eight: x == 8
+"""
+
+
+def test_steps_that_have_nothing_to_do_with_it_are_left_out(engine: Engine, tmp_path: Path) -> None:
+    simulated = walk(NOISE, engine, tmp_path, Walks(50, 100, 1), keep_going=True)
+    lengths = {"small": 6, "never_from_six": 8, "eight": 9}
+    for name, length in lengths.items():
+        trace = result(simulated, name).trace
+        assert trace is not None
+        assert len(trace) == length
+        assert {step.action for step in trace.steps[1:]} == {"up"}
+
+
+def test_a_walk_to_a_deadlock_is_shortened(engine: Engine, tmp_path: Path) -> None:
+    text = NOISE.replace("terminal: x == 20\n", "").replace("    y := v", "    when x < 9\n    y := v")
+    simulated = walk(
+        text.replace("x < 20", "x < 9"), engine, tmp_path, Walks(50, 100, 1), properties=frozenset({"deadlock"})
+    )
+    trace = result(simulated, "deadlock").trace
+    assert trace is not None
+    assert len(trace) == 10
+
+
 def test_what_was_not_violated_is_unknown_and_what_was_reached_holds(engine: Engine, tmp_path: Path) -> None:
     simulated = walk(DICE.replace("< 12", "<= 12"), engine, tmp_path)
     assert result(simulated, "never_two_sixes").outcome is Outcome.UNKNOWN
