@@ -11,11 +11,12 @@ from pathlib import Path
 
 from assay.grammar.kernel.event_source import DEFAULT_SOURCE, EventSource
 from assay.traces.attribution.attribution import RunStream, attribute
-from assay.traces.attribution.node_identity import ClusterNode
+from assay.traces.attribution.node_identity import ClusterNode, node_names
 from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.gc_control import trim_heap
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.lines.record_scanner import FileCounts, ScanLimits
+from assay.traces.input.lines.statement_tally import TroubleGroup
 from assay.traces.input.pattern_matcher import RecordReader, may_be_pasted
 from assay.traces.input.rotation import complete_years, drop_copies, missing_parts, reverse_newest_first
 from assay.traces.input.sources import ExpansionLimit, TextSource, check_paths, read_error, unreadable, walk
@@ -50,6 +51,14 @@ class UnmappedLines:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeTrouble:
+    """Lines of trouble of one family that a node wrote in one log; ``node`` is its name."""
+
+    node: str
+    group: TroubleGroup
+
+
+@dataclass(frozen=True, slots=True)
 class LogReading:
     """What the logs hold. ``files`` counts the files that are logs; ``other`` counts records that do not concern the
     protocol.
@@ -67,6 +76,9 @@ class LogReading:
     notices: tuple[Notice, ...]
     catalogue: Catalogue = field(repr=False)
     memory: StatementMemory = field(repr=False, compare=False, default_factory=StatementMemory)
+    trouble: tuple[NodeTrouble, ...] = ()
+    loggers: Mapping[str, LogPosition] = field(default_factory=dict)
+    """The loggers of all records, each with the place of its first."""
 
     @property
     def events(self) -> EventTable:
@@ -186,6 +198,18 @@ def log_reading(
         notices=tuple(notices),
         catalogue=catalogue,
         memory=StatementMemory() if memory is None else memory,
+        trouble=_trouble(readings),
+        loggers={name: place for reading in reversed(readings) for name, place in reading.trouble.loggers.items()},
+    )
+
+
+def _trouble(readings: Sequence[FileReading]) -> tuple[NodeTrouble, ...]:
+    """The lines of trouble of all files, each with the name of its node."""
+    names = node_names(dict.fromkeys(reading.origin.folder for reading in readings if reading.is_log))
+    return tuple(
+        NodeTrouble(names.get(reading.origin.folder, ""), group)
+        for reading in readings
+        for group in reading.trouble.groups.values()
     )
 
 

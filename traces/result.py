@@ -12,6 +12,7 @@ from assay.grammar.kernel import Kernel
 from assay.grammar.values import Value
 from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.observe.binding_tally import Unread
+from assay.traces.trouble.finding import NO_TROUBLE, Trouble
 
 
 class TraceVerdict(Enum):
@@ -279,3 +280,5 @@ class Validation:
     """Remarks about what all slices share; a slice has its own."""
     whole: ProductAnswer | None = None
     """The result of the search over all slices together, if it was made."""
+    trouble: Trouble = NO_TROUBLE
+    """What the logs' own lines of trouble tell, and which Kafka wrote them."""

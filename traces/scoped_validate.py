@@ -48,6 +48,8 @@ from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.stop import stopped
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable
+from assay.traces.trouble.assembly import trouble_in_scope, trouble_of
+from assay.traces.trouble.finding import NO_TROUBLE, Trouble
 from assay.traces.validate import (
     SharedAnswer,
     conclude,
@@ -82,14 +84,15 @@ class AnswerScope:
 
 @dataclass(frozen=True, slots=True)
 class InputRemarks:
-    """What accompanies the answer: notices, lines that no pattern describes, what is missing, and processes with a
-    duplicate id.
+    """What accompanies the answer: notices, lines that no pattern describes, what is missing, processes with a
+    duplicate id, and what lines of trouble tell.
     """
 
     notices: tuple[Notice, ...]
     unmapped: tuple[UnmappedLines, ...]
     missing: tuple[Notice, ...]
     twins: tuple[Remark, ...]
+    trouble: Trouble = NO_TROUBLE
 
 
 def validate_in_scope(
@@ -153,6 +156,7 @@ def validate_shared_in_scope(
             reading.unmapped,
             missing,
             tuple(twins(reading)),
+            trouble_of(reading),
         ),
     )
 
@@ -246,7 +250,9 @@ def assemble_answer(
 ) -> Validation:
     """The answer about the log, from those about its parts and about all slices together."""
     concluded = conclude(shared, slices, seconds, whole)
-    found = replace(concluded, notices=beside.notices, remarks=(*beside.twins, *_remarks(shared)))
+    trouble = trouble_in_scope(beside.trouble, scope.since, scope.until, scope.topics)
+    remarks = (*beside.twins, *_remarks(shared))
+    found = replace(concluded, notices=beside.notices, remarks=remarks, trouble=trouble)
     found = with_gaps(_with_unread(found, beside.unmapped), list(beside.missing))
     found = window.answer_since(found, scope.since) if scope.since is not None else found
     found = window.without_known(found, scope.known) if scope.known is not None else found

@@ -5,7 +5,7 @@ the rules.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
@@ -19,6 +19,7 @@ from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import TraceVerdict, Validation
 from assay.traces.scoped_validate import AnswerScope, validate_in_scope
 from assay.traces.stop import StopRequest, stopped
+from assay.traces.trouble.identity import signs_of
 
 KIND = "model"
 
@@ -57,13 +58,16 @@ class _Model:
         return self.without.isdisjoint(present) and all(not group.isdisjoint(present) for group in self.kinds)
 
 
-def select_spec(kinds: Mapping[str, int], named: k.Kernel | None = None) -> SpecChoice:
-    """The spec for logs with events of these kinds. If a user has named a spec, only its clause is selected.
+def select_spec(
+    kinds: Mapping[str, int], named: k.Kernel | None = None, signs: Collection[str] = frozenset()
+) -> SpecChoice:
+    """The spec for logs with events of these kinds and these signs of a mode. If a user has named a spec, only its
+    clause is selected.
 
     A bundled spec is recognised by its module name, however the user named it. If none of its clauses is meant for such
     lines, the first is selected: nothing fits it.
     """
-    present = frozenset(kind for kind, count in kinds.items() if count)
+    present = frozenset(kind for kind, count in kinds.items() if count).union(signs)
     fitting = [each.choice for each in _models() if each.fits(present)]
     if named is None:
         return fitting[0]
@@ -107,7 +111,7 @@ def validate_with_selection(
     scope: AnswerScope | None = None,
 ) -> tuple[Loaded, Validation]:
     """The spec that a user has named, or else the selected one, and its answer; raises what ``load`` raises."""
-    choice = select_spec(reading.kinds, None if named is None else named.kernel)
+    choice = select_spec(reading.kinds, None if named is None else named.kernel, sign_names(reading))
     loaded = load(choice.spec) if named is None else named
     supported = choice.unsupported is None
     clause_options, asked = choice.apply_to(options), clause or choice.clause
@@ -132,6 +136,11 @@ def _as_stopped(validation: Validation, events: int) -> Validation:
     if not counts.used:
         counts = replace(counts, read=events + counts.unmapped, ignored=events)
     return replace(validation, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, counts=counts)
+
+
+def sign_names(reading: LogReading) -> frozenset[str]:
+    """The names of the signs of a mode that the logs show (``traces/patterns/rules/identity.toml``)."""
+    return frozenset(sign.name for sign, _ in signs_of(reading))
 
 
 @cache

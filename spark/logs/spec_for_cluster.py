@@ -4,7 +4,7 @@ the lines.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
@@ -22,9 +22,9 @@ class SpecSelection:
     loaded: Loaded | None = None
     bundled: Mapping[str, Loaded | tuple[Diagnostic, ...]] = field(default_factory=dict)
 
-    def choice(self, kinds: Mapping[str, int]) -> SpecChoice:
-        """The choice for logs with so many events of each kind."""
-        return select_spec(kinds, None if self.loaded is None else self.loaded.kernel)
+    def choice(self, kinds: Mapping[str, int], signs: Collection[str] = ()) -> SpecChoice:
+        """The choice for logs with so many events of each kind, and these signs of a mode."""
+        return select_spec(kinds, None if self.loaded is None else self.loaded.kernel, signs)
 
     def spec(self, choice: SpecChoice) -> Loaded:
         """The spec of a choice; raises SpecError if it cannot be loaded."""

@@ -41,7 +41,7 @@ from assay.traces.scoped_validate import (
 from assay.traces.slices.packed_execution import PackedExecution, Shelf
 from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.slices.slice_validator import Joiner
-from assay.traces.spec_selection import SpecChoice
+from assay.traces.spec_selection import SpecChoice, sign_names
 from assay.traces.table.event_selection import Selection, detached
 from assay.traces.table.statement_ids import StatementMemory
 from assay.traces.validate import SharedAnswer
@@ -266,7 +266,7 @@ def validate_shared_part(
 ) -> tuple[ClusterAnswers, Mapping[str, Selection]]:
     """The answer about what slices share, and the events of each slice. Raises SpecError."""
     scope = question.scope if question.delay is None else _up_to_watermark(question.scope, reading, question.delay)
-    choice, clause = question.spec.choice(reading.kinds), question.clause
+    choice, clause = question.spec.choice(reading.kinds, sign_names(reading)), question.clause
     whole, reading = reading, with_corrected_clocks(reading, question.options)
     shared, slices, beside = validate_shared_in_scope(
         question.spec.spec(choice),

@@ -18,8 +18,9 @@ from importlib.resources.abc import Traversable
 from pathlib import PurePath
 
 from assay.traces.attribution.attribution import RunStream
-from assay.traces.event import Event, Field, LogPosition, Notice, ProcessRun
-from assay.traces.log_reader import LogReading, UnmappedLines
+from assay.traces.event import Event, Field, LogPosition, LogRecord, Notice, ProcessRun
+from assay.traces.input.lines.statement_tally import TroubleGroup
+from assay.traces.log_reader import LogReading, NodeTrouble, UnmappedLines
 
 _WORD = r"[^\W\d](?:[\w@$-]|\.(?=[\w$]))*"
 """A word, or several that are joined as in names of hosts, topics, settings and classes."""
@@ -49,6 +50,10 @@ _ROTATED = re.compile(
 )
 """The name of a file, and what rotation and compression add to it."""
 
+_PARTITION = re.compile(
+    r"(?:\b[Pp]artitions?[ =]\[?|\bTruncating |\bUNCLEAN partition change for |\b[Tt]opic[ =:]\'?)"
+    r"([A-Za-z_][\w.-]{0,248}?)(?:(?:-|, ?)\d+\b|[,;\'\]]| is | has )"
+)
 _PLAIN = frozenset({"localhost", "kafka", "java", "null"})
 _INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__cluster_metadata"})
 
@@ -96,6 +101,9 @@ class Redaction:
                 self._topics(topic)
             if isinstance(cluster, str):
                 self._clusters(cluster)
+        for each in reading.trouble:
+            for topic in _topics_of(each.group):
+                self._topics(topic)
         for node in reading.nodes:
             self._nodes(node.name)
         self.runs = {str(run): str(self.run(run)) for run in {stream.run for stream in reading.streams}}
@@ -149,7 +157,11 @@ class Redaction:
 
     def run(self, run: ProcessRun) -> ProcessRun:
         """A process run with the new name."""
-        return replace(run, node=self._nodes(run.node))
+        return replace(run, node=self.node(run.node))
+
+    def node(self, name: str) -> str:
+        """The new name of a node."""
+        return self._nodes(name)
 
     def file(self, file: str) -> str:
         """The file's name, in a folder with a new name. What rotation added to it stays."""
@@ -164,6 +176,12 @@ class Redaction:
         return replace(place, file=self.file(place.file))
 
 
+def _topics_of(group: TroubleGroup) -> Iterator[str]:
+    """The topics that lines of trouble name: no event may name them."""
+    for record in (group.first, group.last, *group.lines):
+        yield from (name for name in _PARTITION.findall(record.message) if name not in _INTERNAL)
+
+
 def redacted(reading: LogReading, names: Redaction) -> LogReading:
     """The logs with the new names."""
     streams = tuple(
@@ -176,7 +194,23 @@ def redacted(reading: LogReading, names: Redaction) -> LogReading:
         for lines in reading.unmapped
     )
     notices = tuple(_notice(names, notice) for notice in reading.notices)
-    return replace(reading, streams=streams, nodes=nodes, unmapped=unmapped, notices=notices)
+    trouble = tuple(NodeTrouble(names.node(each.node), _group(names, each.group)) for each in reading.trouble)
+    loggers = {logger: names.place(place) for logger, place in reading.loggers.items()}
+    return replace(
+        reading, streams=streams, nodes=nodes, unmapped=unmapped, notices=notices, trouble=trouble, loggers=loggers
+    )
+
+
+def _group(names: Redaction, group: TroubleGroup) -> TroubleGroup:
+    """Lines of trouble with the new names."""
+
+    def renamed(record: LogRecord) -> LogRecord:
+        return replace(record, place=names.place(record.place), message=names.text(record.message), thread=None)
+
+    lines = [renamed(each) for each in group.lines]
+    return replace(
+        group, text=names.text(group.text), first=renamed(group.first), last=renamed(group.last), lines=lines
+    )
 
 
 def _events(names: Redaction, events: Iterable[Event]) -> Iterable[Event]:

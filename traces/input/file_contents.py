@@ -8,6 +8,7 @@ from typing import Literal
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.events.decoder import JsonEvent
 from assay.traces.input.lines.record_scanner import FileCounts
+from assay.traces.input.lines.statement_tally import StatementTally
 from assay.traces.store.packed_records import PackedRecords
 
 EventOrder = Literal["file", "thread", "lines", "sequence"]
@@ -60,6 +61,7 @@ class FileReading:
     lacks: str | None = None
     events: list[JsonEvent] = field(default_factory=list)
     order: EventOrder = "file"
+    trouble: StatementTally = field(default_factory=StatementTally)
 
     @property
     def file(self) -> str:

@@ -20,6 +20,7 @@ from assay.traces.input.lines.line_layout import (
 )
 from assay.traces.input.lines.pasted_lines import normalise
 from assay.traces.input.lines.record_kinds import ALONE, BRACKETED, KEPT, LoggerDispatch, RecordKinds, SortedBlock
+from assay.traces.input.lines.statement_tally import StatementReader
 from assay.traces.input.lines.timestamps import Clock
 from assay.traces.patterns.match import NO_MATCH, LoggerPatterns, TemplateMatch
 from assay.traces.patterns.pattern import START_ROLES
@@ -68,6 +69,9 @@ class Dispatch(Protocol):
     def single(self) -> SingleRecordLayouts:
         """The record layouts of all other records."""
         ...
+
+    @property
+    def statements(self) -> StatementReader: ...  # noqa: D102
 
     @property
     def nameless(self) -> LoggerPatterns:
@@ -120,6 +124,7 @@ class FileJob:
     def _take_block(self, block: RecordBlock) -> None:
         """Take in a block: the records that have to be read one by one, and the ranges between them."""
         records, count = self._reader.kinds.sort(block), len(block.bodies)
+        self._reader.kinds.note_loggers(self.reading.trouble, self.reading.file, records)
         classes = records.classes
         alone = (classes == ALONE) | ((classes == KEPT) & (block.times == NO_MOMENT))
         if self._misses < _MAX_MISSES or alone.any():
@@ -144,6 +149,7 @@ class FileJob:
         self.reading.tally.records += end - begin
         self.reading.other += end - begin - len(kept)
         self._nameless_last = False
+        self._reader.kinds.note_trouble(self.reading.trouble, self.reading.file, records, begin, end)
         if len(kept):
             self._check_times(records.block, kept)
             self._reader.kinds.keep(self.reading.matches, self.reading.file, records, kept)
@@ -188,8 +194,10 @@ class FileJob:
     def _take_stock(self, raw: RawRecord, logger: LoggerDispatch, head: bytes, tail: str) -> None:
         """Take in a record of the stock layout: no thread, and the logger behind the message."""
         name, patterns = logger
+        level = self._reader.level(raw.level)
         if patterns is None:
             self.reading.other += 1
+            self._note_statement(raw, ReadLine(level, None, name, head.decode(), tail), described=False)
             return
         template_match = patterns.template_match(head)
         if not template_match.whole and head.startswith(b"[") and self._misses < _MAX_MISSES:
@@ -197,8 +205,9 @@ class FileJob:
             self._take_unusual(raw)
             return
         self._count(raw, name, patterns, template_match)
+        line = ReadLine(level, None, name, head.decode(), tail)
+        self._note_statement(raw, line, described=template_match.whole)
         if template_match.field_layouts:
-            line = ReadLine(self._reader.level(raw.level), None, name, head.decode(), tail)
             self._keep(raw, line, patterns, template_match)
 
     def expect_layout_of(self, earlier: FileJob) -> None:
@@ -218,6 +227,7 @@ class FileJob:
         mine.tally.records += its.tally.records
         mine.other += its.other
         mine.nameless += its.nameless
+        mine.trouble.extend(its.trouble, lambda place: self._relocated(place, lines, offset))
         timed = np.flatnonzero(its.matches.times != NEVER)
         if len(timed) and self._latest is not None:
             first = int(timed[0])
@@ -327,6 +337,7 @@ class FileJob:
         if best is None:
             best = self._without_logger(text, level)
         if best is None:
+            self._note_statement(raw, ReadLine(level, None, "", text.rstrip(), ""), described=False)
             self._nameless_last = True
             self._note("no logger", raw, "name no logger and were not understood")
             self.reading.nameless += 1
@@ -338,6 +349,7 @@ class FileJob:
         if line.thread:
             self._first_thread = self._misses if self._first_thread is None else self._first_thread
             self._misses = 0
+        self._note_statement(raw, line, described=template_match.whole)
         if patterns is None:
             self.reading.other += 1
             return
@@ -355,11 +367,8 @@ class FileJob:
         template_match = patterns.template_match(message.encode())
         if not template_match.whole:
             return None
-        line = (
-            ReadLine(level, None, "", message, "")
-            if head is None
-            else ReadLine(head.level, head.thread, "", message, "")
-        )
+        own = (level, None) if head is None else (head.level, head.thread)
+        line = ReadLine(*own, "", message, "")
         return (
             line._replace(logger=template_match.field_layouts[0].pattern.loggers[0], in_header=self._in_header),
             patterns,
@@ -396,6 +405,21 @@ class FileJob:
             for way in ways:
                 yield from way(normalise(text), level)
 
+    def _note_statement(self, raw: RawRecord, line: ReadLine, *, described: bool) -> None:
+        """Note the logger of a record, and the record if it is one of trouble."""
+        tally = self.reading.trouble
+        if line.logger and line.logger not in tally.loggers:
+            tally.loggers[line.logger] = self._place(raw)
+        if self._reader.statements.matters(line.level, line.logger, line.message):
+            record = self._record(raw, line, self._clock.read(raw.stamp))
+            self._reader.statements.take(tally, record, described=described)
+
+    def _record(self, raw: RawRecord, line: ReadLine, time: int | None) -> LogRecord:
+        """The record, with what follows the first line as a part of its message."""
+        message = f"{line.message}\n{line.tail.rstrip()}" if line.tail else line.message
+        parts = self._place(raw), time, line.level, line.logger, line.thread, message
+        return LogRecord(*parts, self._clock.resolution)
+
     def _count(self, raw: RawRecord, logger: str, patterns: LoggerPatterns, template_match: TemplateMatch) -> None:
         """Count a record of a known logger if no pattern describes its whole message."""
         if template_match.whole:
@@ -418,10 +442,7 @@ class FileJob:
             if self._latest is not None and not -_MAX_BACK_MS <= time - self._latest <= _MAX_AHEAD_MS:
                 self._note_jump(time - self._latest, self._place(raw))
             self._latest = time
-        message = f"{line.message}\n{line.tail.rstrip()}" if line.tail else line.message
-        record = LogRecord(
-            self._place(raw), time, line.level, line.logger, line.thread, message, self._clock.resolution
-        )
+        record = self._record(raw, line, time)
         if not self._reader.single.keep(self.reading.matches, record, template_match, patterns.table):
             self.reading.matches.append(match_of(record, template_match))
 

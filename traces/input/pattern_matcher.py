@@ -21,8 +21,10 @@ from assay.traces.input.lines.line_layout import LOGGER_LAST, START
 from assay.traces.input.lines.pasted_lines import pasted_records
 from assay.traces.input.lines.record_kinds import LoggerDispatch, RecordKinds
 from assay.traces.input.lines.record_scanner import ByteStream, FileCounts, ScanLimits, divide
+from assay.traces.input.lines.statement_tally import StatementReader
 from assay.traces.input.lines.strip_prefix import LineOrigin, PrefixStripper
 from assay.traces.patterns.match import LoggerPatterns, PatternMatcher
+from assay.traces.patterns.statement_catalogue import statement_catalogue
 from assay.traces.store.matched_record import MatchedRecord, match_found
 from assay.traces.store.record_block import RawRecord
 from assay.traces.store.single_record_templates import SingleRecordLayouts
@@ -72,7 +74,9 @@ class RecordReader:
         self._loggers: dict[bytes, LoggerDispatch] = {}
         self.endings: dict[bytes, LoggerDispatch] = {}
         self._levels: dict[bytes, str] = {}
-        self.kinds, self.single = RecordKinds(self.dispatch, self.level), SingleRecordLayouts()
+        self.statements = StatementReader(statement_catalogue())
+        self.kinds = RecordKinds(self.dispatch, self.level, self.statements)
+        self.single = SingleRecordLayouts()
 
     def read(self, stream: ByteStream, head: bytes, origin: RecordOrigin, *, may_be_pasted: bool) -> list[FileReading]:
         """Read one file to its end; returns one reading for the file, or for each part of it.

@@ -248,6 +248,7 @@ def complete_years(readings: Sequence[FileReading], notices: list[Notice]) -> No
         begin, end = _span(reading)
         shift = _shift(reading.lacks, begin, end, dated, reading.origin.modified)
         reading.matches = reading.matches.relocated(reading.file, times=shift)
+        reading.trouble.shift(shift)
         source = "that of the other files" if dated else "that of the file's last change" if shift else "unknown"
         text = f"the time stamps have no {reading.lacks}; it was taken to be {source}"
         notices.append(Notice(f"no {reading.lacks}", LogPosition(reading.file, 1, 0), text))

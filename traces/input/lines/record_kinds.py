@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from assay.traces.event import LogPosition, LogRecord
 from assay.traces.input.lines.line_layout import LOGGER_LAST
+from assay.traces.input.lines.statement_tally import StatementReader, StatementTally
 from assay.traces.patterns.match import LONGEST_CACHED, NO_MATCH, LoggerPatterns
 from assay.traces.store.digit_pool import IDENTITY, DigitPool
-from assay.traces.store.log4j_scanner import find_endings, number_endings, number_kinds
+from assay.traces.store.log4j_scanner import LEVEL, NO_MOMENT, find_endings, number_endings, number_kinds
 from assay.traces.store.matched_record import MatchedRecord, match_of
 from assay.traces.store.message_templates import RecordLayout, RecordLayouts
 from assay.traces.store.packed_records import PackedRecords
@@ -33,28 +34,56 @@ OTHER, ALONE, KEPT, BRACKETED = range(4)
 beginning may be a thread.
 """
 
+COUNTED, EACH = 1, 2
+"""Of lines of trouble the first, the last and their count are noted, or each one."""
+
+_DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _OTHER, _ALONE = -2, -1
 """The numbers of kinds that need no template."""
+
+_TROUBLE_LETTERS = np.frombuffer(b"WEFS", np.uint8)
+"""The first letters of the levels of lines of trouble."""
 
 _ENDINGS, _KINDS = 1 << 12, 1 << 15
 _BYTES_OF_ENDINGS, _BYTES_OF_KINDS = 1 << 18, 1 << 23
 
 
 class SortedBlock(NamedTuple):
-    """A block with the kind and class of each record, where its message ends, and where its first line ends."""
+    """A block with the kind and class of each record, where its message and its first line end, and its ending."""
 
     block: RecordBlock
     numbers: Numbers
     classes: npt.NDArray[np.uint8]
     ends: Numbers
     stops: Numbers
+    endings: Numbers
+
+
+def record_at(file: str, records: SortedBlock, at: int, level: str, logger: str) -> LogRecord:
+    """A record of a block, as an object."""
+    block = records.block
+    stop, last = int(records.stops[at]), int(block.starts[at + 1])
+    message = block.text[int(block.bodies[at]) : int(records.ends[at])].decode("latin-1")
+    if stop < last:
+        message = f"{message}\n{block.text[stop + 1 : last + 1].decode('latin-1').rstrip()}"
+    time = int(block.times[at])
+    return LogRecord(_position(file, block, at), None if time == NO_MOMENT else time, level, logger, None, message)
+
+
+def _position(file: str, block: RecordBlock, at: int) -> LogPosition:
+    return LogPosition(file, int(block.lines[at]), block.base + int(block.starts[at]) + 1)
 
 
 class RecordKinds:
     """All kinds of records seen so far; ``dispatch`` finds a logger by its name, ``level`` the name of a level."""
 
-    def __init__(self, dispatch: Callable[[bytes], LoggerDispatch], level: Callable[[bytes], str]) -> None:
-        self._dispatch, self._level = dispatch, level
+    def __init__(
+        self,
+        dispatch: Callable[[bytes], LoggerDispatch],
+        level: Callable[[bytes], str],
+        statements: StatementReader,
+    ) -> None:
+        self._dispatch, self._level, self._statements = dispatch, level, statements
         self._loggers: list[LoggerDispatch] = []
         self._fold_rows = np.full(_ENDINGS, _ALONE, np.int64)
         self._folds = np.empty((0, 256), np.uint8)
@@ -71,6 +100,7 @@ class RecordKinds:
         self._packs = np.zeros(_KINDS + 2, np.uint8)
         self._classes = np.full(_KINDS + 2, ALONE, np.uint8)
         self._classes[_OTHER + 2] = OTHER
+        self._troubles = np.zeros(_KINDS + 2, np.uint8)
 
     def sort(self, block: RecordBlock) -> SortedBlock:
         """Classify the records of a block by their kinds."""
@@ -86,7 +116,7 @@ class RecordKinds:
         number_kinds(text, block.starts, ends, endings, rows, self._folds, LONGEST_CACHED, store, numbers)
         self._learn_kinds()
         numbers += 2
-        return SortedBlock(block, numbers, self._classes[numbers], ends, stops)
+        return SortedBlock(block, numbers, self._classes[numbers], ends, stops, endings)
 
     def keep(self, rows: PackedRecords, file: str, records: SortedBlock, kept: Numbers) -> None:
         """Add those records of a block that a pattern matches: packed if they have one line and their kind packs."""
@@ -102,15 +132,44 @@ class RecordKinds:
 
     def _match(self, file: str, records: SortedBlock, at: int) -> MatchedRecord:
         """A record that a pattern matches, as an object."""
-        block, layout = records.block, self._layouts[int(records.numbers[at])]
-        start, stop, last = int(block.starts[at]), int(records.stops[at]), int(block.starts[at + 1])
-        message = block.text[int(block.bodies[at]) : int(records.ends[at])].decode("latin-1")
-        if stop < last:
-            message = f"{message}\n{block.text[stop + 1 : last + 1].decode('latin-1').rstrip()}"
-        place = LogPosition(file, int(block.lines[at]), block.base + start + 1)
-        return match_of(
-            LogRecord(place, int(block.times[at]), layout.level, layout.logger, None, message), layout.template_match
-        )
+        layout = self._layouts[int(records.numbers[at])]
+        return match_of(record_at(file, records, at, layout.level, layout.logger), layout.template_match)
+
+    def note_loggers(self, tally: StatementTally, file: str, records: SortedBlock) -> None:
+        """Note the loggers of a block, each with its first record."""
+        present = np.bincount(records.endings[records.endings >= 0], minlength=1)
+        for number in np.flatnonzero(present).tolist():
+            name = self._loggers[number][0]
+            if name and name not in tally.loggers:
+                tally.loggers[name] = _position(file, records.block, int(np.argmax(records.endings == number)))
+
+    def note_trouble(self, tally: StatementTally, file: str, records: SortedBlock, begin: int, end: int) -> None:
+        """Note the lines of trouble in a range of a block in which no record has to be read by itself."""
+        numbers = records.numbers[begin:end]
+        letters = np.frombuffer(records.block.text, np.uint8)[records.block.starts[begin:end] + LEVEL]
+        of_others = (numbers == _OTHER + 2) & np.isin(letters, _TROUBLE_LETTERS)
+        for at in (begin + np.flatnonzero(of_others)).tolist():
+            name, level = self._loggers[int(records.endings[at])][0], self._level(records.block.raw(at).level)
+            if self._statements.may_matter(level, name):
+                self._statements.take(tally, record_at(file, records, at, level, name), described=False)
+        found = begin + np.flatnonzero(self._troubles[numbers])
+        for at in found[self._troubles[records.numbers[found]] == EACH].tolist():
+            self._note_kind(tally, file, records, found[found == at])
+        counted = found[self._troubles[records.numbers[found]] == COUNTED]
+        for number in np.unique(records.numbers[counted]).tolist():
+            self._note_kind(tally, file, records, counted[records.numbers[counted] == number])
+
+    def _note_kind(self, tally: StatementTally, file: str, records: SortedBlock, alike: Numbers) -> None:
+        """Note lines of one kind: the first, the last and their count."""
+        layout = self._layouts[int(records.numbers[alike[0]])]
+        first, last = (record_at(file, records, int(at), layout.level, layout.logger) for at in alike[[0, -1]])
+        self._statements.take(tally, first, last, described=layout.template_match.whole, count=len(alike))
+
+    def _trouble(self, layout: RecordLayout, message: str) -> int:
+        """Whether lines of a kind are no trouble, are counted, or matter one by one."""
+        if not self._statements.matters(layout.level, layout.logger, message):
+            return 0
+        return EACH if self._statements.keeps_each(layout.logger, message) else COUNTED
 
     def _learn_endings(self) -> None:
         """Find the loggers of new endings."""
@@ -121,9 +180,11 @@ class RecordKinds:
             patterns = logger[1]
             if found is None or (patterns is not None and patterns.table is None):
                 self._fold_rows[number] = _ALONE
+            elif patterns is not None and patterns.table is not None:
+                self._fold_rows[number] = self._fold(patterns.table)
             else:
-                table = None if patterns is None else patterns.table
-                self._fold_rows[number] = _OTHER if table is None else self._fold(table)
+                own = self._statements.reads_below_warn(logger[0])
+                self._fold_rows[number] = self._fold(_DIGITS) if own else _OTHER
 
     def _fold(self, table: bytes) -> int:
         """The index of a fold table in the array of all."""
@@ -143,7 +204,10 @@ class RecordKinds:
             layout = RecordLayout(self._level(level), name, template_match, message)
             self._layouts.add(layout)
             self._packs[number + 2] = layout.packs
+            self._troubles[number + 2] = self._trouble(layout, message.decode("ascii"))
             if template_match.whole:
                 self._classes[number + 2] = KEPT
-            elif patterns is not None and not patterns.protocol and not template_match.field_layouts:
+            elif patterns is None:
+                self._classes[number + 2] = OTHER
+            elif not patterns.protocol and not template_match.field_layouts:
                 self._classes[number + 2] = BRACKETED if message.startswith(b"[") else OTHER

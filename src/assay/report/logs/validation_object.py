@@ -10,6 +10,7 @@ from assay.checker.report import ExitCode, worst
 from assay.report.diagnostics import place_object
 from assay.report.junit import Case, Status, junit
 from assay.report.logs.impact import impact_object
+from assay.report.logs.trouble import trouble_object
 from assay.report.logs.validation_text import event_text, validation_lines
 from assay.report.specs.check_object import VERSION, explanation_object, model_object
 from assay.traces.diagnosis.node_settings import NodeOverview, Overview
@@ -66,6 +67,7 @@ def validation_object(validation: Validation, input_: Overview | None = None) ->
             *(_remark(each, result.name) for result in validation.slices for each in result.remarks),
         ],
         "impact": [impact_object(each) for each in validation.impact],
+        "trouble": trouble_object(validation.trouble),
         "undecided": [_undecided(result) for result in validation.slices if result.reason is not None],
         "relaxed": _guards(validation.relaxed),
         "together": None if validation.whole is None else _whole(validation.whole),

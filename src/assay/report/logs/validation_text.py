@@ -12,6 +12,7 @@ from textwrap import wrap
 from assay.report.lines import Line, Tone, clean, plural
 from assay.report.logs.impact import impact_lines
 from assay.report.logs.remarks import remark_groups
+from assay.report.logs.trouble import identity_text, trouble_lines
 from assay.report.specs.text import explanation_lines
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.event import Event, Notice
@@ -56,6 +57,7 @@ def validation_lines(validation: Validation, input_: Overview | None = None) -> 
     for broken in validation.properties:
         lines += [Line(""), *_broken(broken)]
     lines += _remarks(validation)
+    lines += trouble_lines(validation.trouble)
     lines += impact_lines(validation)
     lines += [Line(""), *_basis(validation)]
     lines += _unmapped(validation.unmapped)
@@ -190,6 +192,8 @@ def _whole(whole: ProductAnswer) -> Line:
 
 def _basis(validation: Validation) -> Iterator[Line]:
     c = validation.counts
+    if which := identity_text(validation.trouble.identity):
+        yield Line(f"  {'Kafka':10}{which}")
     yield Line(f"  {'model':10}{validation.kernel.name}, trace clause {validation.clause}")
     yield Line(
         f"  {'events':10}{c.read:,} read: {c.used:,} used, {c.ignored:,} ignored by name, {c.unmapped:,} unmapped"

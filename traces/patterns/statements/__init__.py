@@ -1,0 +1,1 @@
+"""Families of log statements with their meaning, as TOML."""

@@ -1,0 +1,282 @@
+"""Records that are lost, or may be: partition, offsets, when, and on which brokers.
+
+The evidence: a leader from outside the in-sync replicas; a follower whose log ends beyond the offset from which its new
+leader starts; a log that is cut below its high watermark; offsets that are reset to a leader's earlier end. A tail that
+was never committed may be cut without loss of what was promised, and is no finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from assay.traces.event import Event, LogRecord
+from assay.traces.log_reader import LogReading
+from assay.traces.trouble.families import TroubleLine, TroubleLines
+from assay.traces.trouble.finding import Gravity, LostRange, TroubleFinding
+from assay.traces.trouble.identity import identity_of
+
+TAKEN = frozenset(
+    {
+        *("truncation-not-allowed", "offset-reset-to-end", "truncated-below-high-watermark", "log-truncated"),
+        *("truncated-to-high-watermark", "old-unclean-election"),
+    }
+)
+"""The families whose lines are told here."""
+
+_KINDS = frozenset({"BecameLeader", "BecameFollower", "IsrUpdated", "IsrExpanding", "PartitionChanged"})
+
+
+@dataclass(slots=True)
+class _Replica:
+    """What is known of a broker's replica: where its log ended, and up to where it knew records to be committed."""
+
+    end: int | None = None
+    high_watermark: int | None = None
+
+
+@dataclass(slots=True)
+class _Partition:
+    """What is known of a partition so far.
+
+    ``isr`` may be in sync, as lines tell it; ``unclean`` are the leader epochs of leaders from outside it, with the ISR
+    before; ``starts`` are the offsets from which leaders started; ``followed`` which broker followed in which epoch.
+    """
+
+    isr: frozenset[int] | None = None
+    epoch: int = -1
+    unclean: dict[int, _Election] = field(default_factory=dict)
+    starts: dict[int, int] = field(default_factory=dict)
+    followed: set[tuple[int, int]] = field(default_factory=set)
+    replicas: dict[int, _Replica] = field(default_factory=dict)
+
+    def replica(self, broker: int) -> _Replica:
+        """What is known of a broker's replica."""
+        return self.replicas.setdefault(broker, _Replica())
+
+
+@dataclass(slots=True)
+class _Election:
+    """An election from outside the in-sync replicas, the lines that show it, and what it is known to have lost."""
+
+    leader: int
+    isr: frozenset[int]
+    record: LogRecord
+    certain: bool = True
+    start: int | None = None
+    lost: list[tuple[int, int, LogRecord]] = field(default_factory=list)
+
+
+def data_loss(reading: LogReading, lines: TroubleLines) -> Iterator[TroubleFinding]:
+    """The findings about lost records."""
+    partitions: dict[str, _Partition] = {}
+    own = (line for line in lines.of(*(TAKEN & {family.name for family in lines.families})))
+    events = reading.of_kinds(_KINDS)
+    # In KRaft mode the controller itself says which elections are unclean.
+    by_zookeeper = "kraft" not in identity_of(reading).modes
+    for item in _by_time(events, own):
+        if isinstance(item, Event):
+            name = f"{item.fields.get('topic')}-{item.fields.get('partition')}"
+            _take_event(partitions.setdefault(name, _Partition()), item, by_zookeeper=by_zookeeper)
+        else:
+            name = item.partition or _log_of(item)
+            yield from _take_line(name, partitions.setdefault(name, _Partition()), item)
+    for name, partition in partitions.items():
+        # A leader's ISR may be older than the controller's: only with records that were cut is that evidence.
+        shown = (each for each in partition.unclean.values() if each.certain or each.lost)
+        yield from (_unclean(name, each) for each in shown)
+
+
+def _by_time(events: Iterable[Event], lines: Iterable[TroubleLine]) -> list[Event | TroubleLine]:
+    """Events and lines in the order of their times; those of one file in the order of writing."""
+    every: list[Event | TroubleLine] = [*events, *lines]
+    return sorted(every, key=lambda each: (each.record.time or 0, each.record.place.file, each.record.place.line))
+
+
+def _log_of(line: TroubleLine) -> str:
+    """The partition that the head of a log's line names."""
+    return line.record.message.partition("partition=")[2].partition(",")[0].partition("]")[0]
+
+
+def _take_event(partition: _Partition, event: Event, *, by_zookeeper: bool) -> None:
+    """Take in a change of leader or ISR."""
+    fields = event.fields
+    broker, isr = fields.get("broker"), _ids(fields.get("isr"))
+    match event.kind:
+        case "BecameLeader" if isinstance(broker, int):
+            _leader(partition, event, broker, isr, by_zookeeper=by_zookeeper)
+        case "BecameFollower" if isinstance(broker, int):
+            _follower(partition, event, broker)
+        case "IsrUpdated":
+            partition.isr = isr
+        case "IsrExpanding":
+            partition.isr = (partition.isr or frozenset()) | _ids(fields.get("after"))
+        case "PartitionChanged" if fields.get("unclean") and _is_unclean(event):
+            epoch, leader = fields.get("leader_epoch"), fields.get("leader")
+            if isinstance(epoch, int) and isinstance(leader, int) and epoch not in partition.unclean:
+                partition.unclean[epoch] = _Election(leader, _ids(fields.get("isr_before")), event.record)
+                partition.isr = isr or None
+        case _:
+            pass
+
+
+def _is_unclean(event: Event) -> bool:
+    """Whether a change that KRaft calls unclean is that: it says so too where a reassignment ends with a new leader."""
+    leader, before, isr = (event.fields.get(name) for name in ("leader", "isr_before", "isr"))
+    if event.fields.get("recovery") is not None:
+        return True
+    return isinstance(leader, int) and _ids(isr) == {leader} and leader not in _ids(before)
+
+
+def _ids(value: object) -> frozenset[int]:
+    """The broker ids of a field."""
+    if isinstance(value, str):
+        return frozenset(int(part) for part in value.split(",") if part.strip().isdigit())
+    return frozenset(part for part in value if isinstance(part, int)) if isinstance(value, tuple) else frozenset()
+
+
+def _leader(partition: _Partition, event: Event, broker: int, isr: frozenset[int], *, by_zookeeper: bool) -> None:
+    """A broker starts to lead: by an unclean election if it was not in the in-sync replicas before."""
+    epoch, offset = event.fields.get("leader_epoch"), event.fields.get("offset")
+    if not isinstance(epoch, int) or not isinstance(offset, int):
+        return
+    if epoch < partition.epoch and epoch == 0:  # the topic was created again
+        partition.starts, partition.replicas, partition.followed = {}, {}, set()
+        partition.epoch, partition.isr = -1, None
+    election = partition.unclean.get(epoch)
+    outside = partition.isr and isr and broker not in partition.isr and epoch > partition.epoch
+    if election is None and outside and by_zookeeper and partition.isr is not None:
+        election = partition.unclean[epoch] = _Election(broker, partition.isr, event.record, certain=False)
+    if election is not None:
+        election.start = offset
+    partition.starts[epoch] = offset
+    partition.epoch = max(epoch, partition.epoch)
+    partition.isr = isr or partition.isr
+    mark = event.fields.get("high_watermark")
+    replica = partition.replica(broker)
+    replica.end, replica.high_watermark = offset, mark if isinstance(mark, int) else None
+
+
+def _follower(partition: _Partition, event: Event, broker: int) -> None:
+    """A broker starts to follow: what it has beyond the start of its leader is cut."""
+    epoch, offset, mark = (event.fields.get(key) for key in ("leader_epoch", "offset", "high_watermark"))
+    replica = partition.replica(broker)
+    replica.end = offset if isinstance(offset, int) else None
+    replica.high_watermark = mark if isinstance(mark, int) else None
+    if not isinstance(epoch, int) or not isinstance(offset, int):
+        return
+    start = partition.starts.get(epoch)
+    election = partition.unclean.get(epoch)
+    first = (broker, epoch) not in partition.followed
+    partition.followed.add((broker, epoch))
+    if first and start is not None and start < offset and election is not None:
+        election.lost.append((start, offset, event.record))
+
+
+def _take_line(name: str, partition: _Partition, line: TroubleLine) -> Iterator[TroubleFinding]:
+    """Take in a line of a log that is cut, or of an offset that is reset."""
+    replica = partition.replica(-1 if line.broker is None else line.broker)
+    end, leader_end, mark, offset = (line.number(key) for key in ("end", "leader_end", "high_watermark", "offset"))
+    message = line.record.message
+    if "truncation is not allowed" in message and leader_end is not None:
+        yield _not_allowed(name, line, leader_end, end)
+    elif end is not None and leader_end is not None:
+        if leader_end < end:
+            certain = replica.high_watermark is not None and replica.high_watermark > leader_end
+            yield _cut(name, line, LostRange(name, leader_end, end, certain), "its leader ended there")
+        replica.end = leader_end
+    elif "below high watermark" in message and offset is not None:
+        yield _cut(name, line, LostRange(name, offset, mark, certain=True), f"its high watermark was {mark}")
+        replica.end = replica.high_watermark = offset
+    elif "local high watermark" in message:
+        replica.high_watermark = mark
+    elif "potential data loss" in message:
+        leader = line.number("leader")
+        partition.unclean.setdefault(-1 - len(partition.unclean), _Election(leader or 0, frozenset(), line.record))
+    elif offset is not None:
+        yield from _truncated(name, partition, replica, line, offset)
+
+
+def _truncated(
+    name: str, partition: _Partition, replica: _Replica, line: TroubleLine, offset: int
+) -> Iterator[TroubleFinding]:
+    """A log is cut: a loss if that is below the high watermark that the replica knew."""
+    election = max(partition.unclean.items(), default=None, key=lambda each: each[0])
+    if election is not None and election[1].lost and election[0] == partition.epoch:
+        begin, end, record = election[1].lost[-1]
+        election[1].lost[-1] = (min(begin, offset), end, record)
+    elif replica.high_watermark is not None and offset < replica.high_watermark:
+        end = replica.end if replica.end is not None and replica.end > offset else replica.high_watermark
+        why = f"below its high watermark {replica.high_watermark}"
+        yield _cut(name, line, LostRange(name, offset, end, certain=True), why)
+    replica.end = offset
+    if replica.high_watermark is not None:
+        replica.high_watermark = min(replica.high_watermark, offset)
+
+
+def _cut(name: str, line: TroubleLine, lost: LostRange, why: str) -> TroubleFinding:
+    count = "" if lost.records is None else f": {lost.records:,} records"
+    sure = "" if lost.certain else ", of which some may never have been committed"
+    return TroubleFinding(
+        gravity=Gravity.LOST if lost.certain else Gravity.RISK,
+        heading=f"the log of {name} was cut",
+        text=f"On {line.who} the log of {name} was cut from offset {lost.end} to {lost.begin}, {why}{count}{sure}.",
+        advice="Look for an unclean leader election or a lost disk shortly before, and for another replica that still has the records.",
+        nodes=(line.who,),
+        partitions=(name,),
+        begin=line.record.time,
+        end=line.record.time,
+        lines=(line.record,),
+        lost=(lost,),
+    )
+
+
+def _not_allowed(name: str, line: TroubleLine, leader_end: int, end: int | None) -> TroubleFinding:
+    lost = LostRange(name, leader_end, end, certain=False)
+    leader = line.record.message.partition("leaderId=")[2].partition(",")[0]
+    of = f"leader {leader}" if leader.isdigit() else "the leader"
+    count = "" if lost.records is None else f": {lost.records:,} records are on {line.who} alone"
+    return TroubleFinding(
+        gravity=Gravity.RISK,
+        heading=f"{name}: the leader has less than a follower, which stopped itself",
+        text=(
+            f"{name}: {of} ends at offset {leader_end}, and the replica of {line.who} at {end}{count}. "
+            f"{line.who} stopped rather than delete them (unclean.leader.election.enable=false)."
+        ),
+        advice=f"Keep the log directory of {line.who}. Start it first, alone or as the leader of {name}, or accept the loss by allowing an unclean election for the topic.",
+        reference="KIP-101",
+        nodes=(line.who,),
+        partitions=(name,),
+        begin=line.record.time,
+        end=line.record.time,
+        lines=(line.record,),
+        lost=(lost,),
+    )
+
+
+def _unclean(name: str, election: _Election) -> TroubleFinding:
+    """The finding about an election from outside the in-sync replicas."""
+    isr = ", ".join(map(str, sorted(election.isr))) or "none"
+    outside = f"broker {election.leader}, from outside the in-sync replicas [{isr}], became leader of {name}"
+    from_ = f" from offset {election.start} on" if election.start is not None else ""
+    lost = tuple(LostRange(name, begin, end, certain=True) for begin, end, _ in election.lost)
+    if lost:
+        worst = max(lost, key=lambda each: each.records or 0)
+        told = f": offsets {worst.begin} to {(worst.end or 0) - 1} are lost, {worst.records:,} records"
+    else:
+        told = ": what it lacks is lost; no line tells how much"
+    records = (election.record, *(record for _, _, record in election.lost))
+    return TroubleFinding(
+        gravity=Gravity.LOST if lost else Gravity.RISK,
+        heading=f"unclean leader election of {name}",
+        text=f"{outside[0].upper()}{outside[1:]}{from_}{told}.",
+        advice="The earlier leader's log directory still has them until it starts as a follower. Set unclean.leader.election.enable=false if records matter more than availability.",
+        reference="KIP-106",
+        nodes=(f"broker {election.leader}",),
+        partitions=(name,),
+        begin=records[0].time,
+        end=records[-1].time,
+        count=len(records),
+        lines=records,
+        lost=lost or (LostRange(name, election.start, None, certain=False),),
+    )

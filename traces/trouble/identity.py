@@ -1,0 +1,84 @@
+"""Which Kafka wrote the logs: mode, roles and versions, each with the line that shows it.
+
+The rules are in ``traces/patterns/rules/identity.toml``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+
+from assay.traces.event import LogPosition
+from assay.traces.log_reader import LogReading
+from assay.traces.trouble.finding import ClusterIdentity, Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class IdentitySign:
+    """A sign of a mode or of a role: loggers, or what versions begin with."""
+
+    name: str
+    mode: str
+    role: str
+    loggers: tuple[str, ...]
+    unless: tuple[str, ...]
+    versions: tuple[str, ...]
+    text: str
+
+    def evidence(self, reading: LogReading) -> Evidence | None:
+        """The line that shows it; None if none does."""
+        for logger, place in reading.loggers.items():
+            if _fits(logger, self.loggers) and not _fits(logger, self.unless):
+                return Evidence(self.text, f"lines of {logger}", place)
+        for version in reading.versions:
+            if any(version == known or version.startswith(f"{known}.") for known in self.versions):
+                return Evidence(self.text, f"version {version}", _place_of_version(reading, version))
+        return None
+
+
+def _fits(logger: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(logger, pattern) for pattern in patterns)
+
+
+def _place_of_version(reading: LogReading, version: str) -> LogPosition | None:
+    found = (event for event in reading.of_role("version") if str(event.fields.get("version")) == version)
+    return next((event.record.place for event in found), None)
+
+
+def signs_of(reading: LogReading) -> Iterator[tuple[IdentitySign, Evidence]]:
+    """The signs that the logs show, each with its evidence."""
+    for sign in _signs():
+        evidence = sign.evidence(reading)
+        if evidence is not None:
+            yield sign, evidence
+
+
+def identity_of(reading: LogReading) -> ClusterIdentity:
+    """Mode, roles and versions of what wrote the logs."""
+    found = list(signs_of(reading))
+    modes = tuple(dict.fromkeys(sign.mode for sign, _ in found if sign.mode))
+    if "unsupported" in modes:
+        modes = ("unsupported",)
+    roles = tuple(dict.fromkeys(sign.role for sign, _ in found if sign.role))
+    return ClusterIdentity(modes, roles, reading.versions, tuple(evidence for _, evidence in found))
+
+
+@cache
+def _signs() -> tuple[IdentitySign, ...]:
+    content = tomllib.loads((files("assay.traces.patterns.rules") / "identity.toml").read_text(encoding="utf-8"))
+    return tuple(
+        IdentitySign(
+            entry["name"],
+            entry.get("mode", ""),
+            entry.get("role", ""),
+            tuple(entry.get("loggers", ())),
+            tuple(entry.get("unless", ())),
+            tuple(entry.get("versions", ())),
+            entry["text"],
+        )
+        for entry in content["sign"]
+    )
