@@ -92,12 +92,25 @@ def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) ->
     for listed in list_files(paths, notices):
         try:
             if listed.name == STDIN_NAME:
-                yield from unpack(listed, sys.stdin.buffer, limit, notices)
+                yield from unpack(listed, _StandardInput(), limit, notices)
                 continue
             with Path(listed.name).open("rb", buffering=0) as stream:
                 yield from unpack(listed, stream, limit, notices)
         except Exception as error:  # noqa: BLE001 - whatever it is, the other files are read
             notices.append(unreadable(listed.name, read_error(error)))
+
+
+class _StandardInput:
+    """Standard input, whose end stays its end: on a terminal each further read would wait for another Ctrl-D."""
+
+    def __init__(self) -> None:
+        self._ended = False
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to ``size`` bytes; fewer only at the end."""
+        data = b"" if self._ended else sys.stdin.buffer.read(size)
+        self._ended = size < 0 or len(data) < size
+        return data
 
 
 def unpack(

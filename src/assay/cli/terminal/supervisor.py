@@ -113,7 +113,11 @@ def supervised(work: Callable[[], int]) -> int:
     parent = os.getpid()
     child = os.fork()
     if child:
-        return _Watch(child, board, reading).code()
+        code = _Watch(child, board, reading).code()
+        if reads_terminal():
+            signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+            os.tcsetpgrp(sys.stdin.fileno(), os.getpgrp())
+        return code
     signal.set_wakeup_fd(wakeup)
     os.close(reading)
     os.close(writing)
@@ -121,6 +125,11 @@ def supervised(work: Callable[[], int]) -> int:
         signal.signal(each, signal.default_int_handler if each in (signal.SIGINT, signal.SIGTERM) else handler)
     _become_child(parent, board)
     return work()
+
+
+def reads_terminal() -> bool:
+    """Whether the command reads what is typed: a session, or a log that is pasted."""
+    return sys.stdin is not None and sys.stdin.isatty() and ("-" in sys.argv[1:] or "repl" in sys.argv[1:2])
 
 
 def _nothing(_signal: int, _frame: FrameType | None) -> None:
@@ -133,6 +142,10 @@ def _become_child(parent: int, board: Noticeboard) -> None:
     _board = board
     os.setpgid(0, 0)
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # it writes to the terminal from behind
+    if reads_terminal():
+        # A terminal stops a group behind that reads from it. In front, it is the child that Ctrl-C comes to.
+        os.tcsetpgrp(sys.stdin.fileno(), os.getpgrp())
+        signal.signal(signal.SIGTSTP, signal.SIG_IGN)  # the shell sees only the parent stop
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_KILL_WITH_PARENT, signal.SIGKILL)
         if os.getppid() != parent:
