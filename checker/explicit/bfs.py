@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 
 from assay.checker.explicit.checkpoint import Checkpoint, Saved
@@ -17,10 +17,20 @@ from assay.checker.explicit.engine_search import EngineSearch
 from assay.checker.explicit.expansion.cancellation import halting
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.expansion.counters import COUNTED, new_tally
+from assay.checker.explicit.expansion.narrow_levels import (
+    IS_FULL,
+    IS_RARE,
+    NARROW,
+    NO_LIMIT,
+    ROOM,
+    NarrowLevels,
+    SmallLevels,
+    grown,
+)
 from assay.checker.explicit.expansion.parallel_round import Crew, Rounds
 from assay.checker.explicit.expansion.single_states import offenders
 from assay.checker.explicit.expansion.thread_buffer import Starting, ThreadBuffer
-from assay.checker.explicit.findings import REFINE, TROUBLE_ROOM, SearchEvent, SearchFindings
+from assay.checker.explicit.findings import REFINE, STATE, TROUBLE_ROOM, SearchEvent, SearchFindings
 from assay.checker.explicit.further_violations import violation_at
 from assay.checker.explicit.refinement_check import Refining
 from assay.checker.explicit.store.hash_table import StateKeys, TableFullError
@@ -31,6 +41,7 @@ from assay.checker.explicit.visited_set import VisitedSet
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.cancellation import heeding
+from assay.checker.layout.call_frame import NEVER
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.report import Effort, EnginesDisagreeError, State, Statistics, Step, Trace
 from assay.checker.results.undo_symmetry import replayed
@@ -78,6 +89,7 @@ class BlockSearch(EngineSearch):
         self._place = self._frontier = 0
         self._told = self._searched = self._earlier = self._cpu = 0.0
         self._searching_since: float | None = None
+        self._narrow: NarrowLevels | None = None
         self._saved_at = time.monotonic()
         self._whole = True
         """Whether levels and counts tell of the same states: not in the midst of a change."""
@@ -220,8 +232,60 @@ class BlockSearch(EngineSearch):
         while going_on:
             if self._place == 0:
                 self._end_between_levels()
-            going_on = self._whole_level()
+            going_on = self._small_levels() if self._is_narrow() else self._whole_level()
             self._tell()
+
+    def _is_narrow(self) -> bool:
+        """Whether the level is small, and nothing about it needs a round: then many may follow at once."""
+        return (
+            self._place == 0
+            and self.levels.counts[-1] <= NARROW
+            and self.levels.in_memory
+            and self.seen.keys is not StateKeys.WIDE_PRINTS
+            and not self._refining
+        )
+
+    def _small_levels(self) -> bool:
+        """Expand levels for as long as they are small, at least one; whether there is another one."""
+        self._heed_limits()
+        self._within_budget(self.seen.adapt)
+        self._narrow = self._narrow or NarrowLevels(self.compiled.layout.words)
+        lane, before, number = self._rounds.first_lane, len(self.levels.counts) - 1, self.levels.starts[-2]
+        most = self.options.max_depth, self.options.max_states
+        limits = (ROOM if most[0] is None else most[0] - self.depth, NO_LIMIT if most[1] is None else most[1])
+        level = self.levels.chunk(before, 0).rows
+        found = self._narrow.follow(lane, self.seen.table, level, number, limits, self.findings.marks_of(lane))
+        if len(found.sizes):
+            self._take_over(found, lane, before)
+        self.compiled.machine.refuse_halted()
+        if not len(found.sizes) or found.why == IS_RARE:
+            return self._whole_level()
+        if found.why == IS_FULL:
+            with suppress(TableFullError):  # then a round says what there is room for
+                grown(self.seen.table)
+        return int(found.sizes[-1]) > 0
+
+    def _take_over(self, found: SmallLevels, lane: ThreadBuffer, before: int) -> None:
+        """Store the levels that were found after the level ``before``, and note what is to be found in them."""
+        self._whole = False
+        sizes = found.sizes[found.sizes > 0]
+        start = self.levels.starts[-1]
+        try:
+            if len(sizes):
+                self.levels.add_levels(found.records, sizes)
+        except OSError as error:
+            raise Stopped(self._not_written(error)) from None
+        self.tally.add(lane)
+        self.generated += found.generated
+        self.depth += len(sizes)
+        self._frontier = int(found.sizes[-1])
+        level = before + len(sizes) - 1
+        for which, number in enumerate(lane.found_states.tolist()):
+            if number != NEVER:
+                place = int(found.records.parents[number - start])
+                self.findings.note(SearchEvent(STATE, which, level, place, number))
+        self._whole = True
+        self.findings.look()
 
     def _whole_level(self) -> bool:
         """Expand what is left of the last finished level; whether there is another one."""

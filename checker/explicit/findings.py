@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.checker.explicit.confirmed_findings import ConfirmedFindings
 from assay.checker.explicit.expansion.compiled_interface import Compiled
-from assay.checker.explicit.expansion.thread_buffer import ThreadBuffer
+from assay.checker.explicit.expansion.thread_buffer import Marks, ThreadBuffer
 from assay.checker.explicit.store.level_file import RecordChunk
 from assay.checker.explicit.store.row_store import RowStore
 from assay.checker.layout.call_frame import NEVER, ContextSlot
@@ -81,6 +81,14 @@ class SearchFindings:
     def known(self) -> set[tuple[str, int]]:
         """The kind and the property's position of every finding so far."""
         return set(self._noted)
+
+    def marks_of(self, lane: ThreadBuffer) -> tuple[Marks, Marks]:
+        """For each place of a buffer's findings in states, and on steps, whether such a finding is known."""
+        states, steps = (
+            np.array([(kind, at) in self._noted for at in range(len(places))], np.uint8)
+            for kind, places in ((STATE, lane.found_states), (STEP, lane.found_steps))
+        )
+        return states, steps
 
     def note(self, event: SearchEvent) -> None:
         """Keep a finding if it is the first of its kind."""

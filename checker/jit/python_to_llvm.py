@@ -5,7 +5,7 @@ words; ``>>``, ``//`` and ``%`` treat words as unsigned. Array elements are sign
 read, and truncated when written. Statements are assignments, ``for`` over a ``range`` or over a list of values,
 ``while``, ``if``, ``break``, ``continue`` and ``return`` of nothing, a word or words. Expressions are arithmetic,
 comparisons, ``and``, ``or``, ``not``, ``x if c else y``, elements, rows and slices of arrays, ``len``, ``a.shape[n]``,
-``min``, ``np.empty`` of a constant size, constants of the module, and calls of other such functions. Conversions
+``min``, ``np.empty`` of a constant size, constants of the module, calls of other such functions, and ``call_machine``. Conversions
 (``np.int64(x)``, ``int(x)``) are allowed and do nothing, so that Python itself can run the function.
 """
 
@@ -18,6 +18,7 @@ from typing import Any
 
 from assay.checker.jit.argument_types import Array, FunctionSource, Kind, Value, operands, parameter
 from assay.checker.jit.expressions import LlvmWriter
+from assay.checker.jit.machine_call import call_machine
 from assay.grammar.identity_memo import IdentityTupleMemo
 
 Find = Callable[[Any], FunctionSource | None]
@@ -100,6 +101,8 @@ class _Function(LlvmWriter):
 
     def call_named(self, node: ast.Call, name: str) -> Value:
         """The result of another function; no result is an empty tuple."""
+        if self.source.names.get(name) is call_machine:
+            return self._machine_call([self.value(argument) for argument in node.args])
         called = self.module.find(self.source.names.get(name))
         if called is None or node.keywords:
             raise self.refused(node)
@@ -113,6 +116,12 @@ class _Function(LlvmWriter):
         if given == 1:
             return found
         return tuple(self.fresh(f"extractvalue {_type(given)} {found}, {at}") for at in range(given))
+
+    def _machine_call(self, values: list[Value]) -> Value:
+        """The result of the machine code at an address; arrays are passed as pointers."""
+        words = [f"ptr {each.pointer}" if isinstance(each, Array) else f"i64 {each}" for each in values]
+        target = self.fresh(f"inttoptr {words[0]} to ptr")
+        return self.fresh(f"call i64 {target}({', '.join(words[1:])})")
 
     # --------------------------------------------------------------------------------------------------- statements
 

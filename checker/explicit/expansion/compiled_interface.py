@@ -24,6 +24,13 @@ class CompiledCode(Protocol):
     def starts(self) -> Starts | None:
         """The arrays that ``begin`` needs, by size; None if initial states were not compiled."""
 
+    @property
+    def addresses(self) -> tuple[int, int]:
+        """Where the machine code of ``expand`` and ``inspect`` is, for other machine code that calls it."""
+
+    def refuse_halted(self) -> None:
+        """Raise ``HaltedError`` if calls are cancelled."""
+
     def halt(self, now: bool) -> None:
         """Make calls in other threads return soon (True), or let them run to their end again (False)."""
 

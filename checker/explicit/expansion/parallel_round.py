@@ -149,6 +149,11 @@ class Rounds:
                 return lane
             self.use(self.arena.keys, 4 * self.arena.room)
 
+    @property
+    def first_lane(self) -> ThreadBuffer:
+        """The first buffer, for work that one thread does alone."""
+        return self._lanes[0]
+
     def begin(self, starting: Starting) -> ThreadBuffer:
         """Fill the first buffer with the next initial states as candidates."""
         self._lanes[0].begin(starting)

@@ -132,6 +132,17 @@ class ThreadBuffer:
         self.context[[ContextSlot.STUCK, ContextSlot.DEAD, ContextSlot.TERMINAL]] = NEVER
         self.context[ContextSlot.COUNT] = self.context[ContextSlot.OVERFLOW] = self.context[ContextSlot.CURRENT] = 0
 
+    @property
+    def candidates(self) -> tuple[Rows, Rows, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """Its candidates as compiled code writes them: rows, fingerprints, predecessors, actions."""
+        arena, at = self.arena, self.at
+        return arena.rows[at], arena.prints[at], arena.parents[at], arena.actions[at]
+
+    def begin_counting(self) -> None:
+        """Forget counts and findings, before compiled code is called from elsewhere."""
+        self._forget(0)
+        self.taken[:] = self.fresh[:] = 0
+
     def begin(self, starting: Starting) -> None:
         """Take initial states as candidates, as many as fit and are found within the budget, continuing where the last
         call paused."""

@@ -296,3 +296,29 @@ def checksum(words: Any) -> Any:
         a = (a ^ each) * MIX_STEP
         a ^= a >> np.uint64(32)
     return a
+
+
+@ArrayFunction
+def assemble_all(rows: Any, parents: Any, actions: Any, sizes: Any, words: Any) -> None:
+    """The words of chunks, one behind the other (``level_file.ChunkLayout``), with predecessors by place; ``words`` is
+    zero before."""
+    first = begin = 0
+    for level in range(len(sizes)):
+        n = sizes[level]
+        words[begin] = n
+        at = begin + 1
+        for i in range(first, first + n):
+            for w in range(rows.shape[1]):
+                words[at] = rows[i, w]
+                at += 1
+        for i in range(n):
+            shift = np.uint64(32 * (i % 2))
+            words[at + i // 2] |= np.uint64(parents[first + i]) << shift
+        at += (n + 1) // 2
+        for i in range(n):
+            shift = np.uint64(16 * (i % 4))
+            words[at + i // 4] |= np.uint64(actions[first + i]) << shift
+        at += (n + 3) // 4
+        words[at] = checksum(words[begin:at])
+        begin = at + 1
+        first += n

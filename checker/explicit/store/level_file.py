@@ -113,6 +113,12 @@ class ChunkLayout:
         """The words of a chunk of n records."""
         return 2 + n * self.words + self._parent_words(n) + -(-n // 4)
 
+    def sizes(self, of: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The same for several chunks, with predecessors by place."""
+        assert self.parent is Parent.PLACE
+        words: npt.NDArray[np.int64] = 2 + of * self.words + -(-of // 2) + -(-of // 4)
+        return words
+
     def _parent_words(self, n: int) -> int:
         return -(-n // 2) if self.parent is Parent.PLACE else n
 

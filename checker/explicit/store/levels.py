@@ -20,8 +20,9 @@ from tempfile import mkdtemp
 from typing import BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 
-from assay.checker.explicit.store.hash_kernels import OWNERS
+from assay.checker.explicit.store.hash_kernels import OWNERS, assemble_all
 from assay.checker.explicit.store.level_file import (
     CHUNK,
     HEADER,
@@ -32,6 +33,8 @@ from assay.checker.explicit.store.level_file import (
     map_words,
 )
 from assay.checker.layout.row import Rows
+
+Counts = npt.NDArray[np.int64]
 
 KEPT = 32 << 20
 """Bytes of levels that are kept in memory."""
@@ -167,6 +170,25 @@ class Levels:
             self.starts.append(self.starts[-1] + count)
         self.flushed = self.staged = 0
         return count
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether all levels are in memory."""
+        return self._folder is None
+
+    def add_levels(self, records: RecordChunk, sizes: Counts) -> None:
+        """Add finished levels, whose records follow one another; none of them is empty or larger than a chunk. Raises
+        ``OSError``."""
+        ends = np.cumsum(self.layout.sizes(sizes))
+        words = np.zeros(int(ends[-1]), np.uint64)
+        assemble_all(records.rows, records.parents, records.actions, sizes, words)
+        for size, begin, end in zip(sizes.tolist(), [0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+            self._put(words[begin:end])
+            if self._folder is not None:
+                self.drain()
+                self._close_file()
+            self.counts.append(size)
+            self.starts.append(self.starts[-1] + size)
 
     def _put(self, chunk: Rows) -> None:
         level = len(self.counts)

@@ -67,7 +67,14 @@ class NativeProgram:
         self._halted = now
         self._set_halt(int(now))
 
-    def _refuse_halted(self) -> None:
+    @property
+    def addresses(self) -> tuple[int, int]:
+        """Where ``expand`` and ``inspect`` begin."""
+        found = [ctypes.cast(each, ctypes.c_void_p).value or 0 for each in (self._expand, self._inspect)]
+        return found[0], found[1]
+
+    def refuse_halted(self) -> None:
+        """Raise ``HaltedError`` if calls are cancelled."""
         if self._halted:
             raise HaltedError
 
@@ -75,18 +82,18 @@ class NativeProgram:
         """Write initial states where the context says, continuing where the last call paused."""
         assert self._begin is not None
         self._begin(context.ctypes.data)
-        self._refuse_halted()
+        self.refuse_halted()
 
     def expand(self, context: Rows, rows: Rows) -> int:
         """Write the successors of rows where the context says. Returns how many of the rows were expanded."""
         done: int = self._expand(context.ctypes.data, rows.ctypes.data, len(rows))
-        self._refuse_halted()
+        self.refuse_halted()
         return done
 
     def inspect(self, context: Rows, rows: Rows, base: int) -> None:
         """Check the properties of states in rows, which are numbered from ``base``."""
         self._inspect(context.ctypes.data, rows.ctypes.data, len(rows), base)
-        self._refuse_halted()
+        self.refuse_halted()
 
     def prints(self, rows: Rows) -> Rows:
         """The fingerprints of rows."""
@@ -100,7 +107,7 @@ class NativeProgram:
         found = np.empty((len(rows), self.program.images[at].words), np.uint64)
         flags = np.empty(len(rows), np.uint8)
         self._images[at](rows.ctypes.data, len(rows), found.ctypes.data, flags.ctypes.data)
-        self._refuse_halted()
+        self.refuse_halted()
         return found, flags
 
     def canonical(self, rows: Rows) -> Rows:
@@ -116,5 +123,5 @@ class NativeProgram:
         told = np.zeros((len(rows), 2 * self.program.conditions), np.uint8)
         if self._judge is not None:
             self._judge(rows.ctypes.data, len(rows), told.ctypes.data)
-        self._refuse_halted()
+        self.refuse_halted()
         return told

@@ -60,7 +60,13 @@ def snapshots(folder: Path, into: Path, every: int, monkeypatch: pytest.MonkeyPa
 def test_any_moment_is_good_for_going_on(
     grid: tuple[Kernel, Compiled], tmp_path: Path, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("store.levels", "expansion.parallel_round", "checkpoint", "store.level_file"):
+    for module in (
+        "store.levels",
+        "expansion.parallel_round",
+        "checkpoint",
+        "store.level_file",
+        "expansion.narrow_levels",
+    ):
         monkeypatch.setattr(f"assay.checker.explicit.{module}.CHUNK", chunk)
     expected = answer(check(*grid, SearchOptions()))
     folder, copies = tmp_path / "kept", tmp_path / "copies"

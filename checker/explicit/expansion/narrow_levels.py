@@ -1,0 +1,202 @@
+"""Many small levels one after the other, without Python between them: a chain of 100,000 states has as many levels.
+
+The loop does for each level what a round does (``parallel_round.py``), in the same order, so that states get the same
+numbers. Whatever is rare ends it before the level is touched: something undefined, a deadlock, a transition to look at,
+a level that is not small, a table that is full. The caller then searches that level by a round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.checker.explicit.expansion.thread_buffer import Marks, ThreadBuffer
+from assay.checker.explicit.store.hash_kernels import OWNER_SHIFT, OWNERS, home
+from assay.checker.explicit.store.hash_table import StateTable
+from assay.checker.explicit.store.level_file import CHUNK, RecordChunk
+from assay.checker.jit.jit_function import ArrayFunction
+from assay.checker.jit.machine_call import call_machine
+from assay.checker.layout.call_frame import NEVER, ContextSlot
+from assay.checker.layout.row import Rows
+
+NARROW = 64
+"""The most states of a level that counts as small."""
+WIDEST = 1024
+"""The most candidates of such a level."""
+ROOM = 1 << 15
+"""The most states, and the most levels, of one call."""
+
+COUNT, OVERFLOW, CURRENT = int(ContextSlot.COUNT), int(ContextSlot.OVERFLOW), int(ContextSlot.CURRENT)
+STUCK, DEAD, TERMINAL = int(ContextSlot.STUCK), int(ContextSlot.DEAD), int(ContextSlot.TERMINAL)
+NO_LIMIT = 1 << 62
+GOES_ON, IS_RARE, IS_FULL = 0, 1, 2
+"""Why the loop ended: at a limit or with the search; before a level for a round; before a table that must grow."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmallLevels:
+    """What the loop found: the sizes of the levels, their records one level behind the other, and why it ended."""
+
+    sizes: np.ndarray[Any, np.dtype[np.int64]]
+    records: RecordChunk
+    generated: int
+    why: int
+
+
+class NarrowLevels:
+    """The arrays of the loop. They begin with the level that is expanded first."""
+
+    def __init__(self, words: int) -> None:
+        self._rows: Rows = np.empty((ROOM, words), np.uint64)
+        self._parents = np.empty(ROOM, np.uint32)
+        self._actions = np.empty(ROOM, np.uint16)
+        self._ends = np.empty(ROOM, np.int64)
+
+    def follow(
+        self,
+        lane: ThreadBuffer,
+        table: StateTable,
+        level: Rows,
+        number: int,
+        most: tuple[int, int],
+        known: tuple[Marks, Marks],
+    ) -> SmallLevels:
+        """Expand a level and those after it: at most so many levels, until there are so many states. Its first state
+        has a number. Counts and findings in states are the buffer's; what is ``known`` of states and of steps ends nothing."""
+        size = len(level)
+        self._rows[:size] = level
+        lane.begin_counting()
+        expand, inspect = lane.machine.addresses
+        states, steps = known
+        levels, generated, why = follow(
+            (expand, inspect), lane.context, lane.candidates, (lane.hits, np.empty_like(lane.hits), lane.found_states, lane.found_steps, states, steps),
+            (table.slots, table.caps, table.counts, table.stride, table.step),
+            (self._rows, self._parents, self._actions, self._ends), (size, number, most[0], most[1], min(WIDEST, CHUNK)), (lane.taken, lane.fresh),
+        )  # fmt: skip
+        ends = self._ends[:levels]
+        end = int(ends[-1]) if levels else size
+        records = RecordChunk(self._rows[size:end], self._parents[size:end], self._actions[size:end])
+        return SmallLevels(np.diff(ends, prepend=size), records, generated, why)
+
+
+@ArrayFunction
+def follow(  # noqa: PLR0913, PLR0917 - one loop, which takes its arrays one by one
+    machine: Any, context: Any, candidates: Any, notes: Any, table: Any, out: Any, limits: Any, counted: Any
+) -> tuple[int, int, int]:
+    """The loop over levels. Returns how many were expanded, how many candidates they had, and why it ended."""
+    expand, inspect = machine
+    rows, prints, parents, actions = candidates
+    hits, saved, found_states, found_steps, known_states, known_steps = notes
+    slots, caps, counts, stride, step = table
+    out_rows, out_parents, out_actions, ends = out
+    size, number, most_levels, most_states, widest = limits
+    taken, fresh = counted
+    begin, end, level, generated = 0, size, 0, 0
+    while level < most_levels and level < len(ends):
+        for i in range(len(hits)):
+            saved[i] = hits[i]
+        context[COUNT] = 0
+        context[OVERFLOW] = 0
+        context[CURRENT] = 0
+        done = call_machine(expand, context, out_rows[begin], end - begin)
+        count = np.int64(context[COUNT])
+        why = GOES_ON
+        if (
+            done != end - begin
+            or end + count > len(out_parents)
+            or count > widest
+            or is_rare(context, found_steps, known_steps)
+        ):
+            why = IS_RARE
+        elif is_full(prints, count, counts, caps):
+            why = IS_FULL
+        if why != GOES_ON:
+            for i in range(len(hits)):
+                hits[i] = saved[i]
+            return level, generated, why
+        new = 0
+        for i in range(count):
+            taken[np.int64(actions[i])] += 1
+            if put(slots, caps, counts, stride, step, prints[i], rows, i):
+                for w in range(rows.shape[1]):
+                    out_rows[end + new, w] = rows[i, w]
+                out_parents[end + new] = parents[i]
+                out_actions[end + new] = actions[i]
+                fresh[np.int64(actions[i])] += 1
+                new += 1
+        generated = generated + int(count)
+        ends[level] = end + new
+        level += 1
+        if new == 0:
+            break
+        call_machine(inspect, context, out_rows[end], new, number + end)
+        begin = end
+        end += new
+        decided = 0
+        for i in range(len(found_states)):
+            if found_states[i] != NEVER and known_states[i] == 0:
+                decided = 1
+        if decided or number + end >= most_states or new > NARROW:
+            break
+    return level, generated, GOES_ON
+
+
+@ArrayFunction
+def is_rare(context: Any, found_steps: Any, known_steps: Any) -> int:
+    """Whether something in the states that were expanded is for a round."""
+    rare = 0
+    if context[OVERFLOW] != 0 or context[STUCK] != NEVER or context[DEAD] != NEVER or context[TERMINAL] != NEVER:
+        rare = 1
+    for i in range(len(found_steps)):
+        if found_steps[i] != NEVER and known_steps[i] == 0:
+            rare = 1
+    return rare
+
+
+@ArrayFunction
+def is_full(prints: Any, count: int, counts: Any, caps: Any) -> int:
+    """Whether a part of the table would be too full with all candidates."""
+    full = 0
+    for i in range(count):
+        owner = np.int64(prints[i] >> OWNER_SHIFT)
+        counts[owner] += 1
+        if 4 * counts[owner] > 3 * caps[owner]:
+            full = 1
+    for i in range(count):
+        counts[np.int64(prints[i] >> OWNER_SHIFT)] -= 1
+    return full
+
+
+@ArrayFunction
+def put(slots: Any, caps: Any, counts: Any, stride: int, step: int, mark: int, rows: Any, i: int) -> int:  # noqa: PLR0913, PLR0917
+    """Insert one candidate; whether it was new."""
+    owner = np.int64(mark >> OWNER_SHIFT)
+    base = owner * stride
+    end = base + step * caps[owner]
+    at = base + step * home(mark, caps[owner])
+    found = slots[at]
+    while found != 0:
+        same = found == mark
+        for w in range(step - 1):
+            if not same:
+                break
+            same = slots[at + 1 + w] == rows[i, w]
+        if same:
+            return 0
+        at += step
+        if at == end:
+            at = base
+        found = slots[at]
+    slots[at] = mark
+    for w in range(step - 1):
+        slots[at + 1 + w] = rows[i, w]
+    counts[owner] += 1
+    return 1
+
+
+def grown(table: StateTable) -> None:
+    """Make room in every part of the table that is more than half full. Raises ``TableFullError``."""
+    sizes = table.sizes_for(np.maximum(table.counts // 2, WIDEST // 16))
+    table.grow(0, OWNERS, sizes)

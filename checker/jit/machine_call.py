@@ -1,0 +1,19 @@
+"""Calls, from functions over arrays, of other machine code by its address."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+
+def call_machine(address: int, *arguments: Any) -> int:
+    """Call the function at an address. An array is passed as the address of its first element, a number as a word.
+
+    ``python_to_llvm`` writes such a call in place of this function.
+    """
+    passed = [each.ctypes.data if isinstance(each, np.ndarray) else int(each) for each in arguments]
+    function = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * len(passed))(address)
+    result: int = function(*passed)
+    return result

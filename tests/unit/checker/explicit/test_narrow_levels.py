@@ -1,0 +1,95 @@
+"""Many small levels in one call give the answer that rounds give, one after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.checker.engines.engine_selection import compile_kernel
+from assay.checker.engines.native_engine import check
+from assay.checker.engines.reference_engine import check as reference
+from assay.checker.explicit import bfs
+from assay.checker.explicit.expansion import narrow_levels
+from assay.checker.options import SearchOptions
+from assay.checker.report import Report
+from assay.grammar.load import load_text
+
+CHAIN = """module chain
+state:
+    x: 0 .. MOST = 0
+    y: 0 .. 2 = 0
+action go:
+    when more: x < MOST
+    x := x + 1
+action turn:
+    bound sometimes: x % 100 == 7
+    y := (y + 1) % 3
+    x := x
+invariant small: x <= LIMIT
+reachable far: x > 50
+transition up: old(x) <= x and (old(x) != STEP or x == STEP)
+"""
+
+
+def text(most: int, limit: int, step: int) -> str:
+    return CHAIN.replace("MOST", str(most)).replace("LIMIT", str(limit)).replace("STEP", str(step))
+
+
+def essence(report: Report) -> dict[str, Any]:
+    sizes = report.statistics
+    return {
+        "sizes": (sizes.distinct, sizes.generated, sizes.depth),
+        "results": [(p.name, p.outcome, p.trace) for p in report.properties],
+        "bounds": report.bounds,
+        "coverage": report.coverage,
+        "stopped": report.stopped,
+        "depth": report.up_to_depth,
+    }
+
+
+@pytest.mark.parametrize(
+    ("limit", "step", "options"),
+    [
+        (1000, 1000, {}),
+        (80, 1000, {}),
+        (80, 120, {"keep_going": True}),
+        (1000, 60, {}),
+        (1000, 1000, {"max_depth": 33}),
+        (1000, 1000, {"max_states": 77}),
+        (1000, 1000, {"check_deadlock": False}),
+        (1000, 1000, {"fingerprints": "64"}),
+        (1000, 1000, {"fingerprints": "128"}),
+    ],
+)
+def test_a_chain_is_answered_as_by_rounds(
+    tmp_path: Path, limit: int, step: int, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = load_text(text(200, limit, step)).kernel
+    chosen = SearchOptions(threads=1, **options)
+    compiled = compile_kernel(kernel, chosen, tmp_path)
+    at_once = essence(check(kernel, compiled, chosen))
+    monkeypatch.setattr(bfs, "NARROW", 0)
+    assert essence(check(kernel, compiled, chosen)) == at_once
+    if "fingerprints" not in options:
+        slow = reference(kernel, chosen).statistics
+        assert (slow.distinct, slow.generated, slow.depth) == at_once["sizes"]
+
+
+def test_the_loop_is_used_and_grows_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    follow = narrow_levels.NarrowLevels.follow
+
+    def counted(*arguments: Any) -> Any:
+        found = follow(*arguments)
+        calls.append(len(found.sizes))
+        return found
+
+    monkeypatch.setattr(narrow_levels.NarrowLevels, "follow", counted)
+    kernel = load_text(text(100_000, 100_000, 200_000)).kernel
+    options = SearchOptions(threads=1, check_deadlock=False)
+    report = check(kernel, compile_kernel(kernel, options, tmp_path), options)
+    assert report.statistics.depth == 100_001 + 2
+    assert len(calls) < 200
+    assert sum(calls) > 99_000
