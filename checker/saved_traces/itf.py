@@ -17,6 +17,7 @@ record                 an object
 =====================  ====================================================================
 
 The action of a step, with its arguments and picks, is in ``#meta`` of the state that it leads to. For an infinite run
+What ``show`` asks for is there as ``show``.
 ``loop`` is the number of the state that follows the last one; the step to it is in ``#meta`` of the whole as ``loop``.
 """
 
@@ -29,6 +30,7 @@ from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.report import Step, Trace
 from assay.checker.results.show_instance import show_instance
+from assay.checker.results.shown import shown_values
 from assay.checker.saved_traces.saved_trace import step_types
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
@@ -53,7 +55,9 @@ def trace_to_itf(trace: Trace, kernel: k.Kernel, spec: str, property_: str) -> d
 
 def _state(number: int, step: Step, kernel: k.Kernel) -> dict[str, Any]:
     variables = zip(kernel.variables, step.state, strict=True)
-    return {"#meta": {"index": number, **_meta(step, kernel)}} | {v.name: itf(value, v.type) for v, value in variables}
+    shown = {each.text: itf(each.value, each.type) for each in shown_values(kernel, step.state) if not each.undefined}
+    meta = {"index": number, **_meta(step, kernel), **({"show": shown} if shown else {})}
+    return {"#meta": meta} | {v.name: itf(value, v.type) for v, value in variables}
 
 
 def _meta(step: Step, kernel: k.Kernel) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def declaration(node: Declaration) -> list[PrintedItem]:
     """The items of a declaration."""
     match node:
         case Use(path, alias):
-            return [line(0, f"use {path}" + ("" if alias is None else f" as {alias.text}"), node)]
+            return [line(0, f"use {path.shown}" + ("" if alias is None else f" as {alias.shown}"), node)]
         case Instance():
             return [_instance(node)]
         case Param():
@@ -54,11 +54,11 @@ def declaration(node: Declaration) -> list[PrintedItem]:
         case Assume(condition):
             return [with_expression(0, "assume ", condition, "", node)]
         case TypeAlias(name, type_):
-            return [line(0, f"type {name.text} = {type_text(type_)}", node)]
+            return [line(0, f"type {name.shown} = {type_text(type_)}", node)]
         case Enum(name, variants):
-            return _inline_or_block(f"enum {name.text}:", [(_variant(v), v) for v in variants], node)
+            return _inline_or_block(f"enum {name.shown}:", [(_variant(v), v) for v in variants], node)
         case RecordDeclaration(name, members):
-            return _inline_or_block(f"record {name.text}:", [(field(f), f) for f in members], node)
+            return _inline_or_block(f"record {name.shown}:", [(field(f), f) for f in members], node)
         case Def():
             return _definition(node)
         case StateBlock(variables):
@@ -68,10 +68,10 @@ def declaration(node: Declaration) -> list[PrintedItem]:
         case Action():
             return _action(node)
         case JointAction(name, parameters, fairness, parts):
-            start = f"action {name.text}{_signature(parameters, fairness)} ="
+            start = f"action {name.shown}{_signature(parameters, fairness)} ="
             return [_joint(start, [expression(p, POSTFIX, False) for p in parts], node)]
         case Next(actions):
-            return [listed(0, "next: ", map(str, actions), node)]
+            return [listed(0, "next: ", (a.shown for a in actions), node)]
         case Property():
             return _property(node)
         case AcceptBounds():
@@ -107,19 +107,19 @@ def _inline_or_block(head: str, parts: list[tuple[str, Node]], node: Declaration
 
 
 def _variant(node: VariantDeclaration) -> str:
-    return f"{node.name.text}({fields(node.fields)})" if node.fields else node.name.text
+    return f"{node.name.shown}({fields(node.fields)})" if node.fields else node.name.shown
 
 
 def _instance(node: Instance) -> PrintedItem:
     index = "" if node.index is None else f"[{field(node.index)}]"
-    bound = ", ".join(f"{b.name} = {expression(b.value)}" for b in node.bindings)
+    bound = ", ".join(f"{b.name.shown} = {expression(b.value)}" for b in node.bindings)
     arguments = f"({bound})" if node.bindings else ""
-    return line(0, f"instance {node.name.text}{index} = {node.path}{arguments}", node)
+    return line(0, f"instance {node.name.shown}{index} = {node.path.shown}{arguments}", node)
 
 
 def _param(node: Param) -> list[PrintedItem]:
     kind = "set" if node.type is None else type_text(node.type)
-    head = f"{'size ' if node.size else ''}param {node.name.text}: {kind}"
+    head = f"{'size ' if node.size else ''}param {node.name.shown}: {kind}"
     ending = " symmetric" if node.symmetric else ""
     places = (node,) if node.doc is None else (node.name, node.type, node.default)
     if node.default is None:
@@ -130,7 +130,7 @@ def _param(node: Param) -> list[PrintedItem]:
 
 
 def _variable(node: StateVariable) -> PrintedItem:
-    head = f"{'ghost ' if node.ghost else ''}{node.name.text}: {type_text(node.type)}"
+    head = f"{'ghost ' if node.ghost else ''}{node.name.shown}: {type_text(node.type)}"
     if node.start is None or node.value is None:
         return line(1, head, node)
     return with_expression(1, f"{head} {node.start} ", node.value, "", node)
@@ -140,7 +140,7 @@ def _variable(node: StateVariable) -> PrintedItem:
 
 
 def _action(node: Action) -> list[PrintedItem]:
-    text = f"action {node.name.text}{_signature(node.parameters, node.fairness)}:"
+    text = f"action {node.name.shown}{_signature(node.parameters, node.fairness)}:"
     return [opening(0, text, node, *node.parameters, node.fairness), *documentation(1, node.doc), *body(node.body, 1)]
 
 
@@ -161,8 +161,8 @@ def _signature(parameters: Iterable[ActionParameter], fairness: Fairness | None)
 
 def _parameter(node: ActionParameter) -> str:
     if isinstance(node.domain, Expr):
-        return f"{node.name.text} in {expression(node.domain, RANGE, False)}"
-    return f"{node.name.text}: {type_text(node.domain)}"
+        return f"{node.name.shown} in {expression(node.domain, RANGE, False)}"
+    return f"{node.name.shown}: {type_text(node.domain)}"
 
 
 def _fairness(node: Fairness) -> str:
@@ -172,7 +172,7 @@ def _fairness(node: Fairness) -> str:
 
 def _property(node: Property) -> list[PrintedItem]:
     """A property; a single conjunct without label is put on the line of the name if it fits."""
-    head = f"{node.kind} {node.name.text}:" if node.name is not None else f"{node.kind}:"
+    head = f"{node.kind} {node.name.shown}:" if node.name is not None else f"{node.kind}:"
     match node:
         case Property(doc=None, conjuncts=(Conjunct(None, condition),)) if not is_block(condition):
             flat = f"{head} {expression(condition)}"

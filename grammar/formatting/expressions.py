@@ -15,7 +15,6 @@ from assay.grammar.syntax import (
     Call,
     CasePattern,
     CollectionType,
-    DottedName,
     Expr,
     Field,
     FieldUpdate,
@@ -221,10 +220,9 @@ def binding_head(expr: Quantified | LetIn) -> str:
 def pattern(node: CasePattern) -> str:
     """A pattern after ``is`` or of a case."""
     match node:
-        case Pattern(variant, None):
-            return dotted(variant)
         case Pattern(variant, parts):
-            return f"{dotted(variant)}({_commas(map(_part, parts or ()))})"
+            name = "none" if str(variant) == "none" else variant.shown
+            return name if parts is None else f"{name}({_commas(map(_part, parts))})"
         case SamePattern(value):
             return f"=={expression(value, RANGE, False)}"
         case LiteralPattern(value):
@@ -248,11 +246,6 @@ def match_subject(subject: Expr) -> str:
 def case_patterns(nodes: Iterable[CasePattern]) -> str:
     """The patterns of a case."""
     return " or ".join(map(pattern, nodes))
-
-
-def dotted(path: DottedName) -> str:
-    """A dotted name as it is written."""
-    return ".".join(part.shown for part in path.parts)
 
 
 def binder(node: Binder) -> str:
@@ -299,7 +292,7 @@ def type_text(node: TypeExpr) -> str:
     """A type as written."""
     match node:
         case NamedType(path):
-            return dotted(path)
+            return path.shown
         case RangeType(low, high):
             return f"{expression(low, SUM, False)} .. {expression(high, SUM, False)}"
         case OptionType(item):

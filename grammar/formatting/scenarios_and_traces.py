@@ -68,7 +68,7 @@ def binding(node: Binding, depth: int) -> PrintedItem:
 
 def accept(node: AcceptBounds, depth: int) -> PrintedItem:
     """``accept bounds: a, b``."""
-    return listed(depth, "accept bounds: ", map(str, node.labels), node)
+    return listed(depth, "accept bounds: ", (each.shown for each in node.labels), node)
 
 
 # ----------------------------------------------------------------------------------------------------- scenarios
@@ -76,11 +76,11 @@ def accept(node: AcceptBounds, depth: int) -> PrintedItem:
 
 def scenario(node: Scenario) -> list[PrintedItem]:
     """A scenario; steps that shared a line still do."""
-    flat = f"scenario {node.name.text}: {'; '.join(map(step, node.steps))}"
+    flat = f"scenario {node.name.shown}: {'; '.join(map(step, node.steps))}"
     if node.doc is None and len(flat) <= WIDTH and node.span.line == node.span.end_line > 0:
         return [line(0, flat, node)]
     return [
-        opening(0, f"scenario {node.name.text}:", node),
+        opening(0, f"scenario {node.name.shown}:", node),
         *documentation(1, node.doc),
         *(_steps(group) for group in _by_line(node.steps)),
     ]
@@ -110,7 +110,7 @@ def step(node: ScenarioLine) -> str:
         case Do(act):
             return action(act)
         case Refuse(act, label):
-            return f"refuse {action(act)}" + ("" if label is None else f" by {label}")
+            return f"refuse {action(act)}" + ("" if label is None else f" by {label.shown}")
         case Expect(condition):
             return f"expect {expression(condition)}"
         case _:
@@ -122,13 +122,13 @@ def step(node: ScenarioLine) -> str:
 
 def model(node: ModelBlock) -> list[PrintedItem]:
     """A model: on one line if it fits and accepts no bounds, otherwise one setting a line."""
-    flat = f"model {node.name.text}: " + "; ".join(f"{b.name} = {expression(b.value)}" for b in node.bindings)
+    flat = f"model {node.name.shown}: " + "; ".join(f"{b.name.shown} = {expression(b.value)}" for b in node.bindings)
     if node.bindings and not node.accepted and len(flat) <= WIDTH and node.span.line == node.span.end_line:
         return [line(0, flat, node)]
     both: tuple[Binding | AcceptBounds, ...] = (*node.bindings, *node.accepted)
     settings = sorted(both, key=lambda s: s.span.line)
     inner = [binding(s, 1) if isinstance(s, Binding) else accept(s, 1) for s in settings]
-    return [opening(0, f"model {node.name.text}:", node), *inner]
+    return [opening(0, f"model {node.name.shown}:", node), *inner]
 
 
 def refines(node: Refines) -> list[PrintedItem]:
@@ -136,7 +136,7 @@ def refines(node: Refines) -> list[PrintedItem]:
     both: tuple[Binding | ActionMapping, ...] = (*node.variables, *node.actions)
     mappings = sorted(both, key=lambda m: m.span.line)
     inner = [binding(m, 1) if isinstance(m, Binding) else _mapping(m) for m in mappings]
-    return [opening(0, f"refines {node.path} with:", node), *inner]
+    return [opening(0, f"refines {node.path.shown} with:", node), *inner]
 
 
 def _mapping(node: ActionMapping) -> PrintedItem:
@@ -151,7 +151,7 @@ def trace(node: TraceClause) -> list[PrintedItem]:
     """A trace block."""
     base = "" if node.base is None else f" extends {node.base}"
     return [
-        opening(0, f"trace {node.name.text}{base}:", node),
+        opening(0, f"trace {node.name.shown}{base}:", node),
         *(item for each in node.lines for item in trace_line(each)),
     ]
 
@@ -166,26 +166,26 @@ def trace_line(node: TraceLine) -> list[PrintedItem]:
         case Ignore(events, reason):
             return [_with_reason("ignore ", events, reason, node)]
         case Numbered(actions):
-            return [listed(1, "numbered ", map(str, actions), node)]
+            return [listed(1, "numbered ", (each.shown for each in actions), node)]
         case ThreadLine(events, reason):
             return [_with_reason("thread ", events, reason, node)]
         case Slice(of, slicing, since, renewed):
             begins = "" if since is None else f" since {'new ' if renewed else ''}{name_or_string(since.text)}"
-            return [line(1, f"slice {of.text} by {', '.join(field.text for field in slicing)}{begins}", node)]
+            return [line(1, f"slice {of.shown} by {', '.join(field.shown for field in slicing)}{begins}", node)]
         case ReportLine(reported, severity, since, before, text):
             versions = ((word, each) for word, each in (("since", since), ("before", before)) if each is not None)
             within = "".join(f"{word} {string_lines(each)[0]} " for word, each in versions)
             first, *rest = string_lines(text)
-            return [PrintedItem(1, (f"report {reported} as {severity.text} {within}{first}", *rest), node.span)]
+            return [PrintedItem(1, (f"report {reported.shown} as {severity.shown} {within}{first}", *rest), node.span)]
         case Ends(actions):
-            return [listed(1, "ends ", map(str, actions), node)]
+            return [listed(1, "ends ", (each.shown for each in actions), node)]
         case Measure(name, own, text, condition):
-            return [_titled(f"measure {name.text}", own, " ", text, condition, node)]
+            return [_titled(f"measure {name.shown}", own, " ", text, condition, node)]
         case Noted(event, own, severity, text, condition):
-            return [_titled(f"note {name_or_string(event.text)}", own, f" as {severity.text} ", text, condition, node)]
+            return [_titled(f"note {name_or_string(event.text)}", own, f" as {severity.shown} ", text, condition, node)]
         case Hidden(actions, limit):
             ending = f"; at most {expression(limit, SUM, False)} between two pinned events"
-            listing = listed(1, "hidden ", map(str, actions), node)
+            listing = listed(1, "hidden ", (each.shown for each in actions), node)
             return [PrintedItem(1, (*listing.lines[:-1], listing.lines[-1] + ending), node.span)]
         case OrderLine(unit, commit, skew):
             clauses: list[str] = [unit]
@@ -219,14 +219,14 @@ def _source_item(node: SourceItem) -> str:
     match node:
         case SourceKey(name, path, form):
             wanted = "" if form is None else f" in {name_or_string(form)}"
-            return f"{name.text} = {string_lines(path)[0]}{wanted}"
+            return f"{name.shown} = {string_lines(path)[0]}{wanted}"
         case SourceField(name, path, times, divided, rounding, kind, default):
             scale = f" * {times}" if times != 1 else ""
             scale += f" // {divided}" if divided != 1 else ""
             scale += "" if rounding is None else " rounded" if rounding == "nearest" else f" rounded {rounding}"
             kept = "" if kind is None else f" as {type_text(kind)}"
             kept += "" if default is None else f" else {_source_value(default)}"
-            return f"field {name.text} = {string_lines(path)[0]}{scale}{kept}"
+            return f"field {name.shown} = {string_lines(path)[0]}{scale}{kept}"
         case _:
             raise AssertionError(node)
 
@@ -248,7 +248,7 @@ def _source_value(node: SourceDefault) -> str:
 def _event_fields(own: Iterable[Field]) -> Iterator[str]:
     """Fields of an event; one whose type the ``from`` block gives has none here."""
     for each in own:
-        yield each.name.text if isinstance(each.type, TypeOfSource) else fields([each])
+        yield each.name.shown if isinstance(each.type, TypeOfSource) else fields([each])
 
 
 def _with_reason(head: str, events: tuple[Name, ...], reason: str, node: TraceLine) -> PrintedItem:

@@ -293,6 +293,14 @@ class Refinement(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Shown(Node):
+    """An expression that is printed with each state of a trace, as written and as it is evaluated."""
+
+    text: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel(Node):
     """A whole model, ready for any engine. ``next`` names the actions of the step relation; ``actions`` holds all
     actions."""
@@ -309,7 +317,7 @@ class Kernel(Node):
     terminal: tuple[Conjunct, ...]
     scenarios: tuple[Scenario, ...]
     accepted_bounds: frozenset[str]
-    shows: tuple[Expr, ...]
+    shows: tuple[Shown, ...]
     traces: tuple[TracePlan, ...]
     refinements: tuple[Refinement, ...] = ()
 

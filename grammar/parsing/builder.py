@@ -42,7 +42,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     def name(self, span: Span, children: list[Any]) -> Name:
         """An identifier."""
-        return Name(str(children[0]), span=span)
+        return Name(str(children[0]).strip("`"), span=span)
 
     def path(self, span: Span, children: list[Any]) -> DottedName:
         """A dotted name."""

@@ -188,24 +188,40 @@ def _reserved(fault: Fault) -> ParseHint | None:
     is_word = word.isidentifier() and fault.token.type not in ("NAME", "_UNDERSCORE")
     if not is_word or "NAME" not in fault.accepted:
         return None
+    if len(fault.accepted) == 1:
+        return _keyword(word, fault)
     if word in _CONNECTIVES or (fault.accepted & {"INT", "_NL"} and word in ("not", "for", "with")):
         return None
     if "INT" in fault.accepted:
         return _no_operand(word, fault)
-    return ParseHint("E013", fault.place, f"`{word}` is a keyword and cannot be a name")
+    return _keyword(word, fault)
+
+
+def _keyword(word: str, fault: Fault) -> ParseHint:
+    return ParseHint(
+        "E013", fault.place, f"`{word}` is a keyword and cannot be a name", (f"in backticks it can: `` `{word}` ``",)
+    )
 
 
 def _no_operand(word: str, fault: Fault) -> ParseHint | None:
     """A word with which an expression or a type may begin, at a place where it needs parentheses."""
-    if word in ("set", "map", "seq"):
-        note = f"give the type a name, as in `type T = {word}[…]`; that name is the set of its values"
-        return ParseHint("E001", fault.place, f"`{word}` begins a type, where an expression is expected", (note,))
     if word in ("if", "forall", "exists", "let", "not", "always", "eventually"):
         note = f"put parentheses around it: `({word} …)`"
         return ParseHint(
             "E001", fault.place, f"an expression that begins with `{word}` cannot stand bare here", (note,)
         )
-    return ParseHint("E013", fault.place, f"`{word}` is a keyword and cannot be a name")
+    return _keyword(word, fault)
+
+
+def _type_as_value(fault: Fault) -> ParseHint | None:
+    """``map[K, V]`` or ``seq[T, max 3]`` where an expression is expected."""
+    if fault.token.type not in ("_COMMA", "DOTS"):
+        return None
+    for word, bracket in zip(fault.line, fault.line[1:], strict=False):
+        if word.type == "NAME" and str(word) in ("set", "map", "seq", "bag") and bracket.type == "_LSQB":
+            note = f"give the type a name, as in `type T = {word}[…]`; that name is the set of its values"
+            return ParseHint("E001", _place(word), f"`{word}` begins a type, where an expression is expected", (note,))
+    return None
 
 
 def _misspelt(fault: Fault) -> ParseHint | None:
@@ -278,6 +294,7 @@ _CASES: tuple[Callable[[Fault], ParseHint | None], ...] = (
     _chained,
     _else,
     _reserved,
+    _type_as_value,
     _misspelt,
     _statement,
     _operator,

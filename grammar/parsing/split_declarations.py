@@ -33,7 +33,7 @@ _LEXEME = re.compile(
       | (?P<unterminated>\"\"\"|"[^\n]*)
       | (?P<number>[0-9]\w*)
       | (?P<foreign>{FOREIGN})
-      | (?P<word>[^\W\d]\w*)
+      | (?P<word>[^\W\d]\w*|`[A-Za-z_][A-Za-z0-9_]*`)
       | (?P<sign>:=|==|!=|<=|>=|->|\.\.|//|[-+*%&<>=:.,;?])
       | (?P<open>[(\[{{])
       | (?P<close>[)\]}}])
@@ -68,7 +68,7 @@ class DeclarationTokens:
     @property
     def words(self) -> frozenset[str]:
         """Every identifier and keyword in the declaration."""
-        return frozenset(lexeme.text for lexeme in self.lexemes if lexeme.kind == "word")
+        return frozenset(lexeme.text.strip("`") for lexeme in self.lexemes if lexeme.kind == "word")
 
     def source(self, text: str) -> str:
         """The text of the declaration, without the comments after its end."""

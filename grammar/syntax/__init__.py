@@ -51,6 +51,7 @@ from assay.grammar.syntax.declarations import (
     VariantDeclaration,
 )
 from assay.grammar.syntax.expressions import (
+    RESERVED,
     Arg,
     Attr,
     BagDisplay,
@@ -122,6 +123,7 @@ from assay.grammar.syntax.traces import (
 )
 
 __all__ = [
+    "RESERVED",
     "AcceptBounds",
     "Action",
     "ActionCase",

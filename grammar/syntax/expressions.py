@@ -15,6 +15,12 @@ class Node:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
+_WORDS = "and or not implies in is if then else elif forall exists let true false none always eventually until leads_to"
+RESERVED = frozenset((*_WORDS.split(), "with", "for", "expect", "_"))
+"""The words that are names only in backticks. The grammar lists all but ``expect``, which begins a line of a scenario
+whatever follows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Name(Node):
     """An identifier."""
@@ -23,8 +29,8 @@ class Name(Node):
 
     @property
     def shown(self) -> str:
-        """The name as it is written."""
-        return self.text
+        """The name as it is written: in backticks if it is a keyword where a name may stand."""
+        return f"`{self.text}`" if self.text in RESERVED else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,11 @@ class DottedName(Node):
 
     def __str__(self) -> str:
         return ".".join(part.text for part in self.parts)
+
+    @property
+    def shown(self) -> str:
+        """The name as it is written."""
+        return ".".join(part.shown for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,24 @@ from hypothesis.strategies import SearchStrategy
 from assay.grammar import syntax as s
 from assay.grammar.parsing.build_declarations import without_indentation
 
-NAMES = ("a", "b", "Broker", "epoch_2", "xs", "File", "order", "events", "android", "ifx", "_p")
+WORDS = (
+    "accept",
+    "type",
+    "seq",
+    "next",
+    "bound",
+    "match",
+    "ghost",
+    "action",
+    "expect",
+    "refuse",
+    "observe",
+    "then",
+    "is",
+)
+"""Words of the language, which are names where no keyword is wanted, or in backticks."""
+
+NAMES = ("a", "b", "Broker", "epoch_2", "xs", "File", "order", "events", "android", "ifx", "_p", *WORDS)
 
 
 def tuples(items: SearchStrategy[Any], least: int = 0, most: int = 3) -> SearchStrategy[tuple[Any, ...]]:

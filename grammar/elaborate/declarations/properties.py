@@ -21,6 +21,7 @@ from assay.grammar.elaborate.modules.parameter_domains import whole_domain
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import place_label
 from assay.grammar.elaborate.scopes.rewrite import rewritten, uses, with_fresh_binders
+from assay.grammar.formatting.format import format_expression
 from assay.grammar.kernel.types import BOOL
 
 _KINDS: dict[syntax.PropertyKind, kernel.PropertyKind] = {
@@ -139,11 +140,16 @@ def _for_every_index(condition: kernel.Expr, unit: Unit, fresh: Fresh) -> kernel
     return kernel.Quantified(BOOL, "forall", own, domain, body, span=condition.span)
 
 
-def elaborate_shows(unit: Unit, diagnostics: Diagnostics) -> tuple[kernel.Expr, ...]:
+def elaborate_shows(unit: Unit, diagnostics: Diagnostics) -> tuple[kernel.Shown, ...]:
     """The expressions that are printed with each step of a trace."""
     fresh = Fresh()
     shown = (expr for declaration in unit.declared(syntax.Show) for expr in declaration.expressions)
-    return tuple(elaborate_expression(expr, unit.scope, diagnostics, fresh) for expr in shown)
+    return tuple(
+        kernel.Shown(
+            format_expression(expr), elaborate_expression(expr, unit.scope, diagnostics, fresh), span=expr.span
+        )
+        for expr in shown
+    )
 
 
 def accepted_bounds(

@@ -151,7 +151,7 @@ def _answered(
     view = None
     if questions.view is not None:
         try:
-            view = collapsed(found, kernel.shows[-1])
+            view = collapsed(found, kernel.shows[-1].value)
         except Undefined as undefined:
             what = f"the view has no value in a reachable state: {undefined.message}"
             raise SpecError([Diagnostic(WRONG_QUESTION, NOWHERE, what)]) from None

@@ -9,6 +9,7 @@ from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.report import State, Step
 from assay.checker.results.show_instance import pick_types, show_instance
+from assay.checker.results.shown import shown_values
 from assay.grammar.kernel import Kernel
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
@@ -23,6 +24,16 @@ def change_lines(kernel: Kernel, before: State, after: State) -> list[str]:
     """``role[b1]: Standby -> Active(1)``, ``sessions: + b1``; no lines where the states are equal."""
     places = zip(kernel.variables, before, after, strict=True)
     return [line for v, old, new in places for line in _changes(v.name, v.type, old, new)]
+
+
+def shown_lines(kernel: Kernel, state: State) -> list[str]:
+    """``show x + 1 = 3``: what ``show`` asks for, or why it has no value."""
+    return [
+        f"show {each.text} = {show_value(each.value, each.type)}"
+        if each.undefined is None
+        else f"show {each.text} is undefined: {each.undefined}"
+        for each in shown_values(kernel, state)
+    ]
 
 
 def step_name(kernel: Kernel, step: Step) -> str:

@@ -17,6 +17,7 @@ from assay.checker.report import (
     Trace,
     Violation,
 )
+from assay.checker.results.shown import shown_values
 from assay.checker.saved_traces.json_values import to_json
 from assay.checker.saved_traces.saved_trace import state_to_json, step_to_json, step_types
 from assay.grammar.kernel import Kernel
@@ -126,7 +127,17 @@ def _step(kernel: Kernel, before: Step | None, step: Step) -> dict[str, Any]:
         **step_to_json(step, kernel),
         "text": step_name(kernel, step) if before is None or step.action is not None else "nothing happens",
         "changes": change_lines(kernel, before.state, step.state) if before is not None else [],
+        **_shown(kernel, step.state),
     }
+
+
+def _shown(kernel: Kernel, state: State) -> dict[str, Any]:
+    """What ``show`` asks for; what has no value in the state is null."""
+    values = {
+        each.text: None if each.undefined is not None else to_json(each.value, each.type)
+        for each in shown_values(kernel, state)
+    }
+    return {"show": values} if values else {}
 
 
 def explanation_object(explanation: Explanation) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel import Kernel
 from assay.grammar.kernel.types import Sort
 from assay.report.lines import Line, Tone, plural
-from assay.report.specs.changes import change_lines, initial_lines, step_name
+from assay.report.specs.changes import change_lines, initial_lines, shown_lines, step_name
 from assay.report.specs.coverage import coverage_lines
 
 TONES = {
@@ -187,6 +187,7 @@ def trace_lines(kernel: Kernel, trace: Trace) -> Iterator[Line]:
         yield Line(f"  {number:{width}}  {name}", Tone.HEADING)
         changed = initial_lines(kernel, step.state) if before is None else change_lines(kernel, before, step.state)
         yield from (Line(f"  {'':{width}}      {text}") for text in changed or ["(nothing changes)"])
+        yield from (Line(f"  {'':{width}}      {text}", Tone.FAINT) for text in shown_lines(kernel, step.state))
         before = step.state
     if trace.loop is not None:
         yield Line(f"  {'':{width}}  {_loop(trace, trace.loop)}", Tone.HEADING)
