@@ -19,6 +19,8 @@ from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome
 from assay.cli.settings import load
 from assay.grammar.values import RecordValue, Some
+from assay.report.logs.first_screen import MOST_LINES, first_screen
+from assay.traces.diagnosis.node_settings import overview
 from assay.traces.event import Event
 from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.result import SliceResult, TraceVerdict, Validation
@@ -80,9 +82,10 @@ def all_written(validation: Validation) -> set[Written]:
 
 @pytest.mark.parametrize("run", RUNS)
 def test_every_record_of_a_partition_is_in_the_accepted_execution_and_no_other(run: str) -> None:
-    _, validation = of_run(run)
+    reading, validation = of_run(run)
     assert (validation.verdict, validation.reason) == (TraceVerdict.CONSISTENT, None)
     assert (validation.violations, validation.properties) == ((), ())
+    assert len(first_screen(validation, overview(reading))) <= MOST_LINES
     assert (validation.counts.used, validation.counts.unmapped) == (USED[run], 0)
     assert (validation.kernel.name, validation.clause) == ("kafka.kraft.cluster", "kraft_logs")
     assert all_written(validation) == writes(run)

@@ -130,7 +130,7 @@ def test_a_node_that_is_silent_while_others_speak_is_said(tmp_path: Path) -> Non
         minutes = [*range(10), *(range(10, 40) if broker == 1 else ()), *range(40, 50)]
         text = "".join(line.format(1, minute, broker) for minute in minutes)
         (tmp_path / f"b{broker}" / "controller.log").write_text(text)
-    assert texts(overview(read_logs([tmp_path]))) == ["b2 says nothing for 31 minutes, in which others wrote 30 lines"]
+    assert texts(overview(read_logs([tmp_path]))) == ["b2 says nothing for 31 min, in which others wrote 30 lines"]
 
 
 @pytest.mark.slow

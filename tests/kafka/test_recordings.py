@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from tests.stages import everyday, slow
 
+from assay.report.logs.first_screen import MOST_LINES, first_screen
+from assay.traces.diagnosis.node_settings import overview
 from assay.traces.event import Event
 from assay.traces.log_reader import LogReading
 from assay.traces.result import TraceVerdict
@@ -98,6 +100,7 @@ def test_a_recorded_cluster_is_consistent_and_no_line_of_it_is_unknown(recording
     assert (validation.verdict, validation.reason) == (TraceVerdict.CONSISTENT, None)
     assert validation.violations == ()
     assert validation.properties == ()
+    assert len(first_screen(validation, overview(reading))) <= MOST_LINES
     counts = validation.counts
     assert (counts.used, counts.unmapped) == (recording.used, 0)
     assert counts.read == counts.used + counts.ignored

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from assay.traces.durations import difference_in_words, duration_in_words
 from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.log_reader import LogReading
 
@@ -34,8 +35,15 @@ class ClockEstimate:
     def describe(self, node: str) -> str:
         """The estimate for a node in words."""
         if self.at_most < 0:
-            return f"the clock of {node} is behind by at least {-self.at_most:,} ms: this line is older than what it reports"
-        return f"the clock of {node} is ahead by up to {self.at_most:,} ms, or its lines are late by that"
+            behind = _words(self.at_most, f"is behind by at least {duration_in_words(-self.at_most)}")
+            return f"the clock of {node} {behind}: this line is older than what it reports"
+        ahead = _words(self.at_most, f"is ahead by up to {duration_in_words(self.at_most)}")
+        return f"the clock of {node} {ahead}, or its lines are late by that"
+
+
+def _words(milliseconds: int, otherwise: str) -> str:
+    words = difference_in_words(milliseconds)
+    return f"shows another time zone, {words}" if words.startswith("UTC") else otherwise
 
 
 def estimates(reading: LogReading) -> dict[str, ClockEstimate]:

@@ -16,6 +16,8 @@ from assay.traces.attribution.node_identity import ClusterNode
 from assay.traces.attribution.run_events import Traits
 from assay.traces.diagnosis.clock_estimates import ClockEstimate, estimates
 from assay.traces.diagnosis.cluster_ids import ClusterSpan, cluster_spans, new_incarnations
+from assay.traces.diagnosis.incident_moments import Moment, moments
+from assay.traces.durations import duration_in_words
 from assay.traces.event import Field, Notice
 from assay.traces.log_reader import LogReading
 from assay.traces.store.packed_records import NEVER
@@ -44,11 +46,14 @@ class NodeOverview:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The input. ``lacking`` lists what would improve an answer; none of it makes an answer wrong."""
+    """The input. ``lacking`` lists what would improve an answer; none of it makes an answer wrong. ``moments`` are what
+    happened, for a timeline.
+    """
 
     nodes: tuple[NodeOverview, ...]
     clusters: tuple[str, ...]
     lacking: tuple[Notice, ...]
+    moments: tuple[Moment, ...] = ()
 
 
 def overview(reading: LogReading) -> Overview:
@@ -75,7 +80,7 @@ def overview(reading: LogReading) -> Overview:
     clusters = cluster_spans(reading)
     every = tuple(nodes.values())
     names = tuple(sorted(cluster.name for cluster in clusters))
-    return Overview(every, names, tuple(_lacking(loggers, every, known, worth, clusters)))
+    return Overview(every, names, tuple(_lacking(loggers, every, known, worth, clusters)), moments(reading))
 
 
 def configured(reading: LogReading) -> dict[str, Field]:
@@ -171,11 +176,11 @@ def _silences(stated: Mapping[str, Numbers]) -> Iterator[Notice]:
                 if other != name
             )
             if others >= _OTHERS:
-                minutes = (after - before) // 60_000
+                silence = duration_in_words(after - before)
                 yield Notice(
                     LACKING,
                     None,
-                    f"{name} says nothing for {minutes:,} minutes, in which others wrote {others:,} lines",
+                    f"{name} says nothing for {silence}, in which others wrote {others:,} lines",
                 )
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from assay.traces.durations import duration_in_words
 from assay.traces.event import LogPosition, LogRecord
 from assay.traces.input.file_contents import FileReading, Unmapped
 from assay.traces.input.lines.line_layout import (
@@ -289,7 +290,7 @@ class FileJob:
             reading.note("end cut off", self._place(self._last), "the last record is not complete")
         for kind, (count, largest, place) in self._jumps.items():
             what = "times go back" if kind == "clock went back" else "nothing is said for long"
-            reading.note(kind, place, f"{what} at {count:,} places, at most by {_duration(largest)}, here")
+            reading.note(kind, place, f"{what} at {count:,} places, at most by {duration_in_words(largest)}, here")
         for (kind, text), (count, place) in self._unusual.items():
             reading.note(kind, place, f"{count:,} records {text}")
 
@@ -445,16 +446,6 @@ class FileJob:
         record = self._record(raw, line, time)
         if not self._reader.single.keep(self.reading.matches, record, template_match, patterns.table):
             self.reading.matches.append(match_of(record, template_match))
-
-
-def _duration(milliseconds: int) -> str:
-    """A duration in words: ``2 h 5 min``, ``90 s``."""
-    seconds = milliseconds // 1000
-    if seconds < 120:
-        return f"{seconds} s"
-    days, minutes = seconds // 86_400, seconds % 86_400 // 60
-    parts = ((days, "d"), (minutes // 60, "h"), (minutes % 60, "min"))
-    return " ".join(f"{number:,} {unit}" for number, unit in parts if number)
 
 
 def _with_suffix(text: str, level: str) -> Iterator[ReadLine]:

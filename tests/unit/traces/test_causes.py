@@ -41,7 +41,7 @@ def test_slices_that_are_open_for_alike_reasons_are_told_by_the_first_of_them(
     slices = (*open_, _open("b-0", "of something else"))
     text = [each.text.strip() for each in validation_lines(replace(found, slices=slices))]
     assert [each for each in text if each.startswith("a-")] == [f"a-{at}: of line x.log:{at}" for at in range(5)]
-    assert "and 15 more slices likewise: a-5, a-6, a-7, a-8, a-9, a-10, …" in text
+    assert "and 15 more parts likewise: a-5, a-6, a-7, a-8, a-9, a-10, …" in text
     assert "b-0: of something else" in text
 
 

@@ -20,7 +20,7 @@ from assay.cli.logs.validate_spark import (
 from assay.cli.settings import load, model_options, parse_settings
 from assay.cli.terminal.files import write_result
 from assay.cli.terminal.limits import INTERRUPTED, validation_limits
-from assay.cli.terminal.output import complain_about, say, say_json
+from assay.cli.terminal.output import complain_about, output_width, say, say_json
 from assay.cli.terminal.parse_size import size_in_bytes
 from assay.cli.terminal.progress import activity
 from assay.grammar.current_work import answering, doing
@@ -28,11 +28,11 @@ from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
 from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
 from assay.report.lines import plural
+from assay.report.logs.first_screen import answer_lines
 from assay.report.logs.history import histories
 from assay.report.logs.html import html_report
 from assay.report.logs.story import story_lines, story_object
 from assay.report.logs.validation_object import exit_code, junit_of_validation, validation_object
-from assay.report.logs.validation_text import validation_lines
 from assay.spark.logs.spec_for_cluster import SpecSelection, select_by_lines
 from assay.traces import scope as window
 from assay.traces.diagnosis.node_settings import Overview, overview
@@ -127,6 +127,7 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
 @click.option(
     "--redact", is_flag=True, help="Replace all names (hosts, users, topics, directories, …) in every output."
 )
+@click.option("--details", is_flag=True, help="Show everything that was found and noticed, not only the first screen.")
 @validation_on_spark
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the answer as JUnit XML.")
@@ -153,6 +154,7 @@ def validate(
     known: Path | None,
     strict: bool,
     redact: bool,
+    details: bool,
     spark: str | None,
     clusters: str | None,
     tables: str | None,
@@ -170,7 +172,7 @@ def validate(
     limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict, jobs=jobs, whole=whole)
     scope = AnswerScope(since, until, topics, _accepted(known))
     if spark is not None:
-        output = SparkOutput(clusters, tables, as_json, junit, html)
+        output = SparkOutput(clusters, tables, as_json, junit, html, details)
         refused = {"--timeout": timeout is not None, "--memory": memory is not None}
         refused |= {"--story": bool(stories), "--jobs": bool(jobs), "--mutants": bool(mutants), "--no-slice": whole}
         refuse_on_spark(refused, output)
@@ -198,7 +200,8 @@ def validate(
     if html is not None:
         title = "redacted logs" if redact else " ".join(paths)
         problems += write_result(html, html_report(validation, list(reading.events), title, input_))
-    code = _answer(loaded, validation, input_, Stories(stories, reading.explain), problems, as_json=as_json)
+    told = Stories(stories, reading.explain)
+    code = _answer(loaded, validation, input_, told, problems, as_json=as_json, details=details)
     return ExitCode.INTERRUPTED if is_interrupted else code
 
 
@@ -272,6 +275,7 @@ def _answer(
     problems: list[Diagnostic],
     *,
     as_json: bool,
+    details: bool,
 ) -> int:
     problems = [*problems, *stories.problems(validation)]
     remarks = [*loaded.diagnostics, *problems]
@@ -283,5 +287,5 @@ def _answer(
         say_json(answer | ({"diagnostics": found} if found else {}))
     else:
         story = [line for name in stories.names for line in story_lines(validation, name, stories.explain)]
-        say([*validation_lines(validation, input_), *story])
+        say([*answer_lines(validation, input_, details=details, width=output_width()), *story])
     return worst([exit_code(validation), *([ExitCode.BAD_INPUT] if problems else [])])

@@ -13,7 +13,7 @@ import click
 
 from assay.checker.report import ExitCode, worst
 from assay.cli.terminal.files import write_result
-from assay.cli.terminal.output import complain_about, say, say_json
+from assay.cli.terminal.output import complain_about, output_width, say, say_json
 from assay.cli.terminal.progress import activity
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
 from assay.grammar.load import Loaded
@@ -25,9 +25,9 @@ from assay.report.logs.clusters import (
     clusters_object,
     junit_of_clusters,
 )
+from assay.report.logs.first_screen import answer_lines
 from assay.report.logs.html import html_report
 from assay.report.logs.validation_object import junit_of_validation, validation_object
-from assay.report.logs.validation_text import validation_lines
 from assay.spark.logs.spec_for_cluster import SpecSelection
 from assay.traces.log_reader import ReadOptions
 from assay.traces.observe.model_size import source_of
@@ -74,6 +74,7 @@ class SparkOutput:
     as_json: bool
     junit: Path | None
     html: Path | None
+    details: bool = False
 
 
 def refuse_without_spark(clusters: str | None, tables: str | None) -> None:
@@ -156,5 +157,10 @@ def _write_answer(
         shown = [diagnostic_object(each) for each in remarks]
         say_json(found | ({"diagnostics": shown} if shown else {}))
     else:
-        say(clusters_lines(reports) if single is None else validation_lines(single.validation, single.overview))
+        width = output_width()
+        say(
+            clusters_lines(reports, details=output.details, width=width)
+            if single is None
+            else answer_lines(single.validation, single.overview, details=output.details, width=width)
+        )
     return worst([clusters_exit_code(reports), *([ExitCode.BAD_INPUT] if problems else [])])

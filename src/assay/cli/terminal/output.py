@@ -6,6 +6,7 @@ import codecs
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
@@ -66,6 +67,11 @@ def _escaped(character: re.Match[str]) -> str:
 def _write(stream: TextIO, lines: Iterable[Line]) -> None:
     coloured = wants_colour(stream)
     _put(stream, "\n".join(click.style(line.text, **STYLES[line.tone]) if coloured else line.text for line in lines))
+
+
+def output_width() -> int | None:
+    """The columns of the terminal on standard output; None if it is none, so that nothing need be cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def wants_colour(stream: TextIO) -> bool:

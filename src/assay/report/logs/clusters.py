@@ -10,8 +10,8 @@ from typing import Any
 from assay.checker.report import ExitCode, worst
 from assay.report.junit import junit
 from assay.report.lines import Line, Tone, clean, plural
+from assay.report.logs.first_screen import answer_lines
 from assay.report.logs.validation_object import EXIT_CODES, exit_code, validation_cases, validation_object
-from assay.report.logs.validation_text import validation_lines
 from assay.report.specs.check_object import VERSION
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.result import TraceVerdict, Validation
@@ -47,14 +47,14 @@ def _worst(reports: Sequence[ClusterReport]) -> TraceVerdict:
     return next(report.validation.verdict for report in reports if EXIT_CODES[report.validation.verdict] is code)
 
 
-def clusters_lines(reports: Sequence[ClusterReport]) -> list[Line]:
+def clusters_lines(reports: Sequence[ClusterReport], *, details: bool = False, width: int | None = None) -> list[Line]:
     """How many clusters have each verdict, then each cluster by itself."""
     counts = Counter(report.validation.verdict.value for report in reports)
     counted = ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())
     lines = [Line(f"{plural(len(reports), 'cluster')}: {counted}", Tone.HEADING)]
     for report in reports:
         lines += [Line(""), Line(f"cluster {clean(report.cluster)}", Tone.HEADING)]
-        lines += validation_lines(report.validation, report.overview)
+        lines += answer_lines(report.validation, report.overview, details=details, width=width)
     return lines
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from assay.report.lines import Line, Tone, clean, plural
+from assay.report.lines import Line, Tone, clean
 from assay.traces.event import Event
 from assay.traces.result import Impact, Spell, Validation
 
@@ -27,7 +27,7 @@ def impact_lines(validation: Validation) -> Iterator[Line]:
         held = longest_first([each for each in own if each.spells])
         yield from (Line(f"    {_one(each)}", Tone.WARN) for each in held[:SLICES_SHOWN])
         if len(held) > SLICES_SHOWN:
-            yield Line(f"    and {plural(len(held) - SLICES_SHOWN, 'more slice')} for less time", Tone.FAINT)
+            yield Line(f"    and {len(held) - SLICES_SHOWN:,} more for less time", Tone.FAINT)
         yield from _unstated([each for each in own if each.unstated])
 
 

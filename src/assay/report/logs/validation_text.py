@@ -15,6 +15,7 @@ from assay.report.logs.remarks import remark_groups
 from assay.report.logs.trouble import identity_text, trouble_lines
 from assay.report.specs.text import explanation_lines
 from assay.traces.diagnosis.node_settings import Overview
+from assay.traces.durations import difference_in_words
 from assay.traces.event import Event, Notice
 from assay.traces.observe.binding_tally import Unread
 from assay.traces.result import (
@@ -149,18 +150,24 @@ def _remarks(validation: Validation) -> Iterator[Line]:
             yield Line(f"   {clean(str(event.record.place))}: {message}", Tone.FAINT)
 
 
+def slice_noun(validation: Validation) -> str:
+    """What the spec calls the parts of a log that are validated each by itself: ``partition``."""
+    plan = next((plan for plan in validation.kernel.traces if plan.name == validation.clause), None)
+    return "part" if plan is None or plan.slicing is None else plan.slicing.sort.name.lower()
+
+
 def _slices(validation: Validation) -> Iterator[Line]:
     if not validation.slices:
         return
     counts = Counter(result.verdict.value for result in validation.slices)
     parts = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
-    yield Line(f"  {'slices':10}{len(validation.slices):,}: {parts}")
+    yield Line(f"  {slice_noun(validation) + 's':9} {len(validation.slices):,}: {parts}")
     yield from _inconclusive(validation)
     if validation.relaxed:
         guards = ", ".join(f"{action} {label}" for action, label in validation.relaxed)
-        yield Line(f"  {'':10}not checked, because they read across slices: {guards}", Tone.WARN)
+        yield Line(f"  {'':10}not checked, because they read across {slice_noun(validation)}s: {guards}", Tone.WARN)
     if validation.whole is not None:
-        yield _whole(validation.whole)
+        yield _whole(validation.whole, slice_noun(validation))
 
 
 def _inconclusive(validation: Validation) -> Iterator[Line]:
@@ -178,15 +185,18 @@ def _inconclusive(validation: Validation) -> Iterator[Line]:
         if more := group[len(shown) :]:
             names = ", ".join(clean(result.name) for result in more[:NAMES_SHOWN])
             others = ", …" if len(more) > NAMES_SHOWN else ""
-            yield Line(f"  {'':10}and {plural(len(more), 'more slice')} likewise: {names}{others}", Tone.WARN)
+            yield Line(
+                f"  {'':10}and {plural(len(more), f'more {slice_noun(validation)}')} likewise: {names}{others}",
+                Tone.WARN,
+            )
 
 
-def _whole(whole: ProductAnswer) -> Line:
+def _whole(whole: ProductAnswer, noun: str) -> Line:
     """The answer of the product search of all slices."""
     guards = ", ".join(f"{action} {label}" for action, label in whole.guards)
     size = f", {plural(whole.lines, 'line')}, {plural(whole.visited, 'state')} of a search" if whole.lines else ""
     text = f"{whole.verdict.value}{size}" + (f": {whole.reason}" if whole.reason else "")
-    checked = f"; guards across slices: {guards}" if guards else ""
+    checked = f"; guards across {noun}s: {guards}" if guards else ""
     return Line(f"  {'together':10}{clean(text)}{checked}", TONES[whole.verdict])
 
 
@@ -201,7 +211,7 @@ def _basis(validation: Validation) -> Iterator[Line]:
     yield from _slices(validation)
     yield Line(f"  {'checked':10}{plural(c.fields, 'field')}")
     hidden = ", ".join(f"{name} {count:,}" for name, count in validation.hidden.items() if count) or "none"
-    yield Line(f"  {'assumed':10}hidden steps: {hidden}")
+    yield Line(f"  {'assumed':10}steps that no line reports: {hidden}")
     if validation.reordering:
         yield Line(f"  {'order':10}lines were moved by at most {validation.reordering:.0f} ms against their times")
     if validation.kill_rate is not None:
@@ -271,7 +281,9 @@ def _input(input_: Overview) -> Iterator[Line]:
         details = [f"id {', '.join(map(str, of.brokers))}"] if of.brokers else []
         details += [f"version {', '.join(map(clean, of.versions))}"] if of.versions else []
         details += [plural(of.runs, "run"), plural(node.events, "event")]
-        details += [f"clock ahead by at most {node.clock.at_most:,} ms"] if node.clock is not None else []
+        details += (
+            [f"clock ahead by at most {difference_in_words(node.clock.at_most)}"] if node.clock is not None else []
+        )
         yield Line(f"  {clean(of.name)}: {'; '.join(details)}")
     for notice in input_.lacking:
         yield from (Line(f"  {text}", Tone.WARN) for text in wrap(clean(notice.text), WIDTH, subsequent_indent="  "))
