@@ -109,7 +109,7 @@ def test_the_mark_is_under_the_value_that_follows_the_fields_name() -> None:
     record = LogRecord(LogPosition("logs/b1/controller.log", 7, 0), None, "INFO", "", None, message)
     event = Event("ControllerReady", "", {}, record, ProcessRun("b1", 1))
     shown, mark = (line.text for line in shown_line(event, "4", "epoch", "epoch 3 would fit"))
-    assert place_text(event) == "b1/controller.log:7"
+    assert place_text(event.record.place) == "b1/controller.log:7"
     assert shown[mark.index("^")] == "4"
     assert shown[: mark.index("^")].endswith("with epoch ")
     assert mark.endswith("^ epoch 3 would fit")

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.report.lines import Line, Tone, clean, plural
 from assay.report.logs.impact import clock, longest_first, moment
 from assay.report.logs.remarks import remark_groups
 from assay.report.logs.shown_line import marked_field, place_text, shown_line
+from assay.report.logs.trouble import finding_lines, identity_text
 from assay.report.logs.validation_text import slice_noun, validation_lines
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.durations import duration_in_words
 from assay.traces.result import Blame, Impact, LogViolation, TraceVerdict, Validation
 from assay.traces.scope import by_cause
 from assay.traces.spec_selection import selectable_specs
+from assay.traces.trouble.finding import Gravity
 
 MOST_LINES = 25
 MOST_FINDINGS = 2
+MOST_TROUBLE = 2
 NAMES_SHOWN = 4
 TOGETHER = 10_000
 """Starts of several nodes within so many milliseconds are told in one line."""
@@ -54,9 +57,10 @@ def answer_lines(validation: Validation, input_: Overview, *, details: bool, wid
 
 def first_screen(validation: Validation, input_: Overview, width: int | None = None) -> list[Line]:
     """The lines, at most 25; on a terminal of this width none is broken into two."""
-    head = [*_verdict(validation), *_risks(validation, input_), _basis(validation, input_), *_findings(validation)]
+    head = [*_verdict(validation), *_trouble(validation), *_risks(validation, input_), _basis(validation, input_)]
+    head += _findings(validation)
     tail = [*_next(validation), Line(MORE, Tone.FAINT)]
-    missing = list(_missing(validation, input_))
+    missing = [*_missing(validation, input_), *_explained(validation)]
     room = MOST_LINES - len(head) - len(tail) - 5
     story = _timeline(validation, input_)
     listed = min(len(missing), max(2, room - len(story)))
@@ -89,7 +93,7 @@ def _verdict(validation: Validation) -> Iterator[Line]:
     count = len(validation.violations)
     if validation.properties:
         first = validation.properties[0]
-        where = "in the initial state" if first.event is None else f"at {place_text(first.event)}"
+        where = "in the initial state" if first.event is None else f"at {place_text(first.event.record.place)}"
         more = f", and {plural(len(validation.properties) - 1, 'more')}" if len(validation.properties) > 1 else ""
         yield Line(f"BROKEN: {first.kind} {first.name} is broken {where}{more}", Tone.BAD)
     if validation.verdict is TraceVerdict.INCONSISTENT and count:
@@ -100,17 +104,37 @@ def _verdict(validation: Validation) -> Iterator[Line]:
         yield Line(f"  {reason}", Tone.WARN)
 
 
+def _trouble(validation: Validation) -> Iterator[Line]:
+    """The gravest of what the logs' own warnings tell, each with one sentence."""
+    findings = validation.trouble.findings
+    most = MOST_TROUBLE if validation.violations else 2 * MOST_TROUBLE
+    for finding in findings[:most]:
+        heading, sentence, *_ = finding_lines(finding)
+        yield heading
+        yield sentence
+    if len(findings) > most:
+        yield Line(f"  and {plural(len(findings) - most, 'more finding')}, see --details", Tone.WARN)
+
+
+def _explained(validation: Validation) -> Iterator[Line]:
+    """What other warnings and errors mean, the most frequent first."""
+    for each in sorted(validation.trouble.explained, key=lambda lines: -lines.count):
+        advice = f" {each.advice}" if each.advice else ""
+        yield Line(f"  {each.count:,} x {each.level}: {clean(each.text)}{clean(advice)}")
+
+
 def _risks(validation: Validation, input_: Overview) -> Iterator[Line]:
     groups = remark_groups(validation)
     for group in groups[:MOST_FINDINGS]:
         names = _some([clean(name) for name in group.names])
         times = f" ({len(group.lines):,} times)" if len(group.lines) > 1 else ""
         yield Line(f"{group.heading}: {names}{': ' if names else ''}{clean(group.text)}{times}", Tone.WARN)
-        yield Line(f"  first at {place_text(group.lines[0])}", Tone.FAINT)
+        yield Line(f"  first at {place_text(group.lines[0].record.place)}", Tone.FAINT)
     if len(groups) > MOST_FINDINGS:
         yield Line(f"  and {plural(len(groups) - MOST_FINDINGS, 'more remark')}, see --details", Tone.FAINT)
     moments = [each for each in input_.moments if each.is_risk]
-    if any(group.severity == "risk" for group in groups):
+    told = any(each.gravity <= Gravity.RISK for each in validation.trouble.findings)
+    if told or any(group.severity == "risk" for group in groups):
         return
     if moments:
         more = f", and {plural(len(moments) - 1, 'more such moment')}" if len(moments) > 1 else ""
@@ -122,9 +146,10 @@ def _risks(validation: Validation, input_: Overview) -> Iterator[Line]:
 def _basis(validation: Validation, input_: Overview) -> Line:
     """Whom it concerns, when, and how much was compared."""
     versions = sorted({version for node in input_.nodes for version in node.node.versions})
+    identity = identity_text(replace(validation.trouble.identity, versions=tuple(versions), roles=()))
     times = [time for node in input_.nodes for time in (node.first, node.last) if time is not None]
     parts = [plural(len(input_.nodes), "node")] if input_.nodes else []
-    parts += [f"version {', '.join(map(clean, versions))}"] if versions else []
+    parts += [identity] if identity else []
     parts += [_period(min(times), max(times))] if times else []
     parts += [f"{validation.counts.used:,} of {plural(validation.counts.read, 'event')} compared"]
     parts += [_parts(validation)] if validation.slices else []
@@ -172,11 +197,11 @@ def _finding(number: int, violation: LogViolation, *, own: bool) -> Iterator[Lin
     named in words.
     """
     value, field, why = marked_field(violation) or (None, None, "nothing explains this line")
-    yield Line(f"{number}. {place_text(violation.event)}", Tone.HEADING)
+    yield Line(f"{number}. {place_text(violation.place)}", Tone.HEADING)
     yield from shown_line(violation.event, value, field, why)
     first = violation.blame[0] if violation.blame else None
     if first is not None:
-        elsewhere = "" if first.event is violation.event else f", because of {place_text(first.event)}"
+        elsewhere = "" if first.event is violation.event else f", because of {place_text(first.event.record.place)}"
         yield Line(f"   {_rule(first, own=own)}{elsewhere}")
     if violation.repair.kind not in ("none", "change"):
         yield Line(f"   smallest repair: {clean(violation.repair.text)}")
@@ -282,6 +307,9 @@ def _next(validation: Validation) -> Iterator[Line]:
 
 
 def _advice(validation: Validation) -> str:
+    advised = next((each.advice for each in validation.trouble.findings if each.advice), None)
+    if advised is not None and validation.trouble.findings[0].gravity <= Gravity.STUCK:
+        return clean(advised)
     if validation.violations and validation.verdict is TraceVerdict.INCONSISTENT:
         return "keep these logs; look at the marked lines and what came before them with --html"
     if validation.properties:
@@ -311,7 +339,14 @@ def _missing(validation: Validation, input_: Overview) -> Iterator[Line]:
     if unknown:
         first = validation.unmapped[0]
         yield Line(
-            f"  {plural(unknown, 'line')} not understood, first {clean(str(first.example))}: {clean(first.kind)}",
+            f"  {plural(unknown, 'line')} not understood, first {place_text(first.example)}: {clean(first.kind)}",
+            Tone.WARN,
+        )
+    if validation.trouble.unexplained:
+        other = validation.trouble.unexplained[0]
+        yield Line(
+            f"  {plural(validation.trouble.not_understood, 'warning or error', 'warnings and errors')} not understood,"
+            f" first {place_text(other.place)}: {clean(other.text)}",
             Tone.WARN,
         )
     by_kind: dict[str, list[str]] = {}

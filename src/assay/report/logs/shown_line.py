@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from assay.report.lines import Line, Tone, clean
-from assay.traces.event import Event
+from assay.traces.event import Event, LogPosition
 from assay.traces.result import LogViolation
 
 BEFORE = 60
@@ -16,9 +16,8 @@ UNMARKED = 3
 """The length of the mark below the beginning of a line of which no single field is wrong."""
 
 
-def place_text(event: Event) -> str:
+def place_text(place: LogPosition) -> str:
     """The place of a line without the folders above the node's: ``broker-1/controller.log:12``."""
-    place = event.record.place
     parts = place.file.replace("!", "/").split("/")
     return clean(f"{'/'.join(parts[-2:])}:{place.line}")
 
