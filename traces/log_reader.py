@@ -165,7 +165,7 @@ def _left_unread(texts: Sequence[TextReading], why: str) -> Notice:
 
 def record_reader(catalogue: Catalogue, options: ReadOptions) -> RecordReader:
     """A reader of texts; one reader serves any number of them."""
-    return RecordReader(PatternMatcher(catalogue), options.scan, options.source)
+    return RecordReader(PatternMatcher(catalogue), options.scan, catalogue.containers, options.source)
 
 
 def log_reading(
@@ -185,6 +185,7 @@ def log_reading(
     streams, nodes = attribute(readings, notices)
     for reading in readings:
         notices += reading.tally.notices
+    notices += containers_found(readings)
     return LogReading(
         streams=tuple(streams),
         nodes=tuple(nodes),
@@ -211,6 +212,22 @@ def _trouble(readings: Sequence[FileReading]) -> tuple[NodeTrouble, ...]:
         for reading in readings
         for group in reading.trouble.groups.values()
     )
+
+
+def containers_found(readings: Sequence[FileReading]) -> list[Notice]:
+    """What lines were taken out of: a notice for each nesting of containers, at the first such file."""
+    files: dict[tuple[str, ...], list[str]] = {}
+    for reading in readings:
+        if reading.containers:
+            files.setdefault(reading.containers, []).append(reading.file)
+    return [
+        Notice(
+            "layout",
+            LogPosition(names[0], 1, 0),
+            f"{'; in it: '.join(containers)}{f' ({len(names):,} files)' if len(names) > 1 else ''}",
+        )
+        for containers, names in files.items()
+    ]
 
 
 def read_events(paths: Sequence[Path | str], options: ReadOptions = ReadOptions()) -> list[Event]:

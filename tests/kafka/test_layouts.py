@@ -81,7 +81,7 @@ def test_a_layout_hides_no_event_and_adds_none(
     exact, dated = layout not in COARSE, layout not in COARSE | UNDATED
     assert signature(reading, times=dated, sessions=exact) == signature(original, times=dated, sessions=exact)
     assert (reading.records, reading.unmapped) == (original.records, ())
-    assert kinds_of_notices(reading) <= {"no year", "no date", "no logger", "not a log"}
+    assert kinds_of_notices(reading) <= {"no year", "no date", "no logger", "not understood", "layout"}
     assert ("no year" in kinds_of_notices(reading)) == ("no year" in layout)
 
 
@@ -122,7 +122,7 @@ def test_a_prefix_hides_no_event_and_adds_none(
     assert {node.name for node in reading.nodes} == {node.name for node in original.nodes}
     assert signature(reading) == signature(original)
     assert reading.unmapped == ()
-    assert kinds_of_notices(reading) == set()
+    assert kinds_of_notices(reading) == {"layout"}
 
 
 def _as_it_is(at: Place, record: Record, line: str) -> str:

@@ -228,6 +228,12 @@ def _field(names: Redaction, value: Field) -> Field:
     return names.runs.get(value) or names.value(value) if isinstance(value, str) else names.value(value)
 
 
+QUOTING = frozenset({"not understood", "no log"})
+"""Notices whose text repeats lines of the input behind its first words."""
+
+
 def _notice(names: Redaction, notice: Notice) -> Notice:
     place = names.place(notice.place) if notice.place is not None else None
-    return Notice(notice.kind, place, names.text(notice.text))
+    # What was not understood is quoted, and nobody knows which names are in it.
+    text = notice.text.partition("; it ")[0] if notice.kind in QUOTING else notice.text
+    return replace(notice, place=place, text=names.text(text))

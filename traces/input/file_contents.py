@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from assay.traces.event import LogPosition, Notice
+from assay.traces.input.containers.parts import Placement
 from assay.traces.input.events.decoder import JsonEvent
 from assay.traces.input.lines.record_scanner import FileCounts
 from assay.traces.input.lines.statement_tally import StatementTally
@@ -47,8 +48,9 @@ class FileReading:
     """What one file holds, or one part of it. ``other`` counts the records of loggers that do not concern the protocol.
 
     ``nameless`` counts records that name no logger and were not recognised by their text. ``events`` are those of a
-    file of events (JSON), and ``order`` says what their order means. ``lacks`` is ``year`` or ``date`` if the timestamps lack it; times then count from the
-    beginning of ``timestamps.BASE_YEAR``.
+    file of events (JSON), and ``order`` says what their order means. ``lacks`` is ``year`` or ``date`` if the timestamps
+    lack it; times then count from the beginning of ``timestamps.BASE_YEAR``. ``containers`` are what its lines were taken
+    out of, from the outermost on.
     """
 
     origin: RecordOrigin
@@ -60,6 +62,7 @@ class FileReading:
     digest: bytes = b""
     lacks: str | None = None
     events: list[JsonEvent] = field(default_factory=list)
+    containers: tuple[str, ...] = ()
     order: EventOrder = "file"
     trouble: StatementTally = field(default_factory=StatementTally)
 
@@ -74,6 +77,19 @@ class FileReading:
         too.
         """
         return self.tally.records > self.nameless
+
+    def relocate(self, placement: Placement) -> None:
+        """Replace the places in a part, in which this was read, by those in the file."""
+        self.matches = self.matches.placed(placement.find)
+        for unmapped in self.unmapped.values():
+            unmapped.place = placement.place(unmapped.place)
+        trouble = StatementTally()
+        trouble.extend(self.trouble, placement.place)
+        self.trouble = trouble
+        self.tally.notices[:] = [
+            notice if notice.place is None else replace(notice, place=placement.place(notice.place))
+            for notice in self.tally.notices
+        ]
 
     def note(self, kind: str, place: LogPosition, text: str) -> None:
         """Add a notice."""

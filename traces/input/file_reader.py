@@ -275,13 +275,10 @@ class FileJob:
 
     def finish(self) -> None:
         """Report what the file as a whole shows."""
-        reading, file = self.reading, self.reading.file
+        reading = self.reading
         reading.lacks = self._clock.lacks
         if not reading.is_log:
-            kept = [notice for notice in reading.tally.notices if notice.kind == "record too long"]
-            reading.tally.notices[:] = kept
-            what = "no log record" if not reading.nameless else "no record that names a logger or was understood"
-            reading.note("not a log", LogPosition(file, 1, 0), f"the file holds {what}")
+            reading.tally.notices[:] = [each for each in reading.tally.notices if each.kind == "record too long"]
             return
         if self._leading_text is not None and not self._begins_with_process():
             place, size = self._leading_text

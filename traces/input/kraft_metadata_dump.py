@@ -20,13 +20,23 @@ from assay.traces.input.events.decoder import JsonEvent, NoEventError
 from assay.traces.input.events.fields import as_field
 from assay.traces.input.events.json_lines import JsonEvents, lines_of
 from assay.traces.input.lines.record_scanner import ByteStream, FileCounts, ScanLimits
+from assay.traces.input.lines.timestamps import Clock
 
-_BATCH = re.compile(rb"baseOffset: \d{1,20} .{0,400}?partitionLeaderEpoch: (-?\d{1,20}) .{0,400}?isvalid: (true|false)")
+_BATCH = re.compile(
+    rb"baseOffset: (?P<offset>\d{1,20}) .{0,400}?partitionLeaderEpoch: (?P<epoch>-?\d{1,20}) "
+    rb"(?:.{0,400}?CreateTime: (?P<time>-?\d{1,20}) )?.{0,400}?isvalid: (?P<valid>true|false)"
+)
 _RECORD = re.compile(rb"\| (?:offset: (?P<offset>\d{1,20}) )?.{0,300}?CreateTime: (?P<time>-?\d{1,20}) ")
 _PAYLOAD = b" payload: "
+_RECORD_LINE = re.compile(rb'^(?:\| .{0,400})? ?payload: \{"type": ?"[A-Z_]{3,60}"', re.MULTILINE)
+"""A record: the beginning of a dump may be missing, and Kafka before 3.0 printed the payload alone."""
+_JSON_KIND = re.compile(rb'"type": ?"[A-Z][A-Z_]{2,60}"')
+_JSON_RECORD = re.compile(rb'"type": ?"[A-Z_]{3,60}_RECORD"')
 _CONTROL = re.compile(rb"controlType: ([A-Z_]{1,60})|headerKeys: \[\] ([A-Z]\w{1,60}): \{")
+_TIMES = ("time", "t", "timestamp")
 _KNOWN = (
     b"Dumping ",
+    b"Starting offset",
     b"Log starting offset",
     b"Snapshot end offset",
     b"log4j:",
@@ -40,12 +50,8 @@ def is_dump(head: bytes) -> bool:
     """Whether a file with these first bytes is a dump of a metadata log."""
     first = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0]
     if first.startswith(b"{"):
-        return re.search(rb'"type": ?"[A-Z_]{3,60}_RECORD"', first) is not None and b'"data"' in first
-    return (
-        b' payload: {"type":"' in head
-        and re.search(rb'^\| .{0,400}payload: \{"type":"[A-Z_]{3,60}"', head, re.MULTILINE) is not None
-        and _BATCH.search(head) is not None
-    )
+        return _JSON_KIND.search(first) is not None and b'"data"' in first and _JSON_RECORD.search(head) is not None
+    return _RECORD_LINE.search(head) is not None and (b"\n|" in b"\n" + head or _BATCH.search(head) is not None)
 
 
 def read_dump(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits) -> JsonEvents:
@@ -74,6 +80,10 @@ class _Dump:
 
     def __init__(self) -> None:
         self._epoch: int | None = None
+        self._next: int | None = None
+        """The offset of the next record of the batch."""
+        self._batch_time = -1
+        self._clock = Clock()
         self._names: dict[tuple[str, str], str] = {}
 
     def event(self, line: bytes, place: LogPosition) -> JsonEvent | None:
@@ -82,10 +92,13 @@ class _Dump:
             return self._record(line, place)
         if line.startswith(b"{"):
             return self._json(line, place)
+        if line.startswith(_PAYLOAD):
+            return self._payload_alone(line, place)
         batch = _BATCH.match(line)
         if batch is not None:
-            self._epoch = int(batch[1])
-            if batch[2] == b"false":
+            self._epoch, self._next = int(batch["epoch"]), int(batch["offset"])
+            self._batch_time = int(batch["time"] or -1)
+            if batch["valid"] == b"false":
                 raise NoEventError("a batch whose checksum is wrong")
         elif line.strip() and not line.startswith(_KNOWN):
             raise NoEventError("neither a batch nor a record")
@@ -108,13 +121,23 @@ class _Dump:
             )
         return self._payload(_parsed(line[at + len(_PAYLOAD) :]), own, int(head["time"]), line, place)
 
+    def _payload_alone(self, line: bytes, place: LogPosition) -> JsonEvent:
+        """A record of Kafka before 3.0: its offset and time are those of its batch."""
+        if self._next is None:
+            raise NoEventError("a payload without a batch before it")
+        own: dict[str, Field] = {"offset": self._next, "raft_epoch": self._epoch}
+        self._next += 1
+        return self._payload(_parsed(line[len(_PAYLOAD) :]), own, self._batch_time, line, place)
+
     def _json(self, line: bytes, place: LogPosition) -> JsonEvent:
         content = _parsed(line)
         own: dict[str, Field] = {}
-        for key, name in (("offset", "offset"), ("epoch", "raft_epoch")):
+        for key, name in (("offset", "offset"), ("epoch", "raft_epoch"), ("raftEpoch", "raft_epoch")):
             if isinstance(content.get(key), int):
                 own[name] = content[key]
-        time = content.get("time")
+        time = next((content[key] for key in _TIMES if key in content), None)
+        if isinstance(time, str):
+            time = self._clock.read(time.encode("ascii", "replace"))
         return self._payload(content, own, time if isinstance(time, int) else None, line, place)
 
     def _payload(

@@ -10,23 +10,25 @@ from pathlib import PurePosixPath
 
 from assay.grammar.kernel.event_source import DEFAULT_SOURCE, EventSource
 from assay.traces.event import LogPosition
+from assay.traces.input.containers.command_output import stated
+from assay.traces.input.containers.detect import ContainerDetector, Wrapping
+from assay.traces.input.containers.encodings import DecodedStream, RepeatedStart, encoding_of
+from assay.traces.input.containers.parts import LineOrigin, PartLines
+from assay.traces.input.containers.unwrapper import Unwrapper
 from assay.traces.input.events.decoder import EventDecoder
-from assay.traces.input.events.json_lines import JsonEvents, holds_events, read_events
+from assay.traces.input.events.json_lines import JsonEvents, events_in, holds_events, read_events
 from assay.traces.input.file_contents import FileReading, RecordOrigin
 from assay.traces.input.file_reader import FileJob
 from assay.traces.input.kraft_metadata_dump import is_dump, read_dump
-from assay.traces.input.lines.collector_prefix import find_prefixes
-from assay.traces.input.lines.json_log_lines import holds_lines
 from assay.traces.input.lines.line_layout import LOGGER_LAST, START
 from assay.traces.input.lines.pasted_lines import pasted_records
 from assay.traces.input.lines.record_kinds import LoggerDispatch, RecordKinds
-from assay.traces.input.lines.record_scanner import ByteStream, FileCounts, ScanLimits, divide
+from assay.traces.input.lines.record_scanner import BOM, ByteStream, FileCounts, ScanLimits, divide
 from assay.traces.input.lines.statement_tally import StatementReader
-from assay.traces.input.lines.strip_prefix import LineOrigin, PrefixStripper
+from assay.traces.patterns.container import Containers
 from assay.traces.patterns.match import LoggerPatterns, PatternMatcher
 from assay.traces.patterns.statement_catalogue import statement_catalogue
 from assay.traces.store.matched_record import MatchedRecord, match_found
-from assay.traces.store.record_block import RawRecord
 from assay.traces.store.single_record_templates import SingleRecordLayouts
 
 _PASTED_INTO = (".log", ".txt", ".out", ".err", ".md", "")
@@ -36,6 +38,7 @@ A file that the user names is always searched.
 """
 
 _ENDINGS_KEPT = 4096
+_HEAD = 1 << 16
 
 ReadsEvents = Callable[[ByteStream, str, FileCounts, ScanLimits], JsonEvents]
 """A function that reads a file of events to its end."""
@@ -67,9 +70,12 @@ class _Hashed:
 class RecordReader:
     """Reads files with one catalogue of patterns."""
 
-    def __init__(self, matcher: PatternMatcher, limits: ScanLimits, source: EventSource = DEFAULT_SOURCE) -> None:
+    def __init__(
+        self, matcher: PatternMatcher, limits: ScanLimits, containers: Containers, source: EventSource = DEFAULT_SOURCE
+    ) -> None:
         self._matcher = matcher
         self.source = source
+        self.detector = ContainerDetector(containers, EventDecoder(source).names_event)
         self._limits = limits
         self._loggers: dict[bytes, LoggerDispatch] = {}
         self.endings: dict[bytes, LoggerDispatch] = {}
@@ -88,28 +94,32 @@ class RecordReader:
         if not head:
             reading.note("empty file", start, "the file is empty")
             return [reading]
+        if (encoding := encoding_of(head)) is not None:
+            stream, head = _decoded(stream, encoding)
+            reading.containers = ("UTF-16",)
         decoder = EventDecoder(self.source)
         if holds_events(head, decoder):
             reading.order = self.source.order
             return [self._read_events(partial(read_events, decoder=decoder), stream, reading)]
         if is_dump(head):
             return [self._read_events(read_dump, stream, reading)]
-        prefixes = () if _is_binary(head) else find_prefixes(head)
-        if not prefixes and _is_binary(head) and not _has_record(head):
+        binary = b"\0" in head
+        wrapping = self.detector.find(head) if not binary or not _has_record(head) else None
+        if wrapping is None and binary and not _has_record(head):
             reading.note("binary file", start, "the file is not text; it was not read")
             return [reading]
         hashed = _Hashed(stream)
-        if prefixes or b"\x1b[" in head or holds_lines(head):
-            unwrapped = PrefixStripper(prefixes, origin.file, reading.tally, self._limits)
-            parts = self._read_parts(unwrapped.read(hashed), reading)
-            note_zeros(reading, hashed.first_zero)
+        if wrapping is not None:
+            parts = self._read_parts(wrapping, hashed, reading)
         else:
             job = FileJob(self, reading, may_be_pasted=may_be_pasted)
             job.take_all(divide(hashed, origin.file, reading.tally, self._limits))
             job.finish()
-            if reading.is_log:
-                note_zeros(reading, hashed.first_zero)
             parts = [reading]
+        if any(part.is_log for part in parts):
+            note_zeros(reading, hashed.first_zero)
+        elif not any(part.events for part in parts):
+            self.note_not_understood(reading, head)
         reading.digest = hashed.digest()
         for part in parts:
             part.matches.compact()
@@ -124,25 +134,46 @@ class RecordReader:
         reading.digest = hashed.digest()
         return reading
 
-    def _read_parts(self, records: Iterator[tuple[LineOrigin, RawRecord]], whole: FileReading) -> list[FileReading]:
-        """Read a file whose lines have prefixes: one reading for each part, after one with the counts of the file."""
+    def _read_parts(self, wrapping: Wrapping, stream: ByteStream, whole: FileReading) -> list[FileReading]:
+        """Read a file whose lines are in containers: one reading for each part, after one with the counts of the file."""
         jobs: dict[LineOrigin, FileJob] = {}
-        for part, raw in records:
-            job = jobs.get(part)
-            if job is None:
-                job = jobs[part] = FileJob(
-                    self, FileReading(_origin_of(part, whole.origin), FileCounts()), may_be_pasted=False
-                )
-            job.take(raw)
-        for job in jobs.values():
+        lines: dict[LineOrigin, PartLines] = {}
+        events: dict[LineOrigin, list[tuple[LogPosition, bytes]]] = {}
+        whole.containers += wrapping.names
+
+        def new_part(part: LineOrigin) -> PartLines:
+            reading = FileReading(_origin_of(part, whole.origin), FileCounts())
+            job = jobs[part] = FileJob(self, reading, may_be_pasted=False)
+            lines[part] = PartLines(whole.file, reading.tally, self._limits, job.take_all, wrapping.wrap)
+            return lines[part]
+
+        def take_event(part: LineOrigin, place: LogPosition, text: bytes) -> None:
+            events.setdefault(part, []).append((place, text))
+
+        Unwrapper(self.detector, wrapping, whole.file, whole.tally, self._limits, new_part, take_event).read(stream)
+        readings: list[FileReading] = []
+        for part, job in jobs.items():
             job.finish()
-        readings = [job.reading for job in jobs.values()]
-        if not any(reading.is_log for reading in readings):
-            whole.note("not a log", LogPosition(whole.file, 1, 0), "the file holds no log record")
-        for reading in readings:
-            if not reading.is_log:
-                reading.tally.notices.clear()
+            if job.reading.is_log:
+                job.reading.relocate(lines[part].placement)
+                readings.append(job.reading)
+        for part, found in events.items():
+            reading = FileReading(_origin_of(part, whole.origin), FileCounts())
+            read = events_in(found, reading.tally, EventDecoder(self.source))
+            reading.events, reading.tally.notices, reading.order = read.events, read.notices, self.source.order
+            readings.append(reading)
         return [whole, *readings]
+
+    def note_not_understood(self, reading: FileReading, head: bytes) -> None:
+        """Say of a file that holds no record what it is, or else how it begins."""
+        place = LogPosition(reading.file, 1, 0)
+        output = self.detector.output(head)
+        if output is not None:
+            reading.note("no log", place, f"this is no log but {output.name}{stated(output, head)}")
+            return
+        reading.note(
+            "not understood", place, f"the file was not understood: it holds no log record; {_first_lines(head)}"
+        )
 
     @property
     def nameless(self) -> LoggerPatterns:
@@ -177,11 +208,11 @@ class RecordReader:
             yield match_found(pasted.record, pasted.findings)
 
 
-def is_plain(head: bytes, source: EventSource = DEFAULT_SOURCE) -> bool:
+def is_plain(head: bytes, reader: RecordReader) -> bool:
     """Whether a text with these first bytes consists of plain log lines, so that it may be read in parts."""
-    if not head or holds_events(head, EventDecoder(source)) or is_dump(head) or b"\x1b[" in head or holds_lines(head):
+    if not head or encoding_of(head) is not None or holds_events(head, EventDecoder(reader.source)) or is_dump(head):
         return False
-    return _has_record(head) if _is_binary(head) else not find_prefixes(head)
+    return _has_record(head) if b"\0" in head else reader.detector.find(head) is None
 
 
 def note_zeros(reading: FileReading, first: int) -> None:
@@ -190,9 +221,19 @@ def note_zeros(reading: FileReading, first: int) -> None:
         reading.note("zero bytes", LogPosition(reading.file, 1, first), f"zero bytes from byte {first:,} on")
 
 
-def _is_binary(head: bytes) -> bool:
-    """Whether a file with these first bytes is not text in any encoding that is read."""
-    return b"\0" in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))
+def _decoded(stream: ByteStream, encoding: str) -> tuple[ByteStream, bytes]:
+    """The stream in UTF-8, and its beginning."""
+    decoded = DecodedStream(stream, encoding)
+    head = b""
+    while len(head) < _HEAD and (block := decoded.read(_HEAD)):
+        head += block
+    return RepeatedStart(head, decoded), head.removeprefix(BOM)
+
+
+def _first_lines(head: bytes) -> str:
+    """How a text begins, in quotes."""
+    lines = [line.decode("utf-8", "replace").strip() for line in head[:4096].splitlines() if line.strip()]
+    return "it begins: " + " / ".join(f"`{line[:120]}`" for line in lines[:3])
 
 
 def _has_record(head: bytes) -> bool:

@@ -117,7 +117,7 @@ def join_pieces(
     """
     ordered = sorted(pieces, key=lambda piece: piece.number)
     head = b"".join(piece.beginning for piece in ordered)[:HEAD]
-    if not is_plain(head, reader.source) or is_packed(head):
+    if not is_plain(head, reader) or is_packed(head):
         return None
     missing = size - sum(piece.size for piece in ordered)
     mark = BOM if missing in {len(BOM), len(BOM) - 1} else b""
@@ -127,7 +127,10 @@ def join_pieces(
     for piece in ordered:
         if not joined.append(piece):
             return None
-    return joined.finish(ends_in_line_feed=missing - len(mark) != -1)
+    reading = joined.finish(ends_in_line_feed=missing - len(mark) != -1)
+    if not reading.is_log:
+        reader.note_not_understood(reading, head)
+    return reading
 
 
 class _SeamReader:

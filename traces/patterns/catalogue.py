@@ -17,6 +17,8 @@ from types import MappingProxyType
 from typing import Any
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Span, SpecError
+from assay.traces.patterns.container import Containers
+from assay.traces.patterns.container_files import built_in_containers, load_containers
 from assay.traces.patterns.field_types import CONVERSIONS, Conversion
 from assay.traces.patterns.pattern import LinePattern, MatchExtent
 from assay.traces.patterns.regex_cost import EXPONENTIAL, LONGEST, bounded, degree
@@ -53,12 +55,13 @@ _ROLES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Line patterns, and the protocol loggers: those whose every record a pattern should describe (``*`` stands for any
-    text).
+    """Line patterns, the protocol loggers (those whose every record a pattern should describe; ``*`` stands for any
+    text), and the containers out of which lines are taken.
     """
 
     patterns: tuple[LinePattern, ...]
     protocol: tuple[str, ...]
+    containers: Containers = field(default_factory=built_in_containers, repr=False, compare=False)
     _by_name: Mapping[str, LinePattern] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -97,24 +100,30 @@ def load_catalogue(extra: Iterable[Path | PatternFileText] = ()) -> Catalogue:
     problems: list[Diagnostic] = []
     built_in, loggers_built_in = _built_in()
     patterns, protocol = list(built_in), list(loggers_built_in)
+    contents: list[tuple[str, Mapping[str, Any]]] = []
     for source in extra:
-        more, loggers = _patterns_of(source, problems)
+        content = _parse(source, problems)
+        contents.append((str(source), content))
+        more, loggers = _patterns_of(source, content, problems)
         patterns += more
         protocol += loggers
     names = [pattern.name for pattern in patterns]
     problems += [
         _problem(f"two shapes are named `{name}`") for name in sorted({n for n in names if names.count(n) > 1})
     ]
+    containers, wrong = load_containers(contents)
+    problems += map(_problem, wrong)
     if problems:
         raise SpecError(problems)
-    return Catalogue(tuple(patterns), tuple(dict.fromkeys(protocol)))
+    return Catalogue(tuple(patterns), tuple(dict.fromkeys(protocol)), containers)
 
 
 @cache
 def _built_in() -> tuple[tuple[LinePattern, ...], tuple[str, ...]]:
     """The built-in patterns, and their protocol loggers."""
     problems: list[Diagnostic] = []
-    found = [_patterns_of(files("assay.traces.patterns.lines") / name, problems) for name in BUILT_IN]
+    folder = files("assay.traces.patterns.lines")
+    found = [_patterns_of(folder / name, _parse(folder / name, problems), problems) for name in BUILT_IN]
     if problems:
         raise SpecError(problems)
     return tuple(pattern for patterns, _ in found for pattern in patterns), tuple(
@@ -123,10 +132,9 @@ def _built_in() -> tuple[tuple[LinePattern, ...], tuple[str, ...]]:
 
 
 def _patterns_of(
-    source: Traversable | PatternFileText, problems: list[Diagnostic]
+    source: Traversable | PatternFileText, content: Mapping[str, Any], problems: list[Diagnostic]
 ) -> tuple[list[LinePattern], list[str]]:
-    """The patterns of a file, and its protocol loggers."""
-    content = _parse(source, problems)
+    """The patterns of a file with such content, and its protocol loggers."""
     tables = enumerate(content.get("shape", []), 1)
     patterns = [_line_pattern(entry, f"shape {number} of {source}", problems) for number, entry in tables]
     return [pattern for pattern in patterns if pattern is not None], content.get("protocol", [])
@@ -144,9 +152,10 @@ def _parse(source: Traversable | PatternFileText, problems: list[Diagnostic]) ->
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         problems.append(_problem(f"the shape file cannot be read: {error}", "E701", span))
         return {}
-    patterns, protocol = content.get("shape", []), content.get("protocol", [])
-    if not (_is_list_of(patterns, dict) and _is_list_of(protocol, str)):
-        problems.append(_problem("`[[shape]]` is a table, and `protocol` a list of logger names", "E701", span))
+    tables = (content.get(key, []) for key in ("shape", "container"))
+    if not (all(_is_list_of(each, dict) for each in tables) and _is_list_of(content.get("protocol", []), str)):
+        text = "`[[shape]]` is a table, and so is `[[container]]`; `protocol` is a list of logger names"
+        problems.append(_problem(text, "E701", span))
         return {}
     return content
 

@@ -400,6 +400,19 @@ class PackedRecords(Sequence[MatchedRecord]):
         found._objects = list(map(moved, found._objects))
         return found
 
+    def placed(self, find: Callable[[Numbers], tuple[Numbers, Numbers]]) -> PackedRecords:
+        """The same records where ``find`` says that their offsets are: on which lines, and at which bytes."""
+        columns = self.columns
+        lines, offsets = find(columns.offsets)
+        found = self._with(columns._replace(lines=lines.astype(np.int32), offsets=offsets))
+        places = [match.record.place for match in self._objects]
+        lines, offsets = find(np.array([place.offset for place in places], dtype=np.int64))
+        found._objects = [
+            replace(match, record=replace(match.record, place=LogPosition(place.file, line, offset)))
+            for match, place, line, offset in zip(self._objects, places, lines.tolist(), offsets.tolist(), strict=True)
+        ]
+        return found
+
     def shifted(self, by: int) -> PackedRecords:
         """The same records, as if they had been written ``by`` milliseconds later."""
         columns = self.columns

@@ -233,7 +233,7 @@ def test_lines_of_something_else_are_not_a_log(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text('{"a": 1}\n' * 50)
     reading = read_logs([tmp_path])
     assert (reading.files, reading.records, list(reading.events)) == (0, 0, [])
-    assert kinds_of_notices(reading) == {"not a log": 2}
+    assert kinds_of_notices(reading) == {"not understood": 2}
     assert reading.lines == 100
 
 
@@ -241,7 +241,7 @@ def test_lines_with_times_that_name_no_logger_are_not_a_log(tmp_path: Path) -> N
     (tmp_path / "timeline.txt").write_text("what was done\n" + "2026-11-21 01:45:00,000 killed broker 1\n" * 5)
     reading = read_logs([tmp_path])
     assert (reading.files, reading.kinds) == (0, {})
-    assert [notice.kind for notice in reading.notices] == ["not a log"]
+    assert [notice.kind for notice in reading.notices] == ["not understood"]
 
 
 def test_stock_lines_of_another_program_are_other(tmp_path: Path) -> None:
@@ -316,7 +316,7 @@ def test_what_is_wrong_with_a_file_is_said_and_the_rest_is_read(tmp_path: Path) 
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     reading = read_logs([tmp_path])
-    assert reading.kinds["Resigned"] == 7
+    assert reading.kinds["Resigned"] == 8
     found = {
         (notice.place.file.rpartition("/")[2][0], notice.kind) for notice in reading.notices if notice.place is not None
     }
@@ -329,7 +329,7 @@ def test_what_is_wrong_with_a_file_is_said_and_the_rest_is_read(tmp_path: Path) 
         ("f", "end cut off"),
         ("f", "no logger"),
         ("g", "no such time"),
-        ("h", "binary file"),
+        ("h", "layout"),
         ("i", "no such time"),
     }
 

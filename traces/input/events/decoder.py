@@ -60,7 +60,11 @@ class EventDecoder:
         except (ValueError, RecursionError):
             key = self._names["event"].rpartition(".")[2]
             return line.startswith(b"{") and f'"{key}"'.encode() in line
-        return isinstance(content, dict) and isinstance(self._at["event"](content), str)
+        return isinstance(content, dict) and self.names_event(content)
+
+    def names_event(self, content: Mapping[str, Any]) -> bool:
+        """Whether an object names its event."""
+        return isinstance(self._at["event"](content), str)
 
     def event(self, line: bytes, place: LogPosition) -> JsonEvent:
         """The event of a line. Raises ``NoEventError`` or ``OtherLineError``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from assay.traces.event import LogPosition, Notice
@@ -55,10 +55,14 @@ def read_events(
 
     Other lines are counted by what is wrong with them, with the first position of each kind.
     """
+    lines = ((place, line) for place, line in lines_of(stream, file, tally, limits) if line.strip())
+    return events_in(lines, tally, decoder)
+
+
+def events_in(lines: Iterable[tuple[LogPosition, bytes]], tally: FileCounts, decoder: EventDecoder) -> JsonEvents:
+    """The events on some lines, none of them blank; other lines are counted by what is wrong with them."""
     found, skipped = JsonEvents(), SkippedLines()
-    for place, line in lines_of(stream, file, tally, limits):
-        if not line.strip():
-            continue
+    for place, line in lines:
         tally.records += 1
         since = found.events[-1].record.time if found.events else None
         try:

@@ -49,6 +49,8 @@ HEADERS = tuple(
     for pattern in (
         # Spring Boot: INFO 4711 --- [app] [main] k.s.KafkaServer : message
         rf"{_FIRST}\d{{1,10}} --- (?:\[[^\]\n]{{0,100}}\] )?{_THREAD} {{0,8}}{_LOGGER}{_END}",
+        # LinkedIn's: INFO [KafkaController] [controller-event-thread] [kafka-server] [] message
+        rf"{_FIRST}\[(?P<logger>[A-Za-z_][\w$.]{{0,200}})\] {_THREAD} \[[^\]\n]{{0,100}}\] \[[^\]\n]{{0,100}}\] ",
         # ZooKeeper's own: [myid:1] - INFO  [main:QuorumPeerMain@123] - message
         rf"(?:\[myid:[^\]\n]{{0,20}}\] {{0,4}})?(?:- )?{_FIRST}\[(?P<thread>[^\n]{{0,160}}?):{_LOGGER}\] - ",
         rf"{_FIRST}{_THREAD} {{0,8}}{_LOGGER}{_END}",

@@ -128,7 +128,7 @@ def test_copied_files_of_events_are_read_once(tmp_path: Path) -> None:
 
 def test_json_without_events_is_no_log(tmp_path: Path) -> None:
     reading = read(tmp_path, {"a": 1}, {"b": 2})
-    assert (events(reading), [notice.kind for notice in reading.notices]) == ([], ["not a log"])
+    assert (events(reading), [notice.kind for notice in reading.notices]) == ([], ["not understood"])
 
 
 @pytest.mark.parametrize("value", ["1.5", "NaN", "1e400", "[" * 50 + "]" * 50, '{"a": 1, "a": 2}'])

@@ -109,7 +109,7 @@ def test_prose_about_the_words_is_no_event(tmp_path: Path) -> None:
         tmp_path, "An Error for partition [T,0] to broker 3 means that ephemeral at /controller exists.\n"
     )
     assert not list(reading.events)
-    assert [notice.kind for notice in reading.notices] == ["not a log"]
+    assert [notice.kind for notice in reading.notices] == ["not understood"]
 
 
 def test_a_line_as_printed_stays_as_it_is() -> None:

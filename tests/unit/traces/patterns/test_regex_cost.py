@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from assay.grammar.diagnostics.diagnostic import SpecError
-from assay.traces.input.lines import collector_prefix, line_layout, timestamps
+from assay.traces.input.lines import line_layout, timestamps
 from assay.traces.patterns.catalogue import load_catalogue
+from assay.traces.patterns.container_files import built_in_containers
 from assay.traces.patterns.regex_cost import EXPONENTIAL, bounded, degree
 
 
@@ -74,7 +75,7 @@ def test_a_pattern_whose_time_grows_with_the_square_is_not_tried_on_long_message
 def test_the_patterns_of_headers_and_prefixes_are_linear() -> None:
     for header in line_layout.HEADERS:
         assert degree(header, to_the_end=False) == 1
-    found = [each.pattern for each in collector_prefix.PREFIXES]
+    found = [each.pattern for each in built_in_containers().entries if each.pattern is not None]
     as_text = [re.compile(each.pattern.decode()) for each in found]
     assert all(degree(each, to_the_end=False) == 1 for each in as_text)
     start = re.compile(line_layout.START.pattern.decode())

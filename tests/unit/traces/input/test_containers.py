@@ -1,0 +1,178 @@
+"""Each container of the catalogue is recognised by its example, and what the example holds is found in it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.traces.event import LogPosition
+from assay.traces.input.containers.command_output import stated
+from assay.traces.input.containers.detect import ContainerDetector
+from assay.traces.input.containers.moments import timestamp
+from assay.traces.input.containers.parts import LineOrigin, PartLines
+from assay.traces.input.containers.unwrapper import Unwrapper
+from assay.traces.input.events.decoder import EventDecoder
+from assay.traces.input.lines.record_scanner import FileCounts, ScanLimits
+from assay.traces.log_reader import LogReading, read_logs
+from assay.traces.patterns.catalogue import load_catalogue
+from assay.traces.patterns.container import Container, ContainerForm
+from assay.traces.patterns.container_files import built_in_containers
+from assay.traces.store.record_block import RawRecord, RecordBlock
+
+ENTRIES = built_in_containers().entries
+LINE = "[2022-02-03 10:00:00,100] INFO [KafkaServer id=4] started (kafka.server.KafkaServer)"
+OTHER = "[2022-02-03 10:00:01,100] INFO [KafkaServer id=5] started (kafka.server.KafkaServer)"
+
+
+def unwrapped(data: bytes) -> tuple[tuple[str, ...], list[tuple[LineOrigin, bytes]]]:
+    """The names of the containers around the lines of a file, and its records, each with whose it is."""
+    detector = ContainerDetector(built_in_containers(), EventDecoder().names_event)
+    wrapping = detector.find(data)
+    assert wrapping is not None
+    found: list[tuple[LineOrigin, bytes]] = []
+    limits, counts = ScanLimits(), FileCounts()
+
+    def new_part(origin: LineOrigin) -> PartLines:
+        def take(records: list[RawRecord | RecordBlock]) -> None:
+            for record in records:
+                whole = (
+                    [record] if isinstance(record, RawRecord) else [record.raw(at) for at in range(len(record.bodies))]
+                )
+                found.extend((origin, b"[" + each.stamp + b"] " + each.level + b" " + each.text) for each in whole)
+
+        return PartLines("file", counts, limits, take, wrapping.wrap)
+
+    def take_event(origin: LineOrigin, place: LogPosition, text: bytes) -> None:
+        raise AssertionError(text)
+
+    Unwrapper(detector, wrapping, "file", counts, limits, new_part, take_event).read(io.BytesIO(data))
+    return wrapping.names, found
+
+
+@pytest.mark.parametrize(
+    "entry", [each for each in ENTRIES if each.form is not ContainerForm.OUTPUT], ids=lambda each: each.name
+)
+def test_an_example_is_recognised_and_its_line_is_found(entry: Container) -> None:
+    names, found = unwrapped(entry.example.encode() + b"\n")
+    origin, text = found[0]
+    assert names[0] == entry.name
+    assert text.rstrip().decode() in {entry.holds.get("text", LINE), LINE}
+    parts = {"node": origin.who, "role": origin.role, "run": origin.run, "path": origin.path}
+    assert {name: parts[name] for name in entry.holds if name in parts} == {
+        name: value for name, value in entry.holds.items() if name in parts
+    }
+
+
+@pytest.mark.parametrize(
+    "entry", [each for each in ENTRIES if each.form is ContainerForm.OUTPUT], ids=lambda each: each.name
+)
+def test_the_output_of_a_command_is_named_and_what_it_states_is_told(entry: Container) -> None:
+    data = entry.example.encode()
+    found = ContainerDetector(built_in_containers(), EventDecoder().names_event).output(data)
+    assert found is not None
+    assert found.name == entry.name
+    assert entry.holds.get("text", "") in stated(found, data)
+
+
+def read(folder: Path, text: str | bytes, name: str = "given.txt") -> LogReading:
+    (folder / name).write_bytes(text.encode() if isinstance(text, str) else text)
+    return read_logs([folder])
+
+
+@pytest.mark.parametrize("width", [50, 60, 72])
+def test_lines_wrapped_at_a_column_are_joined(width: int, tmp_path: Path) -> None:
+    lines = [LINE, OTHER] * 3
+    pieces = [line[at : at + width] for line in lines for at in range(0, len(line), width)]
+    reading = read(tmp_path, "\n".join(pieces) + "\n")
+    assert reading.kinds == {"BrokerStarted": 6}
+    places = sorted(event.record.place.line for event in reading.events)
+    assert places[0] == 1
+    assert places[1] == 1 + -(-len(LINE) // width)
+
+
+def test_lines_wrapped_between_words_are_joined(tmp_path: Path) -> None:
+    text = ""
+    for line in [LINE, OTHER] * 3:
+        row = ""
+        for word in line.split(" "):
+            if row and len(row) + 1 + len(word) > 60:
+                text, row = f"{text}{row}\n", word
+            else:
+                row = f"{row} {word}" if row else word
+        text += row + "\n"
+    assert read(tmp_path, text).kinds == {"BrokerStarted": 6}
+
+
+def test_whole_lines_with_a_stack_trace_are_not_taken_for_wrapped_ones() -> None:
+    trace = "java.io.IOException: No space left on device\n\tat java.io.File.write(File.java:1)\n" * 3
+    assert (
+        ContainerDetector(built_in_containers(), EventDecoder().names_event).find(
+            f"{LINE}\n{trace}{OTHER}\n{trace}".encode()
+        )
+        is None
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+def test_text_of_windows_is_read(encoding: str, tmp_path: Path) -> None:
+    reading = read(tmp_path, f"{LINE}\r\n{OTHER}\r\n".encode(encoding))
+    assert reading.kinds == {"BrokerStarted": 2}
+
+
+def test_a_document_that_is_cut_gives_what_is_whole_and_says_so(tmp_path: Path) -> None:
+    items = ",\n".join(f'{{"message": "{line}", "podName": "p", "containerName": "c"}}' for line in [LINE, OTHER])
+    reading = read(tmp_path, f"[{items}, {{"[:-20])
+    assert reading.kinds == {"BrokerStarted": 1}
+    assert "end cut off" in {notice.kind for notice in reading.notices}
+
+
+def test_what_is_in_no_known_form_is_told_with_its_first_lines(tmp_path: Path) -> None:
+    (notice,) = read(tmp_path, "first words\nsecond words\n" * 9).notices
+    assert notice.kind == "not understood"
+    assert "`first words` / `second words`" in notice.text
+
+
+def test_a_container_of_a_user_is_tried_first(tmp_path: Path) -> None:
+    more = tmp_path / "mine.toml"
+    more.write_text(
+        "[[container]]\nname = 'mine'\nform = 'object'\nkeys = ['payload.text', 'pod']\nmessage = ['payload.text']\n"
+        "node = ['pod']\nexample = 'x'\n"
+    )
+    assert load_catalogue([more]).containers.of(ContainerForm.OBJECT)[0].name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("table", "say"),
+    [
+        ("name = 'a'\nform = 'prefix'\nexample = 'x'\n", "have a `pattern`"),
+        ("name = 'a'\nform = 'cage'\nexample = 'x'\n", "`form` is one of"),
+        ("name = 'a'\nform = 'object'\nexample = 'x'\nkey = 'a'\n", "no key `key`"),
+        ("name = 'a'\nform = 'prefix'\nexample = 'x'\npattern = '(a'\n", "no regular expression"),
+        ("name = 'a'\nform = 'prefix'\nexample = 'x'\npattern = '(a+)+b'\n", "grows faster"),
+    ],
+)
+def test_a_container_that_cannot_be_used_is_reported(table: str, say: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(f"[[container]]\n{table}")
+    with pytest.raises(SpecError) as caught:
+        load_catalogue([tmp_path / "mine.toml"])
+    assert any(say in each.message for each in caught.value.diagnostics)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("2022-02-03T10:00:00.100Z", "2022-02-03T11:00:00.100+01:00", "2022-02-03 10:00:00,100", 1643882400100),
+        *(1643882400.1, "1643882400100000000", "Feb 3, 2022 @ 10:00:00.100"),
+        {"epochSecond": 1643882400, "nanoOfSecond": 100_000_000},
+    ],
+)
+def test_a_time_of_any_form_is_a_moment_in_utc(value: object) -> None:
+    assert timestamp(value).replace(" ", "T") == "2022-02-03T10:00:00.100"
+
+
+@pytest.mark.parametrize("value", ["", "yesterday", True, None, -1, 1e30, {"second": 1}])
+def test_what_names_no_moment_is_no_time(value: object) -> None:
+    assert timestamp(value) == ""

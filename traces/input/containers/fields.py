@@ -1,0 +1,226 @@
+"""The parts of an object around a log line: which of its keys is the message, the time, the level, and whose line it is.
+
+Objects with equal keys are read by one plan, so that the keys are looked for once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from assay.traces.input.containers.moments import timestamp
+from assay.traces.input.lines.line_layout import HEADER_LIMIT, LEVEL_FIRST, START
+from assay.traces.input.lines.timestamps import DATED
+from assay.traces.patterns.container import ORIGIN, Container, ContainerForm, Containers
+
+_LEVEL = re.compile(r"TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL")
+_LOGGER = re.compile(r"[A-Za-z_][\w$.-]{0,250}")
+_MOST_PLANS = 4096
+
+Origin = tuple[str, str, str, str]
+"""Whose line it is, in the order of ``ORIGIN``; a part is empty if it is not known."""
+
+NOBODY: Origin = ("", "", "", "")
+
+Path = tuple[str, ...]
+
+
+class OpenedObject(NamedTuple):
+    """The log line in an object: its text with its own line feeds, when it was collected (as the object says it), and
+    whose it is.
+
+    A text without a line feed at its end continues in the next object.
+    """
+
+    text: str
+    time: object
+    origin: Origin
+    container: Container
+
+
+class _Plan:
+    """Where objects with these keys have their parts."""
+
+    __slots__ = ("container", "inner", "level", "logger", "message", "origin", "stack", "thread", "time")
+
+    def __init__(self, container: Container, inner: Path, paths: Mapping[str, tuple[Path, ...]]) -> None:
+        self.container, self.inner = container, inner
+        self.message, self.time, self.level = paths["message"], paths["time"], paths["level"]
+        self.logger, self.thread, self.stack = paths["logger"], paths["thread"], paths["stack"]
+        origin = tuple(paths[part] for part in ORIGIN)
+        self.origin = origin if any(origin) else ()
+
+
+class ObjectReader:
+    """Opens objects: those of JSON lines, of documents, and rows of tables."""
+
+    def __init__(self, containers: Containers) -> None:
+        self._containers = containers
+        self._objects = containers.of(ContainerForm.OBJECT)
+        self._plans: dict[tuple[object, ...], _Plan] = {}
+        self._levels = containers.levels
+
+    def open(self, content: dict[str, Any], table: Container | None = None) -> OpenedObject | None:
+        """The log line in an object, perhaps a row of a table; None if it holds none.
+
+        An object with a message that is no record, and without time, level and origin, may be anything.
+        """
+        key = (*content, *map(type, content.values()))
+        plan = self._plans.get(key)
+        if plan is None or (table is not None and plan.container is not table):
+            plan = self._plan(content, table)
+            if len(self._plans) < _MOST_PLANS:
+                self._plans[key] = plan
+        for step in plan.inner:
+            content = content.get(step, {})
+            if type(content) is not dict:
+                return None
+        message = _value(content, plan.message)
+        if type(message) is not str:
+            return None
+        origin = self._origin(content, plan) if plan.origin else NOBODY
+        time = _value(content, plan.time)
+        alone = time is None and origin == NOBODY and table is None
+        if alone and _value(content, plan.level) is None and not _begins_record(message):
+            return None
+        if plan.logger:
+            message = self._record(content, plan, message, timestamp(time))
+        elif message[-1:] != "\n" and not plan.container.only:
+            message += "\n"
+        return OpenedObject(message, time, origin, plan.container)
+
+    @staticmethod
+    def _origin(content: dict[str, Any], plan: _Plan) -> Origin:
+        node, role, run, path = plan.origin
+        return (
+            _text(_value(content, node)) if node else "",
+            _text(_value(content, role)) if role else "",
+            _text(_value(content, run)) if run else "",
+            _text(_value(content, path)) if path else "",
+        )
+
+    def _record(self, content: dict[str, Any], plan: _Plan, message: str, stamp: str) -> str:
+        """The record in Kafka's own layout, if the object has all of its parts; otherwise the message as it is."""
+        level = _text(_value(content, plan.level)).upper()
+        level = self._levels.get(level, level)
+        logger = _value(content, plan.logger)
+        if not (isinstance(logger, str) and _LOGGER.fullmatch(logger) and _LEVEL.fullmatch(level)):
+            return message if message.endswith("\n") else message + "\n"
+        begin = f"[{stamp}] {level}" if stamp else level
+        thread, stack = _value(content, plan.thread), _value(content, plan.stack)
+        last = f" [{thread}]" if isinstance(thread, str) and "]" not in thread and "\n" not in message else ""
+        below = f"{stack.rstrip()}\n" if isinstance(stack, str) and stack.strip() else ""
+        return f"{begin} {message} ({logger}){last}\n{below}"
+
+    def _plan(self, content: Mapping[str, Any], table: Container | None) -> _Plan:
+        container = table or next(each for each in self._objects if _fits(each, content))
+        inner = tuple(container.inside.split(".")) if container.inside else ()
+        for step in inner:
+            content = content[step] if isinstance(content.get(step), Mapping) else {}
+        own, general = container.parts, self._containers.parts
+        paths = {
+            part: tuple(path for key in own.get(part, keys) for path in _paths(content, key))
+            for part, keys in general.items()
+        }
+        return _Plan(container, inner, paths)
+
+
+def _fits(container: Container, content: Mapping[str, Any]) -> bool:
+    """Whether an object has the keys of a container, and no others if these are all that it may have."""
+    if container.only and not content.keys() <= {*container.keys, *container.also}:
+        return False
+    return all(_has(content, key) for key in container.keys)
+
+
+def _has(content: Mapping[str, Any], key: str) -> bool:
+    if key in content:
+        return True
+    value: Any = content
+    for step in key.split("."):
+        if not isinstance(value, Mapping) or step not in value:
+            return False
+        value = value[step]
+    return True
+
+
+def _paths(content: Mapping[str, Any], key: str) -> Iterator[Path]:
+    """Where an object may have the value of a key: as it is, or with its dots as steps into objects."""
+    if key in content:
+        yield (key,)
+    if "." in key and type(content.get(key.partition(".")[0])) in {dict, list}:
+        yield tuple(key.split("."))
+
+
+def _value(content: dict[str, Any], paths: tuple[Path, ...]) -> Any:
+    """The first value that is no object and not empty; a list of one value counts as it, and a time may have several
+    parts.
+    """
+    for path in paths:
+        value: Any = content
+        for step in path:
+            value = value.get(step) if type(value) is dict else _of_list(value, step)
+        if type(value) is str:
+            if value:
+                return value
+            continue
+        if type(value) is list and len(value) == 1:
+            value = value[0]
+        if value is None or (type(value) is dict and "epochSecond" not in value):
+            continue
+        return value
+    return None
+
+
+def _of_list(value: object, name: str) -> str | None:
+    """The value of a name in a list of ``name:value``."""
+    if not isinstance(value, list):
+        return None
+    begin = f"{name}:"
+    return next((each[len(begin) :] for each in value if isinstance(each, str) and each.startswith(begin)), None)
+
+
+def _begins_record(message: str) -> bool:
+    return START.match(b"\n" + message[:HEADER_LIMIT].encode("utf-8", "replace")) is not None
+
+
+def _text(value: object) -> str:
+    return value if type(value) is str else str(value) if type(value) is int else ""
+
+
+_UNDATED = re.compile(rb"\[?(?:\d\d[-/]\d\d |[A-Z][a-z]{2} [ \d]\d )?\d\d:\d\d:\d\d(?:[,.]\d{1,9})?\]?")
+_DATED = re.compile(rb"\[?(?:" + DATED + rb")")
+
+
+def stamped(text: bytes, time: object) -> bytes:
+    """A line to which its container gives a time, as bytes or as a value of an object.
+
+    If the line begins a record and has no timestamp of its own, or one without a date, it takes that of the container.
+    """
+    if _DATED.match(text) is not None:
+        return text
+    stamp = time if isinstance(time, bytes) else timestamp(time).encode()
+    if not stamp:
+        return text
+    if LEVEL_FIRST.match(text) is not None:
+        return b"[" + stamp + b"] " + text
+    found = _UNDATED.match(text)
+    if found is not None and START.match(b"\n" + text) is not None:
+        return b"[" + stamp + b"]" + text[found.end() :]
+    return text
+
+
+def parsed(text: bytes) -> dict[str, Any] | None:
+    """A JSON object; None if the text is none."""
+    try:
+        content = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        # Half a surrogate pair, NaN: what only the standard library takes.
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+    return content if type(content) is dict else None

@@ -1,0 +1,104 @@
+"""Tables of log lines: CSV with a head line, and entries of fields, as ``journalctl -o export`` writes them."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from assay.traces.patterns.container import Container
+
+_DELIMITERS = ",;\t|"
+_LONGEST_FIELD = 1 << 24
+
+
+class TableRow(NamedTuple):
+    """A row by the names of its columns, with the line and the byte where it begins."""
+
+    line: int
+    offset: int
+    cells: dict[str, str]
+
+
+class _CountedLines:
+    """The lines of a text for the reader of CSV; ``offset`` is where the next begins."""
+
+    def __init__(self, lines: Iterator[bytes]) -> None:
+        self._lines = lines
+        self.offset = 0
+
+    def __iter__(self) -> _CountedLines:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.offset += len(line)
+        return line.decode("utf-8", "surrogateescape").replace("\0", "")
+
+
+def head_of(line: bytes) -> tuple[str, tuple[str, ...]] | None:
+    """The delimiter and the columns of a head line; None if it is none: a name is short, and there are two at least."""
+    text = line.decode("utf-8", "replace").lstrip("\ufeff").strip()
+    delimiter = max(_DELIMITERS, key=text.count)
+    if len(text) > 1 << 14 or delimiter not in text:
+        return None
+    columns = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter), []))
+    if len(columns) < 2 or not all(0 < len(name) < 200 for name in columns) or len(set(columns)) < len(columns):
+        return None
+    return delimiter, columns
+
+
+def rows_of(lines: Iterator[bytes], delimiter: str, columns: tuple[str, ...]) -> Iterator[TableRow]:
+    """The rows of a table whose head was not read yet. A row that is cut short has the cells that it has."""
+    csv.field_size_limit(min(_LONGEST_FIELD, sys.maxsize))
+    counted = _CountedLines(lines)
+    reader = csv.reader(counted, delimiter=delimiter)
+    line, offset, is_head = 1, 0, True
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            line, offset = reader.line_num + 1, counted.offset
+            continue
+        if cells and not is_head and tuple(cells) != columns:
+            yield TableRow(line, offset, dict(zip(columns, cells, strict=False)))
+        is_head = False
+        line, offset = reader.line_num + 1, counted.offset
+
+
+def entries_of(data: Iterator[bytes], container: Container) -> Iterator[TableRow]:
+    """The entries of fields. A field of several lines has its name alone, then its length in eight bytes, then its
+    value.
+    """
+    cells: dict[str, str] = {}
+    begin, at = (1, 0), (1, 0)
+    while (line := next(data, None)) is not None:
+        at = (at[0] + 1, at[1] + len(line))
+        text = line.rstrip(b"\r\n")
+        name, equals, value = text.partition(b"=")
+        if not text:
+            if container.keys[0] in cells:
+                yield TableRow(*begin, cells)
+            cells, begin = {}, at
+        elif equals:
+            cells[name.decode("utf-8", "replace")] = value.decode("utf-8", "surrogateescape")
+        else:
+            value, read, feeds = _binary(data)
+            cells[name.decode("utf-8", "replace")] = value.decode("utf-8", "surrogateescape")
+            at = (at[0] + feeds, at[1] + read)
+    if container.keys[0] in cells:
+        yield TableRow(*begin, cells)
+
+
+def _binary(data: Iterator[bytes]) -> tuple[bytes, int, int]:
+    """A value behind its length, how many bytes were read, and how many lines."""
+    read, feeds = b"", 0
+    while len(read) < 8 or len(read) < 9 + int.from_bytes(read[:8], "little"):
+        line = next(data, None)
+        if line is None or len(read) > _LONGEST_FIELD:
+            break
+        read, feeds = read + line, feeds + 1
+    return read[8 : 8 + int.from_bytes(read[:8], "little")], len(read), feeds

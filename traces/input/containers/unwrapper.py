@@ -1,0 +1,311 @@
+"""Take log lines out of their containers: each goes to the part of the file that its container names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from assay.traces.event import LogPosition, Notice
+from assay.traces.input.containers.detect import ContainerDetector, Wrapping
+from assay.traces.input.containers.documents import items_of
+from assay.traces.input.containers.fields import NOBODY, Origin, parsed, stamped
+from assay.traces.input.containers.parts import LineOrigin, PartLines
+from assay.traces.input.containers.tables import entries_of, rows_of
+from assay.traces.input.lines.line_layout import without_colours
+from assay.traces.input.lines.record_scanner import BOM, ByteStream, FileCounts, ScanLimits
+from assay.traces.patterns.container import Container, ContainerForm
+
+_MAX_NESTING = 3
+"""How deep JSON objects may be nested in one another's messages."""
+
+_LARGEST_DOCUMENT = 1 << 29
+"""A JSON document is held in memory; of a larger one only the beginning is read."""
+
+_WAITING = 1 << 20
+_LABEL = re.compile(r'\b(?:pod|instance|hostname|host|node_name|container)="([\w.:-]{1,100})"')
+
+
+class Unwrapper:
+    """Reads one file; ``new_part`` makes what takes the lines of a part, ``take_event`` takes an event."""
+
+    def __init__(
+        self,
+        detector: ContainerDetector,
+        wrapping: Wrapping,
+        file: str,
+        tally: FileCounts,
+        limits: ScanLimits,
+        new_part: Callable[[LineOrigin], PartLines],
+        take_event: Callable[[LineOrigin, LogPosition, bytes], None],
+    ) -> None:
+        self._wrapping, self._objects, self._noise = wrapping, detector.objects, detector.containers.noise
+        self._is_event = detector.is_event
+        self._file, self._tally, self._limits = file, tally, limits
+        self._new_part, self._take_event = new_part, take_event
+        self._parts: dict[Origin, PartLines] = {}
+        self._origins: dict[Origin, LineOrigin] = {}
+        self._incomplete: dict[Origin, tuple[bytes, int, int]] = {}
+        """Beginnings of lines that a collector cut, with their places."""
+        frame = wrapping.frame
+        self._table = frame if frame is not None and (frame.form is ContainerForm.TABLE or frame.parts) else None
+        self._waiting = 0
+        self._without: list[LogPosition] = []
+        self._left_out: list[LogPosition] = []
+        self._too_long: list[tuple[LogPosition, int]] = []
+
+    def read(self, stream: ByteStream) -> None:
+        """Read a stream to its end."""
+        frame = self._wrapping.frame
+        if frame is None:
+            self._read_lines(stream)
+        elif frame.form is ContainerForm.DOCUMENT:
+            self._read_document(stream, frame)
+        else:
+            self._read_table(stream, frame)
+        for origin, (text, number, offset) in self._incomplete.items():
+            self._give(text, number, offset, origin, None)
+        for part in self._parts.values():
+            part.flush(last=True)
+        self._report()
+
+    # ------------------------------------------------------------------------------------------------- frames
+
+    def _read_lines(self, stream: ByteStream) -> None:
+        layers, take = self._wrapping.layers, self._take
+        for number, offset, line in self._lines(stream):
+            if b"\x1b" in line:
+                take(without_colours(line), number, offset, layers, NOBODY, None)
+            else:
+                take(line, number, offset, layers, NOBODY, None)
+            if self._waiting > _WAITING:
+                self._flush()
+
+    def _read_document(self, stream: ByteStream, container: Container) -> None:
+        data = self._whole(stream)
+        items, walk = items_of(container, data)
+        layers, number, counted = self._wrapping.layers, 1, 0
+        for offset, content in items:
+            number += data.count(b"\n", counted, offset)
+            counted = offset
+            if isinstance(content, bytes):
+                self._take(content + b"\n", number, offset, (None, *layers), NOBODY, None)
+            else:
+                self._take_object(content, number, offset, layers, NOBODY, None)
+            if self._waiting > _WAITING:
+                self._flush()
+        if walk.cut:
+            place = LogPosition(self._file, self._tally.lines, len(data))
+            self._tally.notices.append(Notice("end cut off", place, "the JSON document is not complete"))
+
+    def _whole(self, stream: ByteStream) -> bytes:
+        """A document as a whole, without a mark of its encoding, which becomes blanks so that places stay."""
+        blocks: list[bytes] = []
+        while self._tally.bytes < _LARGEST_DOCUMENT and (block := stream.read(self._limits.block)):
+            blocks.append(block)
+            self._tally.bytes += len(block)
+        data = b"".join(blocks)
+        if stream.read(1):
+            text = f"a JSON document of more than {_LARGEST_DOCUMENT >> 20} MB; only its beginning was read"
+            self._tally.notices.append(Notice("record too long", LogPosition(self._file, 1, 0), text))
+        self._tally.lines = data.count(b"\n") + (not data.endswith(b"\n"))
+        return b" " * len(BOM) + data[len(BOM) :] if data.startswith(BOM) else data
+
+    def _read_table(self, stream: ByteStream, table: Container) -> None:
+        lines = (line for _, _, line in self._lines(stream))
+        if table.fields:
+            rows = entries_of(lines, table)
+        else:
+            rows = rows_of(lines, self._wrapping.delimiter, self._wrapping.columns)
+        for number, offset, cells in rows:
+            self._take_object(cells, number, offset, self._wrapping.layers, NOBODY, None)
+            if self._waiting > _WAITING:
+                self._flush()
+
+    def _lines(self, stream: ByteStream) -> Iterator[tuple[int, int, bytes]]:
+        """The lines with their numbers and places; of one that is too long only the beginning."""
+        rest, number, offset = b"", 0, 0
+        while block := stream.read(self._limits.block):
+            self._tally.bytes += len(block)
+            if not offset and not rest and block.startswith(BOM):
+                block, offset = block[len(BOM) :], len(BOM)
+            *lines, rest = (rest + block).split(b"\n")
+            for line in lines:
+                number += 1
+                yield number, offset, line + b"\n"
+                offset += len(line) + 1
+            while len(rest) > self._limits.record:
+                number += 1
+                size, after = self._skip(stream, len(rest))
+                self._too_long.append((LogPosition(self._file, number, offset), size))
+                yield number, offset, rest[: self._limits.kept] + b"\n"
+                offset, rest = offset + size, after
+        if rest:
+            number += 1
+            yield number, offset, rest
+        self._tally.lines = number
+
+    def _skip(self, stream: ByteStream, size: int) -> tuple[int, bytes]:
+        """Skip the rest of a line: its size with the line feed, and what was read behind it."""
+        while block := stream.read(self._limits.block):
+            self._tally.bytes += len(block)
+            at = block.find(b"\n")
+            if at >= 0:
+                return size + at + 1, block[at + 1 :]
+            size += len(block)
+        return size, b""
+
+    # ------------------------------------------------------------------------------------------------- layers
+
+    def _take(
+        self,
+        text: bytes,
+        number: int,
+        offset: int,
+        layers: tuple[Container | None, ...],
+        origin: Origin,
+        time: object,
+    ) -> None:
+        """Take the layers off a line, and give it to its part."""
+        for depth, layer in enumerate(layers):
+            if layer is None:
+                content = parsed(text) if text.startswith(b"{") else None
+                if content is None:
+                    continue
+                if self._is_event(content):
+                    self._take_event(self._origin(origin), LogPosition(self._file, number, offset), text)
+                    return
+                if self._take_object(content, number, offset, layers[depth + 1 :], origin, time):
+                    return
+                continue
+            found = layer.pattern.match(text) if layer.pattern is not None else None
+            if found is None:
+                if text.strip() and not any(each.match(text) for each in self._noise):
+                    self._without.append(LogPosition(self._file, number, offset))
+                break
+            text = text[found.end() :]
+            group = found.groupdict()
+            if group:
+                origin, time = _with_groups(group, origin, time)
+                if group.get("number"):
+                    self._count(origin, int(group["number"]), LogPosition(self._file, number, offset))
+                if self._incomplete or group.get("partial"):
+                    whole = self._completed(text, number, offset, origin, cut=bool(group.get("partial")))
+                    if whole is None:
+                        return
+                    text, number, offset = whole
+        self._give(text, number, offset, origin, time)
+
+    def _take_object(
+        self,
+        content: dict[str, Any],
+        number: int,
+        offset: int,
+        layers: tuple[Container | None, ...],
+        origin: Origin,
+        time: object,
+    ) -> bool:
+        """Take the line out of an object, and out of objects in its message; False if there is none."""
+        text = b""
+        for depth in range(_MAX_NESTING):
+            opened = self._objects.open(content, None if depth else self._table)
+            if opened is None:
+                break
+            if opened.origin != NOBODY:
+                origin = opened.origin if origin == NOBODY else _inner(opened.origin, origin)
+            time = time if opened.time is None else opened.time
+            text = opened.text.encode("utf-8", "surrogateescape" if self._table is not None else "replace")
+            if self._incomplete or not text.endswith(b"\n"):
+                whole = self._completed(text, number, offset, origin, cut=not text.endswith(b"\n"))
+                if whole is None:
+                    return True
+                text, number, offset = whole
+            inner = parsed(text) if text.startswith(b"{") else None
+            if inner is None:
+                break
+            if self._is_event(inner):
+                self._take_event(self._origin(origin), LogPosition(self._file, number, offset), text)
+                return True
+            content = inner
+        if not text:
+            return False
+        if b"\x1b" in text:
+            text = without_colours(text)
+        if layers:
+            self._take(text, number, offset, layers, origin, time)
+        else:
+            self._give(text, number, offset, origin, time)
+        return True
+
+    def _completed(
+        self, text: bytes, number: int, offset: int, origin: Origin, *, cut: bool
+    ) -> tuple[bytes, int, int] | None:
+        """A line with its beginning, which came before, and the place of that; None while it goes on."""
+        if origin in self._incomplete:
+            before, number, offset = self._incomplete.pop(origin)
+            text = before + text
+        if cut and len(text) <= self._limits.record:
+            self._incomplete[origin] = text.removesuffix(b"\n"), number, offset
+            return None
+        return text, number, offset
+
+    # -------------------------------------------------------------------------------------------------- parts
+
+    def _give(self, text: bytes, number: int, offset: int, origin: Origin, time: object) -> None:
+        part = self._parts.get(origin)
+        if part is None:
+            part = self._parts[origin] = self._new_part(self._origin(origin))
+        part.take(stamped(text, time) if time else text, number, offset)
+        self._waiting += len(text)
+
+    def _origin(self, origin: Origin) -> LineOrigin:
+        found = self._origins.get(origin)
+        if found is None:
+            found = self._origins[origin] = LineOrigin(*origin)
+        return found
+
+    def _flush(self) -> None:
+        for part in self._parts.values():
+            if part.waiting:
+                part.flush(last=False)
+        self._waiting = 0
+
+    def _count(self, origin: Origin, number: int, place: LogPosition) -> None:
+        """Detect lines that were left out when these lines were taken from their file."""
+        part = self._parts.get(origin)
+        if part is None:
+            part = self._parts[origin] = self._new_part(self._origin(origin))
+        if number != part.number + 1:
+            self._left_out.append(place)
+        part.number = number
+
+    def _report(self) -> None:
+        notices = self._tally.notices
+        if self._without:
+            text = (
+                f"{len(self._without):,} lines lack the prefix that the others have; they were read as lines of nobody"
+            )
+            notices.append(Notice("no prefix", self._without[0], text))
+        if self._left_out:
+            text = f"at {len(self._left_out):,} places, the numbers of lines jump: lines of the original file were left out"
+            notices.append(Notice("lines left out", self._left_out[0], text))
+        for place, size in self._too_long:
+            text = f"a line of {size:,} bytes; only its first {self._limits.kept:,} were read"
+            notices.append(Notice("record too long", place, text))
+
+
+def _with_groups(group: Mapping[str, bytes | None], origin: Origin, time: object) -> tuple[Origin, object]:
+    """What a prefix adds to the origin of a line, and its time."""
+    node, role, run, path = (
+        (value.decode("utf-8", "replace") if (value := group.get(name)) else before)
+        for name, before in zip(("node", "role", "run", "path"), origin, strict=True)
+    )
+    labels = group.get("labels")
+    if labels and (found := _LABEL.search(labels.decode("utf-8", "replace"))) is not None:
+        node = found[1]
+    return (node, role, run, path), group.get("time") or time
+
+
+def _inner(inner: Origin, outer: Origin) -> Origin:
+    """The origin that an object names, completed by that around it."""
+    return tuple(own or before for own, before in zip(inner, outer, strict=True))  # type: ignore[return-value]

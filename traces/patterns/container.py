@@ -1,0 +1,83 @@
+"""What log lines come wrapped in: what a container is called, how it is recognised, and where it has each part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class ContainerForm(Enum):
+    """How a container carries lines (``form`` in the files)."""
+
+    PREFIX = "prefix"
+    """Before each line."""
+    OBJECT = "object"
+    """A JSON object around each line."""
+    DOCUMENT = "document"
+    """JSON that holds many lines."""
+    TABLE = "table"
+    """CSV with a head line, or entries of fields."""
+    OUTPUT = "output"
+    """No log: what a command prints."""
+
+
+ORIGIN = ("node", "role", "run", "path")
+"""The parts that say whose line it is: host, pod or container; what runs there; process number; file."""
+
+PARTS = frozenset({"message", "time", "level", "logger", "thread", "stack", "stream", "sequence", *ORIGIN})
+"""All parts that an object or a table may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """What an output states: the lines that match, and the text that is told about each."""
+
+    pattern: re.Pattern[str]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """One entry of the files in ``patterns/containers/``, which say what each key means."""
+
+    name: str
+    form: ContainerForm
+    example: str
+    holds: Mapping[str, str]
+    pattern: re.Pattern[bytes] | None = None
+    keys: tuple[str, ...] = ()
+    also: frozenset[str] = frozenset()
+    only: bool = False
+    inside: str = ""
+    items: str = ""
+    columns: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
+    beside: Mapping[str, str] = field(default_factory=dict)
+    fields: bool = False
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    states: tuple[StatedFact, ...] = ()
+
+    @property
+    def timed(self) -> bool:
+        """Whether a prefix has a time."""
+        return self.pattern is not None and "time" in self.pattern.groupindex
+
+
+@dataclass(frozen=True, slots=True)
+class Containers:
+    """All containers, in the order in which they are tried.
+
+    ``parts`` are the keys of each part of an object, for containers that do not name them; ``levels`` the names of
+    numeric levels; ``noise`` describes lines that collectors write about themselves.
+    """
+
+    entries: tuple[Container, ...] = ()
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    levels: Mapping[str, str] = field(default_factory=dict)
+    noise: tuple[re.Pattern[bytes], ...] = ()
+
+    def of(self, form: ContainerForm) -> tuple[Container, ...]:
+        """Those of one form."""
+        return tuple(each for each in self.entries if each.form is form)

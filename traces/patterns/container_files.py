@@ -1,0 +1,134 @@
+"""Read containers from TOML: the built-in files of ``patterns/containers/``, and ``[[container]]`` tables of a user's
+pattern files, which are tried before them.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from assay.traces.patterns.container import PARTS, Container, ContainerForm, Containers, StatedFact
+from assay.traces.patterns.regex_cost import degree
+
+BUILT_IN = ("prefixes.toml", "objects.toml", "documents.toml", "tables.toml", "outputs.toml")
+"""The files that come with the product."""
+
+_MACROS = {
+    "<rfc3339>": r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| UTC|[+-]\d\d:?\d\d)",
+    "<syslog>": r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,9})?",
+}
+_TEXTS = ("name", "form", "example", "pattern", "inside", "items")
+_LISTS = frozenset({"keys", "also", "columns", "pairs", *PARTS})
+_FLAGS = ("only", "fields")
+_TABLES = ("holds", "beside")
+_KEYS = frozenset({*_TEXTS, *_LISTS, *_FLAGS, *_TABLES, "states"})
+_WITH_PATTERN = (ContainerForm.PREFIX, ContainerForm.OUTPUT)
+
+
+def containers_of(contents: Iterable[tuple[str, Mapping[str, Any]]], problems: list[str]) -> Containers:
+    """The containers of parsed files, each with its name; what is wrong with a table goes to ``problems``."""
+    entries: list[Container] = []
+    parts: dict[str, tuple[str, ...]] = {}
+    levels: dict[str, str] = {}
+    noise: list[re.Pattern[bytes]] = []
+    for file, content in contents:
+        for number, table in enumerate(content.get("container", ()), 1):
+            wrong = _mistakes(table)
+            problems += [f"container {number} of {file}: {text}" for text in wrong]
+            if not wrong:
+                entries.append(_container(table))
+        for part, keys in content.get("parts", {}).items():
+            parts[part] = (*parts.get(part, ()), *keys)
+        levels |= content.get("levels", {})
+        noise += [re.compile(text.encode()) for text in content.get("noise", ())]
+    return Containers(tuple(entries), parts, levels, tuple(noise))
+
+
+@cache
+def built_in_containers() -> Containers:
+    """The containers that come with the product."""
+    found, problems = load_containers(())
+    if problems:
+        raise ValueError("\n".join(problems))
+    return found
+
+
+def load_containers(more: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[Containers, list[str]]:
+    """The containers of further files, which are tried first, and of those that come with the product; and mistakes."""
+    folder = files("assay.traces.patterns.containers")
+    own = [(name, tomllib.loads((folder / name).read_text(encoding="utf-8"))) for name in BUILT_IN]
+    problems: list[str] = []
+    return containers_of([*more, *own], problems), problems
+
+
+def _container(table: Mapping[str, Any]) -> Container:
+    form = ContainerForm(table["form"])
+    flags = 0 if form is ContainerForm.PREFIX else re.MULTILINE
+    return Container(
+        name=table["name"],
+        form=form,
+        example=table["example"],
+        holds=table.get("holds", {}),
+        pattern=re.compile(_expanded(table["pattern"]).encode(), flags) if "pattern" in table else None,
+        keys=tuple(table.get("keys", ())),
+        also=frozenset(table.get("also", ())),
+        only=table.get("only", False),
+        inside=table.get("inside", ""),
+        items=table.get("items", ""),
+        columns=tuple(table.get("columns", ())),
+        pairs=tuple(table.get("pairs", ())),
+        beside=table.get("beside", {}),
+        fields=table.get("fields", False),
+        parts={part: tuple(table[part]) for part in sorted(PARTS & set(table))},
+        states=tuple(
+            StatedFact(re.compile(each["pattern"], re.MULTILINE), each["text"]) for each in table.get("states", ())
+        ),
+    )
+
+
+def _expanded(pattern: str) -> str:
+    for name, text in _MACROS.items():
+        pattern = pattern.replace(name, text)
+    return pattern
+
+
+def _mistakes(table: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a table, in words."""
+    found = [f"`{key}` is missing" for key in ("name", "form", "example") if key not in table]
+    found += [f"there is no key `{key}`" for key in sorted(set(table) - _KEYS)]
+    found += [f"`{key}` is a text" for key in _TEXTS if not isinstance(table.get(key, ""), str)]
+    found += [f"`{key}` is a list of texts" for key in sorted(_LISTS) if not _is_texts(table.get(key, []))]
+    found += [f"`{key}` is true or false" for key in _FLAGS if not isinstance(table.get(key, False), bool)]
+    found += [f"`{key}` is a table" for key in _TABLES if not isinstance(table.get(key, {}), dict)]
+    if found:
+        return found
+    if table["form"] not in {form.value for form in ContainerForm}:
+        return [f"`form` is one of {', '.join(form.value for form in ContainerForm)}, not `{table['form']}`"]
+    if (ContainerForm(table["form"]) in _WITH_PATTERN) != ("pattern" in table):
+        return ["a prefix and an output have a `pattern`, and no other form has one"]
+    return [text for pattern in _patterns(table) for text in _pattern_mistakes(pattern)]
+
+
+def _patterns(table: Mapping[str, Any]) -> Iterable[str]:
+    if "pattern" in table:
+        yield _expanded(table["pattern"])
+    for each in table.get("states", ()):
+        yield each.get("pattern", "")
+
+
+def _pattern_mistakes(pattern: str) -> list[str]:
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        return [f"the pattern is no regular expression: {error}"]
+    if re.search(r"(?<!\\)[*+]", re.sub(r"\[[^\]]*\]", "x", pattern)) and degree(compiled, to_the_end=False) > 1:
+        return ["the time that the pattern takes grows faster than the line; say how long its repetitions can be"]
+    return []
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
