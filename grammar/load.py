@@ -92,12 +92,16 @@ def load_spec(
     overrides: Mapping[str, str] | None = None,
     search: Sequence[Path] | None = None,
     added: Sequence[str] = (),
+    text: str | None = None,
 ) -> Loaded:
-    """Read a spec and make its kernel. Raises ``UnusableSpecError`` with every mistake found. ``added`` are
-    declarations appended to it."""
+    """Read a spec and make its kernel. Raises ``UnusableSpecError`` with every mistake found.
+
+    ``added`` are declarations appended to it. ``text`` stands for what the file holds: that of an editor, for example.
+    """
     folders = Folders(bundled_specs() if search is None else tuple(search))
     place = Path(path)
-    text = "\n".join([place.read_text(encoding="utf-8"), *added, ""]) if added and place.is_file() else None
+    if added and place.is_file():
+        text = "\n".join([place.read_text(encoding="utf-8") if text is None else text, *added, ""])
     return _load(UnreadModule(shown(place), place, text), folders, model, overrides or {})
 
 
@@ -131,15 +135,18 @@ def log_kernel(loaded: Loaded, sorts: Mapping[str, Sequence[str]], sizes: Mappin
     return made
 
 
-def top_unit(loaded: Loaded) -> Unit:
-    """The top module of a loaded spec with the scope in which its declarations are read, bound as the kernel is."""
+def units_of(loaded: Loaded) -> tuple[Unit, ...]:
+    """The modules of a loaded spec with the scopes in which their declarations are read; the top module is the first.
+
+    They are bound as the kernel is.
+    """
     diagnostics = Diagnostics()
     slots = find_slots(loaded.tree)
     configuration = _configuration(
         loaded.tree, slots, loaded.model or default_model(loaded.tree.top), loaded.overrides, diagnostics
     )
     _, units = build_with_units(loaded.tree, slots, replace(configuration, scenarios=False), diagnostics)
-    return units.by_prefix[""]
+    return units.canonical()
 
 
 def outline(path: Path | str, *, search: Sequence[Path] | None = None) -> Outline:

@@ -6,7 +6,7 @@ from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Severity
 from assay.grammar.elaborate.expressions.dispatch import elaborate_expression
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
-from assay.grammar.load import Loaded, UnusableSpecError, top_unit
+from assay.grammar.load import Loaded, UnusableSpecError, units_of
 from assay.grammar.parsing.parse import parse_expression
 
 EXPRESSION = "expression"
@@ -17,7 +17,7 @@ class ExpressionReader:
     """The names of a spec's top module; an expression may use all of them, ``old``, and elements of its sets."""
 
     def __init__(self, loaded: Loaded) -> None:
-        self._scope = top_unit(loaded).scope.allowing(old=True, name_symmetric=True, size=True)
+        self._scope = units_of(loaded)[0].scope.allowing(old=True, name_symmetric=True, size=True)
 
     def read(self, text: str) -> kernel.Expr:
         """The typed expression; raises ``UnusableSpecError`` with every mistake, whose ``sources`` hold the text."""

@@ -38,6 +38,7 @@ COMMANDS = {
     "demo": "setup",
     "doctor": "setup",
     "explain": "setup",
+    "lsp": "setup",
 }
 """Each command with the folder of its module, in the order of the help text."""
 

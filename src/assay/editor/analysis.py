@@ -1,0 +1,55 @@
+"""The analysis of one document: its diagnostics, and the last state of it that could be loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity
+from assay.grammar.elaborate.modules.module_instance import Unit
+from assay.grammar.elaborate.modules.module_tree import shown
+from assay.grammar.formatting.format import format_module
+from assay.grammar.load import Loaded, UnusableSpecError, load_spec, units_of
+from assay.grammar.parsing.parse import Parsed, parse
+
+
+@dataclass(slots=True)
+class Document:
+    """A spec in an editor. ``loaded`` and ``units`` are of the last text without errors, None before there was one."""
+
+    path: Path
+    text: str = ""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    loaded: Loaded | None = None
+    units: tuple[Unit, ...] = ()
+    _parsed: Parsed | None = field(default=None, repr=False)
+
+    @property
+    def file(self) -> str:
+        """The name of the document in spans."""
+        return shown(self.path)
+
+    def parse(self, text: str) -> tuple[Diagnostic, ...]:
+        """Take over a new text, and return what its syntax alone tells: milliseconds after a key."""
+        self.text = text
+        self._parsed = parse(text, self.file)
+        self.diagnostics = self._parsed.diagnostics
+        return self.diagnostics
+
+    def analyse(self) -> tuple[Diagnostic, ...]:
+        """All diagnostics of the text. Where it has no errors, names are looked up in it from now on."""
+        try:
+            loaded = load_spec(self.path, text=self.text)
+        except UnusableSpecError as error:
+            self.diagnostics = error.diagnostics
+        else:
+            self.diagnostics = loaded.diagnostics
+            self.loaded, self.units = loaded, units_of(loaded)
+        return self.diagnostics
+
+    def formatted(self) -> str | None:
+        """The canonical text; None while the syntax has errors, since what is not understood would be lost."""
+        parsed = self._parsed or parse(self.text, self.file)
+        if any(each.severity is Severity.ERROR for each in parsed.diagnostics):
+            return None
+        return format_module(parsed.module)

@@ -1,0 +1,195 @@
+"""The language server: the protocol's requests, answered from documents. ``assay lsp`` runs it on standard input.
+
+After each key the syntax is checked at once. Types and names follow when the writer pauses, because they need the
+modules that the spec uses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
+
+from assay import __version__
+from assay.editor.analysis import Document
+from assay.editor.names import Declared, NameAt, declaration, name_at, own_name, references, suggestions
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity, Span
+
+PAUSE = 0.3
+"""Seconds without a key before types and names are checked."""
+
+_COMPLETIONS = {
+    "set parameter": lsp.CompletionItemKind.TypeParameter,
+    "element": lsp.CompletionItemKind.EnumMember,
+    "parameter": lsp.CompletionItemKind.Constant,
+    "state variable": lsp.CompletionItemKind.Variable,
+    "type": lsp.CompletionItemKind.Class,
+    "variant": lsp.CompletionItemKind.EnumMember,
+    "function": lsp.CompletionItemKind.Function,
+    "action": lsp.CompletionItemKind.Event,
+    "module": lsp.CompletionItemKind.Module,
+    "array of modules": lsp.CompletionItemKind.Module,
+}
+
+server = LanguageServer("assay", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
+documents: dict[str, Document] = {}
+_waiting: dict[str, asyncio.Task[None]] = {}
+
+
+@server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+    """A document was opened: it is analysed at once."""
+    document = _document(params.text_document.uri)
+    document.parse(params.text_document.text)
+    document.analyse()
+    _publish(params.text_document.uri, document)
+
+
+@server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+async def changed(params: lsp.DidChangeTextDocumentParams) -> None:
+    """A document was changed: its syntax is checked now, everything else after a pause."""
+    uri = params.text_document.uri
+    document = _document(uri)
+    document.parse(server.workspace.get_text_document(uri).source)
+    _publish(uri, document)
+    waiting = _waiting.pop(uri, None)
+    if waiting is not None:
+        waiting.cancel()
+    _waiting[uri] = asyncio.create_task(_analyse_later(uri, document))
+
+
+async def _analyse_later(uri: str, document: Document) -> None:
+    await asyncio.sleep(PAUSE)
+    document.analyse()
+    _publish(uri, document)
+
+
+@server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+    """A document was closed: nothing is shown for it any more."""
+    documents.pop(params.text_document.uri, None)
+    server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(params.text_document.uri, []))
+
+
+@server.feature(lsp.TEXT_DOCUMENT_HOVER)
+def hover(params: lsp.HoverParams) -> lsp.Hover | None:
+    """The declaration of the name under the pointer, with its documentation."""
+    document, name = _name(params)
+    found = None if name is None else declaration(document, name)
+    return None if found is None or name is None else lsp.Hover(_markdown(found), _range(name.span))
+
+
+@server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
+def definition(params: lsp.DefinitionParams) -> lsp.Location | None:
+    """Where the name is declared."""
+    document, name = _name(params)
+    found = None if name is None else declaration(document, name)
+    return None if found is None else _location(found.span)
+
+
+@server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
+def all_references(params: lsp.ReferenceParams) -> list[lsp.Location]:
+    """Where else the name stands, in this document and the modules that it uses."""
+    document, name = _name(params)
+    return [] if name is None else [_location(span) for span in references(document, name)]
+
+
+@server.feature(lsp.TEXT_DOCUMENT_RENAME)
+def rename(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
+    """The edits that rename the thing; none for what is declared among the bundled specs alone."""
+    document, name = _name(params)
+    edits: dict[str, list[lsp.TextEdit]] = {}
+    for span in [] if name is None else references(document, name):
+        edits.setdefault(_uri(span.file), []).append(lsp.TextEdit(_range(span), params.new_name))
+    return lsp.WorkspaceEdit(changes=edits) if edits else None
+
+
+@server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=["."]))
+def completion(params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
+    """The names that could be written here."""
+    place = params.position
+    return [
+        lsp.CompletionItem(each.name, kind=_COMPLETIONS[each.kind], detail=f"{each.kind} {each.detail}".strip())
+        for each in suggestions(_document(params.text_document.uri), place.line + 1, place.character + 1)
+    ]
+
+
+@server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
+def formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
+    """One edit to the canonical form, where the syntax is right and the form another."""
+    document = _document(params.text_document.uri)
+    canonical = document.formatted()
+    if canonical is None or canonical == document.text:
+        return []
+    whole = lsp.Range(lsp.Position(0, 0), lsp.Position(document.text.count("\n") + 1, 0))
+    return [lsp.TextEdit(whole, canonical)]
+
+
+@server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+def symbols(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
+    """The declarations of the document that have names, for its outline."""
+    document = _document(params.text_document.uri)
+    declared = document.units[0].module.tree.declarations if document.units else ()
+    named = [(each, name) for each in declared if (name := own_name(each)) is not None]
+    return [
+        lsp.DocumentSymbol(name.text, lsp.SymbolKind.Function, _range(each.span), _range(name.span))
+        for each, name in named
+    ]
+
+
+def _document(uri: str) -> Document:
+    if uri not in documents:
+        documents[uri] = Document(Path(to_fs_path(uri) or "untitled.assay"))
+    return documents[uri]
+
+
+def _name(params: Any) -> tuple[Document, NameAt | None]:
+    document, place = _document(params.text_document.uri), params.position
+    return document, name_at(document.text, document.file, place.line + 1, place.character + 1)
+
+
+def _publish(uri: str, document: Document) -> None:
+    """Show the diagnostics: those of other files at the top of this one, since they keep it from being checked."""
+    shown = [_diagnostic(each, document) for each in document.diagnostics]
+    server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown))
+
+
+def _diagnostic(diagnostic: Diagnostic, document: Document) -> lsp.Diagnostic:
+    here = diagnostic.span.file == document.file
+    advice = [note.message for note in diagnostic.notes if note.span is None]
+    places = [note for note in diagnostic.notes if note.span is not None]
+    where = "" if here else f"{diagnostic.span}: "
+    return lsp.Diagnostic(
+        _range(diagnostic.span) if here else lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1)),
+        "\n".join([where + diagnostic.message, *advice]),
+        severity=lsp.DiagnosticSeverity.Error
+        if diagnostic.severity is Severity.ERROR
+        else lsp.DiagnosticSeverity.Warning,
+        code=diagnostic.code,
+        source="assay",
+        related_information=[
+            lsp.DiagnosticRelatedInformation(_location(note.span), note.message) for note in places if note.span
+        ],
+    )
+
+
+def _markdown(found: Declared) -> lsp.MarkupContent:
+    doc = f"\n\n{found.doc}" if found.doc else ""
+    return lsp.MarkupContent(lsp.MarkupKind.Markdown, f"```assay\n{found.text}\n```\n{found.kind}{doc}")
+
+
+def _location(span: Span) -> lsp.Location:
+    return lsp.Location(_uri(span.file), _range(span))
+
+
+def _uri(file: str) -> str:
+    return from_fs_path(str(Path(file).absolute())) or file
+
+
+def _range(span: Span) -> lsp.Range:
+    begin = lsp.Position(max(span.line - 1, 0), max(span.column - 1, 0))
+    return lsp.Range(begin, lsp.Position(max(span.end_line - 1, 0), max(span.end_column - 1, 0)))

@@ -1,0 +1,55 @@
+"""The language server, asked as an editor asks it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls.lsp.client import LanguageClient
+
+SPEC = "module light\nstate:\n    on: bool = false\n\naction press:\n    on := not on\n"
+
+
+async def session(folder: Path) -> dict[str, Any]:
+    """The answers to a short session of an editor."""
+    client, told = LanguageClient("test", "1"), asyncio.Queue[lsp.PublishDiagnosticsParams]()
+    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda shown: told.put_nowait(shown))  # noqa: PLW0108 - pygls sets attributes of it
+    await client.start_io(sys.executable, "-m", "assay", "lsp")
+    await client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities(), root_uri=folder.as_uri()))
+    client.initialized(lsp.InitializedParams())
+    uri = (folder / "light.assay").as_uri()
+    client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(uri, "assay", 1, SPEC)))
+    answers: dict[str, Any] = {"opened": (await told.get()).diagnostics}
+    document = lsp.TextDocumentIdentifier(uri)
+    at = lsp.Position(5, 14)
+    answers["hover"] = await client.text_document_hover_async(lsp.HoverParams(document, at))
+    answers["definition"] = await client.text_document_definition_async(lsp.DefinitionParams(document, at))
+    answers["rename"] = await client.text_document_rename_async(lsp.RenameParams(document, at, "lit"))
+    answers["completion"] = await client.text_document_completion_async(lsp.CompletionParams(document, at))
+    answers["symbols"] = await client.text_document_document_symbol_async(lsp.DocumentSymbolParams(document))
+    change = lsp.TextDocumentContentChangeWholeDocument(SPEC.replace("not on", "not onn"))
+    client.text_document_did_change(
+        lsp.DidChangeTextDocumentParams(lsp.VersionedTextDocumentIdentifier(2, uri), [change])
+    )
+    answers["typed"] = (await told.get()).diagnostics
+    answers["paused"] = (await told.get()).diagnostics
+    await client.shutdown_async(None)
+    client.exit(None)
+    await client.stop()  # type: ignore[no-untyped-call]
+    return answers
+
+
+def test_an_editor_is_answered(tmp_path: Path) -> None:
+    answers = asyncio.run(asyncio.wait_for(session(tmp_path), 120))
+    assert list(answers["opened"]) == []
+    assert "on: bool = false" in answers["hover"].contents.value
+    assert answers["definition"].range.start == lsp.Position(2, 4)
+    (edits,) = answers["rename"].changes.values()
+    assert [edit.range.start.line for edit in edits] == [2, 5, 5]
+    assert "press" in [item.label for item in answers["completion"]]
+    assert [symbol.name for symbol in answers["symbols"]] == ["press"]
+    assert list(answers["typed"]) == []
+    assert [found.code for found in answers["paused"]] == ["E101"]
