@@ -72,6 +72,18 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
+class LineContradiction:
+    """Lines that no beginning of the log explains together, whatever else happened; ``text`` says it in one sentence.
+
+    ``rules`` are the guards and the invariants that stand between them, in words.
+    """
+
+    events: tuple[Event, ...]
+    text: str
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LogViolation:
     """A line at which no execution of the model continues. ``blame`` is ranked, the likeliest culprit first."""
 
@@ -79,6 +91,7 @@ class LogViolation:
     action: str
     blame: tuple[Blame, ...]
     repair: Repair
+    contradiction: LineContradiction | None = None
 
     @property
     def place(self) -> LogPosition:

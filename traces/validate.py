@@ -57,6 +57,8 @@ from assay.traces.stop import StopRequest, stopped
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable, fields_read
 from assay.traces.table.statement_keys import EVERY_SLICE
+from assay.traces.windows.ask import WindowExplained, without_inferred_items
+from assay.traces.windows.window_model import LogPart
 
 NOTHING_USED = "no event of the log is used by the trace clause: nothing was checked"
 FEW_LINES = 2_000
@@ -242,24 +244,58 @@ def without_inferred(shared: SharedAnswer, count: int) -> SharedAnswer:
     )
 
 
+MOST_BEGINNINGS = 3
+"""How often a log is searched again from another beginning."""
+
+
 def check(
     loaded: Loaded, events: Sequence[Event], *, clause: str | None = None, options: Options = DEFAULT_OPTIONS
 ) -> SharedValidation:
-    """The search of :func:`validate_shared`."""
+    """The search of :func:`validate_shared`. Where lines are explained from another beginning than the birth of the
+    system, it goes on from there (docs/design/windows.md)."""
+    found = check_from(loaded, events, clause, options, None)
+    for _ in range(MOST_BEGINNINGS):
+        if found.findings.beginning is None:
+            break
+        again = check_from(loaded, events, clause, options, found.findings.beginning)
+        if again.findings.path is None and again.findings.beginning is None:
+            break
+        found = again
+    return found
+
+
+def check_from(
+    loaded: Loaded,
+    events: Sequence[Event],
+    clause: str | None,
+    options: Options,
+    beginning: WindowExplained | None,
+) -> SharedValidation:
+    """The search from one beginning; None is the birth of the system."""
     slicing = trace_plan(loaded.kernel, clause).slicing
     names = fields_read(trace_plan(loaded.kernel, clause))
     parts = unsliced(events, names) if slicing is None else sliced(slicing, events, names)
-    kernel, plan = kernel_for(loaded, _needs(parts, trace_plan(loaded.kernel, clause)), len(parts), clause)
+    needed = [*_needs(parts, trace_plan(loaded.kernel, clause)), *(() if beginning is None else (beginning.needs(),))]
+    kernel, plan = kernel_for(loaded, needed, len(parts), clause)
     plan = adapt_clause(plan, options)
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
     model = TraceModel(kernel, plan) if divided is None else TraceModel(divided.kernel, divided.plan_of_shared(plan))
     read = EventBinder(model.plan, model.applies, plan).read(parts.shared)
     compared = compared_events(model, parts.shared, read)
-    search = TraceSearch(model, TraceHeads(compared))
+    initial = None
+    if beginning is not None:
+        compared, initial = without_inferred_items(compared), [model.number(beginning.state_in(model))]
+    search = TraceSearch(model, TraceHeads(compared), initial=initial)
     writer = ConditionPrinter(loaded.sources)
-    findings = explain_and_continue(search, writer, options) if compared.streams or parts.slices else MismatchFindings()
+    log = LogPart(loaded, model.plan, options, parts.shared.table)
+    findings = MismatchFindings()
+    if compared.streams or parts.slices:
+        findings = explain_and_continue(search, writer, options, log)
     findings.violations[:0] = [violation_of(misfit) for misfit in read.tally.misfits]
     joined = None
+    if beginning is not None and findings.path is not None:
+        findings.reason = f"the log is explained if before it began: {beginning.words()}"
+        options = replace(options, begun=True)
     if divided is not None and findings.path is not None:
         joined = joint(divided, plan, model, findings.path, writer, options)
     fields = sum(len(item.observation.values) for item in compared.items)
@@ -453,6 +489,7 @@ def _verdict(
     open_ = (
         not shared.explained
         or shared.supposed > 0
+        or (shared.reason is not None and not violations)
         or shared.late
         or (whole is not None and whole.verdict is TraceVerdict.INCONCLUSIVE)
         or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)

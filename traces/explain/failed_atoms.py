@@ -173,10 +173,11 @@ class ConditionPrinter:
 
     def _values(self, stated: tuple[AtomValue, ...]) -> tuple[tuple[str, str], ...]:
         told = (each for each in stated if not self._is_unsaid(each.expr.type))
-        return tuple((self._text(each.expr), show_value(each.value, each.expr.type)) for each in told)
+        return tuple((self.text(each.expr), show_value(each.value, each.expr.type)) for each in told)
 
     def _is_unsaid(self, type_: t.Type) -> bool:
         return isinstance(type_, t.AtomType) and type_.sort.name == self.unsaid
 
-    def _text(self, expr: k.Expr) -> str:
+    def text(self, expr: k.Expr) -> str:
+        """An expression as written."""
         return expr.name.partition("'")[0] if isinstance(expr, k.Local) else expression_text(expr, self.sources)

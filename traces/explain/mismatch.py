@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from assay.traces.explain.blame import Suspect, as_blame, suspects
+from assay.traces.explain.contradiction import contradiction_of
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.repair import ChosenRepair, best_repair
 from assay.traces.observe.binding_tally import Misfit
@@ -17,6 +18,8 @@ from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.driver import Accepted, Rejected, Undecided
 from assay.traces.search.path import SearchPath
 from assay.traces.stop import StopRequest
+from assay.traces.windows.ask import WindowAnswer, WindowExplained, WindowRefuted, WindowUnanswered, ask_around
+from assay.traces.windows.window_model import LogPart
 
 BLAMES_KEPT = 5
 """How many lines are blamed for one mismatch at most."""
@@ -47,25 +50,34 @@ class MismatchFindings:
     reason: str | None = None
     path: SearchPath | None = None
     stuck: float | None = None
+    beginning: WindowExplained | None = None
+    """A beginning from which the first lines are explained, where none is from the initial states."""
 
 
-def explain_and_continue(search: TraceSearch, writer: ConditionPrinter, options: Options) -> MismatchFindings:
+def explain_and_continue(
+    search: TraceSearch, writer: ConditionPrinter, options: Options, log: LogPart | None = None
+) -> MismatchFindings:
     """Search, and go on after every mismatch, until the end, a limit, a stop, or the most mismatches that are
     reported.
+
+    With a ``log`` a mismatch is told only if no beginning explains the lines around it (docs/design/windows.md).
     """
     findings = MismatchFindings()
     try:
-        _explain_all(search, writer, options, findings)
+        _explain_all(search, writer, options, log, findings)
     except StopRequest as stop:
         findings.reason = f"{stop}; what follows was not checked"
     return findings
 
 
-def _explain_all(search: TraceSearch, writer: ConditionPrinter, options: Options, findings: MismatchFindings) -> None:
+def _explain_all(
+    search: TraceSearch, writer: ConditionPrinter, options: Options, log: LogPart | None, findings: MismatchFindings
+) -> None:
     most = min(options.mismatches, MOST_OF_PARTS) if options.partial else options.mismatches
     start = search.begin(search.frontier.start)
     if not start:
         findings.reason = NO_INITIAL_STATE
+    doubted: list[OrderedObservation] = []
     while start:
         conclusion = driver.run(search, start, options)
         if isinstance(conclusion, Accepted):
@@ -75,7 +87,23 @@ def _explain_all(search: TraceSearch, writer: ConditionPrinter, options: Options
             findings.reason = conclusion.reason
             findings.stuck = _last_time(conclusion.deepest) if findings.stuck is None else findings.stuck
             break
+        answer = None if log is None else _asked(search, conclusion, log, doubted)
+        if (
+            doubted
+            and isinstance(answer, WindowExplained)
+            and (failed := _first_failed(search, conclusion)) is not None
+        ):
+            # What follows from an earlier finding is no finding: the line is left out, too.
+            doubted.append(failed)
+            search, start = _leave_out(search, failed), [conclusion.deepest[0]]
+            continue
+        if answer is not None and not isinstance(answer, WindowRefuted):
+            _stop(findings, search, conclusion, answer)
+            break
         resumption = resume(search, conclusion, start, writer)
+        if isinstance(answer, WindowRefuted):
+            resumption = _with_window(search, start, answer, resumption, writer)
+            doubted += _left_out(search, resumption)
         if resumption is None:
             findings.violations.append(without_candidate(search, conclusion))
             findings.reason = "what follows was not checked"
@@ -87,6 +115,58 @@ def _explain_all(search: TraceSearch, writer: ConditionPrinter, options: Options
             findings.reason = f"{most} mismatches; what follows was not checked"
             break
         search, start = resumption.search, list(resumption.start)
+
+
+def _left_out(search: TraceSearch, resumption: Resumption) -> list[OrderedObservation]:
+    """The lines that the search goes on without."""
+    kept = {item.index for item in resumption.search.frontier.order.items}
+    return [item for item in search.frontier.order.items if item.index not in kept]
+
+
+def _asked(
+    search: TraceSearch, rejected: Rejected, log: LogPart, doubted: Sequence[OrderedObservation]
+) -> WindowAnswer | None:
+    """What a window says of the first line that is not explained; None for lines that are no log of a product."""
+    failed = _first_failed(search, rejected)
+    if failed is None or (not failed.observation.event.pattern and not failed.observation.event.is_inferred):
+        return None
+    return ask_around(log, search.frontier.order, failed, doubted)
+
+
+def _first_failed(search: TraceSearch, rejected: Rejected) -> OrderedObservation | None:
+    cursors = rejected.deepest[0].node.cursors
+    due = search.frontier.heads(cursors).items or search.frontier.next_in_streams(cursors)
+    return min(due, key=lambda item: (item.time, item.index), default=None)
+
+
+def _stop(
+    findings: MismatchFindings, search: TraceSearch, rejected: Rejected, answer: WindowExplained | WindowUnanswered
+) -> None:
+    """The search ends here: it is not the log that is to blame, as far as is known."""
+    failed = _first_failed(search, rejected)
+    place = "" if failed is None else str(failed.observation.event.record.place)
+    if failed is not None and findings.stuck is None:
+        findings.stuck = failed.observation.event.record.time
+    if isinstance(answer, WindowUnanswered):
+        findings.reason = f"{place} has no explanation together with all before it; {answer.reason}"
+        return
+    since = "the log began" if answer.whole else str(answer.items[0].observation.event.record.place)
+    findings.reason = f"the lines around {place} are explained if before {since}: {answer.words()}"
+    findings.beginning = answer if answer.whole else None
+
+
+def _with_window(
+    search: TraceSearch,
+    start: Sequence[SearchPath],
+    refuted: WindowRefuted,
+    resumption: Resumption | None,
+    writer: ConditionPrinter,
+) -> Resumption:
+    """The violation with the lines that contradict each other; without a repair the last of them is left out."""
+    contradiction = contradiction_of(refuted, search.model.kernel, writer)
+    if resumption is None:
+        resumption = _without_last(search, refuted.items, start)
+    return replace(resumption, violation=replace(resumption.violation, contradiction=contradiction))
 
 
 def _last_time(deepest: Sequence[SearchPath]) -> float | None:

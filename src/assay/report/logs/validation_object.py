@@ -21,6 +21,7 @@ from assay.traces.result import (
     BrokenProperty,
     FailedPart,
     KillRate,
+    LineContradiction,
     LogViolation,
     ProductAnswer,
     Remark,
@@ -176,7 +177,16 @@ def _violation(violation: LogViolation, name: str | None) -> dict[str, Any]:
         "slice": name,
         "blame": [_blame(each) for each in violation.blame],
         "repair": _repair(violation.repair),
+        "contradiction": _contradiction(violation.contradiction),
     }
+
+
+def _contradiction(found: LineContradiction | None) -> dict[str, Any] | None:
+    """The lines that no beginning explains together, and the rules between them."""
+    if found is None:
+        return None
+    lines = [{**_place(each.record.place), "event": event_text(each)} for each in found.events]
+    return {"text": found.text, "lines": lines, "rules": list(found.rules)}
 
 
 def _blame(blame: Blame) -> dict[str, Any]:

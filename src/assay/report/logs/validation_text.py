@@ -23,6 +23,7 @@ from assay.traces.result import (
     BrokenProperty,
     EventMeaning,
     FailedPart,
+    LineContradiction,
     LogViolation,
     ProductAnswer,
     SliceResult,
@@ -92,11 +93,22 @@ def _violation(number: int, violation: LogViolation) -> Iterator[Line]:
         Tone.FAINT,
     )
     yield Line(f"   read as {event_text(violation.event)}")
+    yield from _contradiction(violation.contradiction)
     for rank, blame in enumerate(violation.blame[:MOST_BLAMED]):
         yield from _blame(blame, violation, most_likely=rank == 0)
     if violation.repair.kind != "none":
         yield Line(f"   smallest repair: {clean(violation.repair.text)}")
     yield Line(f"   id {finding_id(violation)}", Tone.FAINT)
+
+
+def _contradiction(found: LineContradiction | None) -> Iterator[Line]:
+    """The lines that no beginning explains together, and the rules between them."""
+    if found is not None:
+        yield Line(f"   {clean(found.text)}", Tone.BAD)
+        for event in found.events:
+            message = event.record.message.splitlines()[0] if event.record.message else ""
+            yield Line(f"     {clean(str(event.record.place))}  {clean(message)}", Tone.FAINT)
+        yield from (Line(f"     {clean(each)}") for each in found.rules)
 
 
 def _alike(others: Sequence[LogViolation]) -> Iterator[Line]:

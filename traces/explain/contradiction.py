@@ -1,0 +1,132 @@
+"""Lines that contradict each other, in words: what each says, where, and which rules stand between them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from assay.grammar import kernel as k
+from assay.grammar.values import Value
+from assay.traces.event import Event
+from assay.traces.explain.failed_atoms import ConditionPrinter
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.result import LineContradiction
+from assay.traces.windows.ask import WindowRefuted
+
+MOST_RULES = 6
+"""How many rules a contradiction names at most; the switches of hidden steps are often among them."""
+
+
+def contradiction_of(refuted: WindowRefuted, kernel: k.Kernel, writer: ConditionPrinter) -> LineContradiction:
+    """The contradiction of a refuted window."""
+    items = _by_event(refuted.items)
+    events = tuple(each[0].observation.event for each in items)
+    called = {call.action for group in items for each in group for step in each.observation.rule.steps for call in step}
+    rules = [*_guards(refuted.guards, called, kernel, writer), *_properties(refuted.properties)]
+    return LineContradiction(events, _sentence(items), tuple(rules[:MOST_RULES]))
+
+
+def _by_event(items: Sequence[OrderedObservation]) -> list[list[OrderedObservation]]:
+    """The items of each line, in the order of time."""
+    groups: dict[int, list[OrderedObservation]] = {}
+    for each in sorted(items, key=lambda item: (item.time, item.index)):
+        groups.setdefault(id(each.observation.event), []).append(each)
+    return list(groups.values())
+
+
+def _guards(
+    guards: Sequence[tuple[str, str]], called: set[str], kernel: k.Kernel, writer: ConditionPrinter
+) -> Iterator[str]:
+    """The guards in the core, those of the lines' own actions first."""
+    for action, label in sorted(guards, key=lambda each: each[0] not in called):
+        known = next((each for each in kernel.actions if each.name == action), None)
+        for guard in () if known is None else known.body:
+            if isinstance(guard, k.Guard) and guard.label == label:
+                yield f"{action} needs {label}: {writer.text(guard.condition)}"
+                break
+
+
+def _properties(properties: Sequence[k.Property]) -> Iterator[str]:
+    for each in properties:
+        yield f"{each.kind} {each.name}" + (f": {each.doc}" if each.doc else "")
+
+
+def _sentence(items: Sequence[Sequence[OrderedObservation]]) -> str:
+    """What the lines say, in one sentence."""
+    if len(items) == 1:
+        return f"no beginning explains what this line says: {_said(items[0])}"
+    same = _alike(items)
+    if same is not None:
+        return same
+    return "these lines contradict each other: " + "; ".join(_said(each) for each in items)
+
+
+def _alike(items: Sequence[Sequence[OrderedObservation]]) -> str | None:
+    """The sentence for lines of different nodes that say the same, if there is one for their kinds."""
+    events = [each[0].observation.event for each in items]
+    if len({each.run.node for each in events}) < len(events):
+        return None
+    for known in _sentences():
+        stated = [
+            {**_fields(each), "time": _time(event), "place": str(event.record.place), "node": event.run.node}
+            for each, event in zip(items, events, strict=True)
+        ]
+        same = [tuple(each.get(name) for name in known["same"]) for each in stated]
+        if {each.kind for each in events} <= set(known["events"]) and len(set(same)) == 1 and None not in same[0]:
+            lines = ", ".join(
+                next(filter(None, (_filled(text, each) for text in known["each"])), "") for each in stated
+            )
+            return _filled(known["text"], {**stated[0], "lines": lines})
+    return None
+
+
+def _filled(text: str, stated: Mapping[str, str]) -> str | None:
+    """A text with the values of fields; None if one has none."""
+    try:
+        return text.format(**stated)
+    except KeyError:
+        return None
+
+
+@cache
+def _sentences() -> list[dict[str, Any]]:
+    file = files("assay.traces.patterns.rules") / "contradictions.toml"
+    found: list[dict[str, Any]] = tomllib.loads(file.read_text(encoding="utf-8"))["sentence"]
+    return found
+
+
+def _fields(items: Sequence[OrderedObservation]) -> Mapping[str, str]:
+    """What a line states, as far as the rules read it."""
+    found: dict[str, Value] = {}
+    for each in items:
+        found |= {name: value for name, value in each.observation.values if name not in {"run", "previous_run"}}
+    return {name: _text(value) for name, value in found.items()}
+
+
+def _text(value: Value) -> str:
+    name = getattr(value, "name", None)
+    if isinstance(name, str):
+        return name
+    return "none" if value is None else _text(value.value) if hasattr(value, "value") else str(value)
+
+
+def _said(items: Sequence[OrderedObservation]) -> str:
+    event = items[0].observation.event
+    stated = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in _fields(items).items())
+    return f"{_words(event.kind)} ({stated}) at {_time(event)} ({event.record.place})"
+
+
+def _time(event: Event) -> str:
+    if event.record.time is None:
+        return "no stated time"
+    return datetime.fromtimestamp(event.record.time / 1000, UTC).strftime("%H:%M:%S")
+
+
+def _words(kind: str) -> str:
+    """``ControllerElected`` as words."""
+    parts = "".join(f" {each.lower()}" if each.isupper() else each for each in kind)
+    return parts.strip()

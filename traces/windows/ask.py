@@ -1,0 +1,245 @@
+"""Windows around a line without an explanation: explained from some beginning, refuted by a few lines, or not answered.
+
+First the lines are asked about in the order of their times, with few hidden steps: most windows of healthy logs are
+explained so. What contradicts itself there is asked again by itself, with all that may have been otherwise: any order
+that the clause allows, larger numbers, more sessions and processes, unlogged writers, as many hidden steps as the
+clause allows, and whatever the lines between may have changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.report import State
+from assay.grammar import kernel as k
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.values import Atom, FrozenMap, Value
+from assay.traces.observe.model_size import Needs
+from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
+from assay.traces.search.transition_system import TraceModel
+from assay.traces.windows.blocks import UnansweredError
+from assay.traces.windows.numbers import Stated, ValueMap
+from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Switch
+from assay.traces.windows.replayed import WindowRun, run_of
+from assay.traces.windows.template import Template
+from assay.traces.windows.window_model import LogPart, WindowModel, window_model
+
+BEFORE, AFTER = 32, 16
+"""How many items before and after a failed one are asked about. A wrong line may contradict only a later one."""
+
+FROM_START = 64
+"""A line among so many first ones is asked about with all lines before it: then the beginning is the log's."""
+
+CONFLICTS = 40_000
+"""How many conflicts the solver may meet in one question. Not a clock, so that answers are reproducible."""
+
+MOST_CLAUSES = 3_000_000
+"""A question is not asked beyond this many clauses."""
+
+TWICE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class WindowExplained:
+    """A beginning explains the items; ``run`` is in terms of the window."""
+
+    items: tuple[OrderedObservation, ...]
+    window: WindowModel
+    run: WindowRun
+    whole: bool = False
+    """Whether no line of the log comes before."""
+
+    def state(self) -> dict[str, Value]:
+        """The beginning in terms of the log, by variable."""
+        names = [each.name for each in self.window.kernel.variables]
+        return {
+            name: self.window.told_variable(name, value) for name, value in zip(names, self.run.beginning, strict=True)
+        }
+
+    def state_in(self, model: TraceModel) -> State:
+        """The beginning as a state of a model of the log; what the window does not have is as at birth."""
+        told, born = self.state(), model.states[model.initial[0]]
+        elements = {sort.name: {name: at for at, name in enumerate(sort.elements)} for sort in model.kernel.sorts}
+
+        def element(sort: str, name: str) -> Atom:
+            return Atom(sort, elements[sort][name], name)
+
+        rewrite = ValueMap({}, lambda _, number: number, element)
+        types = {each.name: each.type for each in self.window.probe.kernel.variables}
+        return tuple(
+            _completed(rewrite(told[each.name], types[each.name]), value) if each.name in told else value
+            for each, value in zip(model.kernel.variables, born, strict=True)
+        )
+
+    def needs(self) -> Needs:
+        """What the beginning needs of a model of the log."""
+        stated = Stated(self.window.probe)
+        types = {each.name: each.type for each in self.window.probe.kernel.variables}
+        for name, value in self.state().items():
+            stated.walk(value, types[name])
+        named = frozenset((sort, name) for sort, names in stated.elements.items() for name in names)
+        return named, max(number for numbers in stated.numbers.values() for number in numbers)
+
+    def words(self) -> str:
+        """What the lines tell of the time before them."""
+        told = [self.window.words(each.variable, each.key, each.value) for each in self.run.forced]
+        return ", ".join(told) if told else "nothing that is not so at the birth of the system"
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRefuted:
+    """No beginning explains these items: guards and properties are those that stand between them."""
+
+    items: tuple[OrderedObservation, ...]
+    guards: tuple[tuple[str, str], ...]
+    properties: tuple[k.Property, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowUnanswered:
+    """There is no answer, and why."""
+
+    reason: str
+
+
+WindowAnswer = WindowExplained | WindowRefuted | WindowUnanswered
+
+
+def _completed(value: Value, born: Value) -> Value:
+    """A map with the entries at birth of the elements that it lacks."""
+    if isinstance(value, FrozenMap) and isinstance(born, FrozenMap):
+        return FrozenMap({**born, **{key: _completed(each, born.get(key)) for key, each in value.items()}})
+    return value
+
+
+def without_inferred_items(order: PartialOrder) -> PartialOrder:
+    """The order without inferred events: another beginning stands for them."""
+    for at, stream in enumerate(order.streams):
+        kept = [each for each in stream.items if not each.observation.event.is_inferred]
+        if len(kept) < len(stream.items):
+            order = order.with_items(at, kept)
+    return order
+
+
+def ask_around(
+    log: LogPart, order: PartialOrder, failed: OrderedObservation, doubted: Sequence[OrderedObservation] = ()
+) -> WindowAnswer:
+    """Whether the lines around a failed one are explained by some beginning.
+
+    ``doubted`` are lines that are not in the order because of an earlier finding: what they may write is open.
+    """
+    items = [each for each in (*order.items, *doubted) if not each.observation.event.is_inferred]
+    items.sort(key=lambda each: (each.time, each.index))
+    at = next((n for n, each in enumerate(items) if each.index == failed.index), None)
+    if at is None:  # an inferred event, for which no line stands
+        at = next((n for n, each in enumerate(items) if each.time >= failed.time), len(items) - 1)
+    first = 0 if at < FROM_START else at - BEFORE
+    asked = items[first : at + AFTER]
+    left = frozenset(n for n, each in enumerate(asked) if any(each is other for other in doubted))
+    answer = ask(log, order, asked, left)
+    return replace(answer, whole=first == 0 and not left) if isinstance(answer, WindowExplained) else answer
+
+
+def ask(
+    log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], doubted: frozenset[int] = frozenset()
+) -> WindowAnswer:
+    """Whether some beginning explains these items, which are all of a stretch of time; ``doubted`` are not asked for."""
+    if not items:
+        return WindowUnanswered("no line of the log is near it")
+    try:
+        with deep_recursion(log.loaded.kernel):
+            return _answer(log, order, items, doubted)
+    except UnansweredError:
+        return WindowUnanswered("the solver came to no answer about the lines around it")
+    except (SpecError, UnsupportedError) as error:
+        what = error.diagnostics[0].message if isinstance(error, SpecError) else str(error)
+        return WindowUnanswered(f"no window of the log was asked about: {what}")
+
+
+_templates: list[Template] = []
+
+
+def _template(kernel: k.Kernel) -> Template:
+    """The template of a kernel; the last few are kept."""
+    for each in _templates:
+        if each.kernel is kernel:
+            return each
+    _templates[:] = [Template(kernel), *_templates[:3]]
+    return _templates[0]
+
+
+def _answer(
+    log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], doubted: frozenset[int]
+) -> WindowAnswer:
+    window = window_model(log, items)
+    in_turn = tuple(tuple(range(at)) for at in range(len(items)))
+    first = _question(window, Order(in_turn, doubted=doubted), Allowance())
+    if isinstance(first, WindowRun):
+        return WindowExplained(tuple(items), window, first)
+    core = tuple(items[each.line] for each in first if each.kind == "line")
+    confirmed = _confirmed(log, order, items, core)
+    if isinstance(confirmed, WindowRefuted):
+        return confirmed
+    window = window_model(log, items, TWICE)
+    everything = Order(_before(order, items), doubted=doubted)
+    second = _question(window, everything, Allowance(TWICE, unlogged=True))
+    if isinstance(second, WindowRun):
+        return WindowExplained(tuple(items), window, second)
+    core = tuple(items[each.line] for each in second if each.kind == "line")
+    return _confirmed(log, order, items, core) or WindowUnanswered(
+        "the lines around it contradict each other only if nothing else happened between them"
+    )
+
+
+def _confirmed(
+    log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], core: Sequence[OrderedObservation]
+) -> WindowRefuted | None:
+    """Whether some lines contradict each other whatever else happened."""
+    between = tuple(each for each in items if each not in core and not _is_outside(order, each, core))
+    window = window_model(log, (*core, *between), TWICE)
+    skipped = window.items[len(core) :]
+    limit = window.model.plan.hidden_limit
+    answer = _question(
+        window.of(window.items[: len(core)]),
+        Order(_before(order, core)),
+        Allowance(limit, unlogged=True, skipped=skipped),
+    )
+    if isinstance(answer, WindowRun):
+        return None
+    left = {each.line for each in answer if each.kind == "line"}
+    names = {each.name for each in answer if each.kind == "property"}
+    return WindowRefuted(
+        tuple(each for at, each in enumerate(core) if at in left),
+        tuple(each.guard for each in answer if each.kind == "guard"),
+        tuple(each for each in window.kernel.properties if each.name in names),
+    )
+
+
+def _question(window: WindowModel, order: Order, allowed: Allowance) -> WindowRun | list[Switch]:
+    asked = OpenWindow(_template(window.kernel), window, order, allowed, CONFLICTS)
+    try:
+        return run_of(asked) if asked.is_explained() else asked.core()
+    finally:
+        asked.close()
+
+
+def _before(order: PartialOrder, items: Sequence[OrderedObservation]) -> tuple[tuple[int, ...], ...]:
+    return tuple(
+        tuple(at for at, other in enumerate(items) if other is not item and precedes(order, other, item))
+        for item in items
+    )
+
+
+def precedes(order: PartialOrder, x: OrderedObservation, y: OrderedObservation) -> bool:
+    """Whether one item certainly comes before another."""
+    if x.stream == y.stream:
+        return x.position < y.position
+    return x.stream in order.streams[y.stream].after or order.precedes(x, y)
+
+
+def _is_outside(order: PartialOrder, item: OrderedObservation, core: Sequence[OrderedObservation]) -> bool:
+    """Whether an item certainly comes before all of some others, or after all of them."""
+    return all(precedes(order, item, each) for each in core) or all(precedes(order, each, item) for each in core)

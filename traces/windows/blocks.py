@@ -1,0 +1,136 @@
+"""Gates written as clauses once, and used many times: a use adds an offset to the numbers of the variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from pysat.solvers import Solver
+
+from assay.checker.aig.graph import Gates
+from assay.checker.symbolic.sat.tseitin import Clauses
+
+ENGINE = "glucose4"
+"""Of the solvers in python-sat that keep a budget of conflicts, the fastest on windows of recordings."""
+
+TRUE, FALSE = 1, -1
+"""The solver's literals of the constants."""
+
+Literals = Sequence[int]
+Array = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The clauses of some literals of a graph, with variables from 1 on.
+
+    ``clauses`` are grouped by their length, a row each. ``inputs`` are the nodes that stand for something outside,
+    ``variables`` their variables, and ``roots`` the literals that were asked for.
+    """
+
+    clauses: tuple[Array, ...]
+    inputs: tuple[int, ...]
+    variables: Array
+    roots: Array
+    count: int
+
+
+def block_of(gates: Gates, roots: Literals) -> Block:
+    """The clauses that define some literals of a graph."""
+    writer = Clauses(gates)
+    found = [writer.literal(each) for each in roots]
+    by_length: dict[int, list[list[int]]] = {}
+    for clause in writer.take():
+        by_length.setdefault(len(clause), []).append(clause)
+    inputs = [(node, abs(v)) for node, v in writer.variables.items() if node and gates.is_input(node)]
+    return Block(
+        tuple(np.array(each, np.int32) for each in by_length.values()),
+        tuple(node for node, _ in inputs),
+        np.array([v for _, v in inputs], np.int32),
+        np.array(found, np.int32),
+        writer.count,
+    )
+
+
+class UnansweredError(Exception):
+    """The solver came to no answer within its budget of conflicts."""
+
+
+class Formula:
+    """Clauses for a solver in this process. Variable 1 is true. Budgets are conflicts, so that answers do not depend on
+    the machine."""
+
+    def __init__(self, conflicts: int) -> None:
+        self.count = 1
+        self.clauses = 0
+        self._left = conflicts
+        self._model: list[int] = []
+        self._solver = Solver(ENGINE)
+        self.add([TRUE])
+
+    def close(self) -> None:
+        """Free the solver's memory."""
+        self._solver.delete()
+
+    def fresh(self) -> int:
+        """A new variable."""
+        self.count += 1
+        return self.count
+
+    def add(self, clause: Iterable[int]) -> None:
+        """Add a clause."""
+        self.clauses += 1
+        self._solver.add_clause(list(clause))
+
+    def place(self, block: Block, given: Mapping[int, int]) -> list[int]:
+        """Use a block: the literals of its roots. ``given`` are the literals of its inputs; others are new."""
+        names = np.arange(self.count - 1, self.count + block.count, dtype=np.int32)
+        names[1] = TRUE
+        self.count += block.count
+        for node, variable in zip(block.inputs, block.variables.tolist(), strict=True):
+            if node in given:
+                names[variable] = given[node]
+        for part in block.clauses:
+            self.clauses += len(part)
+            self._solver.append_formula((np.sign(part) * names[np.abs(part)]).tolist(), no_return=True)
+        found: list[int] = (np.sign(block.roots) * names[np.abs(block.roots)]).tolist()
+        return found
+
+    def any_of(self, literals: Sequence[int]) -> int:
+        """A literal that is true if one of these is."""
+        useful = [each for each in literals if each != FALSE]
+        if TRUE in useful or not useful:
+            return TRUE if useful else FALSE
+        if len(useful) == 1:
+            return useful[0]
+        whole = self.fresh()
+        self.add([-whole, *useful])
+        for each in useful:
+            self.add([whole, -each])
+        return whole
+
+    def all_of(self, literals: Sequence[int]) -> int:
+        """A literal that is true if all of these are."""
+        return -self.any_of([-each for each in literals])
+
+    def solve(self, assumptions: Sequence[int]) -> bool:
+        """Whether the clauses have a model under the assumptions. Raises ``UnansweredError``."""
+        before = self._solver.accum_stats()["conflicts"]
+        self._solver.conf_budget(max(1, self._left))
+        answer = self._solver.solve_limited(assumptions=list(assumptions))
+        self._model = self._solver.get_model() or []
+        self._left -= self._solver.accum_stats()["conflicts"] - before
+        if answer is None:
+            raise UnansweredError
+        return bool(answer)
+
+    def core(self) -> set[int]:
+        """The assumptions that the last refutation used."""
+        return set(self._solver.get_core() or ())
+
+    def values(self, literals: Sequence[int]) -> list[bool]:
+        """The values of literals in the last model."""
+        model = self._model
+        return [(model[abs(each) - 1] > 0) == (each > 0) if abs(each) <= len(model) else each < 0 for each in literals]

@@ -1,0 +1,298 @@
+"""The model of a window: the part that all slices share, as large as the lines of the window need, and the lines in its
+terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from assay.checker.interpreter.expressions.traverse import assignments, descendants, variables_of
+from assay.checker.interpreter.values.domains import cardinality, domain
+from assay.checker.interpreter.values.show import show_value
+from assay.checker.symbolic.bounded.explain_trace import without_bounds
+from assay.grammar import kernel as k
+from assay.grammar.kernel import types as t
+from assay.grammar.load import Loaded, log_kernel
+from assay.grammar.values import Atom, Value
+from assay.traces.event import Event
+from assay.traces.observe.decomposition import split
+from assay.traces.observe.model_size import adapt_clause, is_sized, trace_plan
+from assay.traces.observe.observation import Observation
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.options import Options
+from assay.traces.search.transition_system import TraceModel
+from assay.traces.windows.numbers import Probe, Scale, Stated, ValueMap, probe_of
+
+ROOM = 3
+"""By how much numbers may be larger than the window states, and how far numbers between two stated ones may lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogPart:
+    """What windows of a log are made of: the spec, its clause, the options, and which nodes have logs.
+
+    ``plan`` is the clause for what is asked: the rules of the log's items are its rules.
+    """
+
+    loaded: Loaded
+    plan: k.TracePlan
+    options: Options
+    events: Sequence[Event]
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """The nodes that have logs."""
+        return frozenset(each.run.node for each in self.events)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowItem:
+    """A line of the window in the window's terms: ``item`` is that of the log, ``rule`` and ``bound`` are the
+    window's."""
+
+    item: OrderedObservation
+    observation: Observation
+
+    @property
+    def rule(self) -> k.TraceRule:
+        """The rule by which the line is read."""
+        return self.observation.rule
+
+    @property
+    def condition(self) -> k.Expr | None:
+        """The condition on the state after the steps of the line, or on the state that it observes."""
+        return self.rule.then if self.rule.steps else self.rule.observe
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenCall:
+    """Instances of an action of which no line tells: a tuple of values for each parameter, None where any value of a
+    sized type may be taken."""
+
+    action: str
+    choices: tuple[tuple[Value, ...] | None, ...]
+    unlogged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WindowModel:
+    """The model of a window, what may happen unseen in it, its lines, and how names and numbers are told back."""
+
+    model: TraceModel
+    kernel: k.Kernel
+    items: tuple[WindowItem, ...]
+    hidden: tuple[HiddenCall, ...]
+    names: Mapping[str, tuple[str, ...]]
+    scales: Mapping[str, Scale]
+    probe: Probe
+
+    def of(self, items: tuple[WindowItem, ...]) -> WindowModel:
+        """The same model for some of the lines."""
+        return replace(self, items=items)
+
+    def birth(self) -> dict[str, Value]:
+        """The state at the birth of the system, by variable: the first of its initial states."""
+        state = self.model.states[self.model.initial[0]]
+        return {each.name: value for each, value in zip(self.model.kernel.variables, state, strict=True)}
+
+    def words(self, variable: str, key: Value | None, value: Value) -> str:
+        """A place and its value, in terms of the log."""
+        type_ = next(each.type for each in self.probe.kernel.variables if each.name == variable)
+        name = variable.rpartition(".")[2].replace("_", " ")
+        if key is None:
+            return f"{name} {show_value(self.told(value, type_), type_)}"
+        assert isinstance(type_, t.MapType)
+        return f"{name} of {show_value(self.told(key, type_.key), type_.key)} {show_value(self.told(value, type_.value), type_.value)}"
+
+    def told(self, value: Value, type_: t.Type) -> Value:
+        """A value of the window as one of the log; ``type_`` is that of the probe."""
+
+        def element(sort: str, name: str) -> Atom:
+            at = int(name.rpartition("-")[2])
+            known = self.names[sort]
+            return Atom(sort, at, known[at] if at < len(known) else f"unknown-{at - len(known) + 1}")
+
+        return ValueMap(self.probe.parameters, lambda name, n: self.scales[name].number(n), element)(value, type_)
+
+    def told_variable(self, name: str, value: Value) -> Value:
+        """A value of a variable, as one of the log."""
+        return self.told(value, next(each.type for each in self.probe.kernel.variables if each.name == name))
+
+
+def window_model(log: LogPart, items: Sequence[OrderedObservation], factor: int = 1) -> WindowModel:
+    """The model of some items; ``factor`` multiplies the room for numbers and the spare elements. Raises
+    ``SpecError``."""
+    probe = probe_of(log.loaded, log.plan.name)
+    stated = Stated(probe)
+    for item in items:
+        for field, value in _fields(probe.plan, item.observation):
+            stated.walk(value, field.binder.type)
+    names = {sort.name: tuple(stated.elements.get(sort.name, ())) for sort in probe.kernel.sorts}
+    names = {sort: known or (f"unknown {sort}",) for sort, known in names.items()}
+    spares = _spares(probe, names, factor)
+    sorts = {sort: tuple(f"{sort}-{at}" for at in range(len(known) + spares[sort])) for sort, known in names.items()}
+    scales = {name: Scale.of(numbers, ROOM * factor) for name, numbers in stated.numbers.items()}
+    model, kernel = _model(log, sorts, {name: scale.size for name, scale in scales.items()})
+    found = _in_window(model, items, probe, names, scales)
+    return WindowModel(model, kernel, found, tuple(_hidden(log, kernel, model, names)), names, scales, probe)
+
+
+def _rule_in(plan: k.TracePlan, rule: k.TraceRule) -> k.TraceRule:
+    """The rule of a clause that was written at the same place, for the same event."""
+    return next(each for each in plan.rules if (each.event, each.span) == (rule.event, rule.span))
+
+
+def _fields(plan: k.TracePlan, seen: Observation) -> Iterator[tuple[k.EventField, Value]]:
+    """The fields of an observation with the types of a clause, and their values."""
+    values = [seen.bound[field.binder.name] for field in seen.rule.fields]
+    return zip(_rule_in(plan, seen.rule).fields, values, strict=True)
+
+
+def _spares(probe: Probe, names: Mapping[str, Sequence[str]], factor: int) -> dict[str, int]:
+    """How many elements each set parameter gets beside those that lines name.
+
+    None where the state holds one element at a time, for another one would explain what it must not (as another cluster
+    does), and none where elements are counted. Else one; of elements that others are given for a while (sessions), as
+    many as there are others.
+    """
+    variables = [each.type for each in probe.kernel.variables]
+    single = {each.sort.name for each in variables if isinstance(each, t.AtomType)}
+    counted = {sort for prop in probe.kernel.properties for sort in _counted(prop)}
+    counted |= {sort for action in probe.kernel.actions for sort in _counted(action)}
+    writers = {sort for _, _, sort in writer_parameters(probe.plan)}
+    given = {each.value.item.sort.name for each in variables if _is_option_of_atoms(each)} - writers
+    most = max((len(known) for sort, known in names.items() if sort not in single | given), default=0)
+    return {sort: 0 if sort in single | counted else factor * (most + 1 if sort in given else 1) for sort in names}
+
+
+def _is_option_of_atoms(type_: t.Type) -> bool:
+    return (
+        isinstance(type_, t.MapType)
+        and isinstance(type_.value, t.OptionType)
+        and isinstance(type_.value.item, t.AtomType)
+    )
+
+
+def _counted(node: k.Node) -> Iterator[str]:
+    """The set parameters whose elements are counted in a node."""
+    for each in descendants(node):
+        if isinstance(each, k.Count) and isinstance(counted := each.operand, k.TypeDomain):
+            yield from (counted.of.sort.name,) if isinstance(counted.of, t.AtomType) else ()
+
+
+def writer_parameters(plan: k.TracePlan) -> Iterator[tuple[str, int, str]]:
+    """The actions that lines of a clause name with their writer: the action, the position of the writer among its
+    parameters, and the set parameter that the writer is of."""
+    for rule in plan.rules:
+        writer = next((each.binder for each in rule.fields if each.field == "node"), None)
+        if writer is None or not isinstance(writer.type, t.AtomType):
+            continue
+        for call in (call for alternatives in rule.steps for call in alternatives):
+            for at, given in enumerate(call.arguments):
+                if isinstance(given, k.Local) and given.name == writer.name:
+                    yield call.action, at, writer.type.sort.name
+
+
+def _model(log: LogPart, sorts: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> tuple[TraceModel, k.Kernel]:
+    """The model of what all slices share, of this size. The last few are kept: windows of one size share one."""
+    key = (tuple((sort, len(each)) for sort, each in sorts.items()), tuple(sizes.items()), log.plan.name)
+    for spec, options, known, made in _known:
+        if spec is log.loaded and options == log.options and known == key:
+            return made
+    kernel = log_kernel(log.loaded, sorts, sizes)
+    plan = adapt_clause(trace_plan(kernel, log.plan.name), log.options)
+    divided = None if plan.slicing is None else split(kernel, plan.slicing)
+    model = TraceModel(kernel, plan) if divided is None else TraceModel(divided.kernel, divided.plan_of_shared(plan))
+    made = model, _kernel_of(model)
+    _known[:] = [(log.loaded, log.options, key, made), *_known[:3]]
+    return made
+
+
+_known: list[tuple[Loaded, Options, object, tuple[TraceModel, k.Kernel]]] = []
+
+
+def _in_window(
+    model: TraceModel,
+    items: Sequence[OrderedObservation],
+    probe: Probe,
+    names: Mapping[str, Sequence[str]],
+    scales: Mapping[str, Scale],
+) -> tuple[WindowItem, ...]:
+    """The items in terms of the model of a window."""
+    places = {sort: {name: at for at, name in enumerate(known)} for sort, known in names.items()}
+
+    def element(sort: str, name: str) -> Atom:
+        at = places[sort][name]
+        return Atom(sort, at, f"{sort}-{at}")
+
+    rewrite = ValueMap(probe.parameters, lambda name, number: scales[name].place(number), element)
+    found: list[WindowItem] = []
+    for item in items:
+        seen = item.observation
+        rule = _rule_in(model.plan, seen.rule)
+        types = [field.binder.type for field, _ in _fields(probe.plan, seen)]
+        values = [rewrite(seen.bound[f.binder.name], each) for f, each in zip(seen.rule.fields, types, strict=True)]
+        bound = {field.binder.name: value for field, value in zip(rule.fields, values, strict=True)}
+        named = tuple((field.field, value) for field, value in zip(rule.fields, values, strict=True))
+        found.append(WindowItem(item, Observation(seen.event, rule, bound, named)))
+    return tuple(found)
+
+
+def _kernel_of(model: TraceModel) -> k.Kernel:
+    """The kernel without what no shared line, no hidden action and no invariant about these touches."""
+    called = {call.action for rule in model.plan.rules for step in rule.steps for call in step}
+    actions = [each for each in model.kernel.actions if each.name in called or each.name in model.plan.hidden]
+    rules = [each for rule in model.plan.rules for each in (rule.then, rule.observe) if each is not None]
+    used = {name for node in (*actions, *rules) for name in variables_of(node)}
+    used |= {each.variable for action in actions for each in assignments(action.body)}
+    kernel = replace(
+        model.kernel,
+        variables=tuple(each for each in model.kernel.variables if each.name in used),
+        init=replace(model.kernel.init, body=(), conditions=()),  # a window begins in any state
+        actions=tuple(actions),
+        next=tuple(each.name for each in actions),
+        properties=tuple(each for each in model.kernel.properties if variables_of(each) <= used),
+        terminal=(),
+        scenarios=(),
+        traces=(),
+        refinements=(),
+    )
+    return without_bounds(kernel)
+
+
+MOST_INSTANCES = 64
+"""An action of an unlogged writer with more instances than this is not supposed."""
+
+
+def _hidden(
+    log: LogPart, window: k.Kernel, model: TraceModel, names: Mapping[str, Sequence[str]]
+) -> Iterator[HiddenCall]:
+    """What may happen unseen: the hidden actions of the clause, and whatever a writer does of which there are no
+    logs."""
+    known = {each.name: each for each in window.actions}
+    nodes = log.nodes
+    for name in model.plan.hidden:
+        if name in known:
+            yield HiddenCall(name, tuple(values_of(each) for each in known[name].parameters))
+    for name, at, sort in dict.fromkeys(writer_parameters(model.plan)):
+        action = known[name]
+        choices = [values_of(each) for each in action.parameters]
+        own = choices[at]
+        assert own is not None
+        unlogged = tuple(each for each in own if _is_unlogged(each, names[sort], nodes))
+        choices[at] = unlogged
+        if unlogged and prod(len(each) for each in choices if each is not None) <= MOST_INSTANCES:
+            yield HiddenCall(name, tuple(choices), True)
+
+
+def _is_unlogged(element: Value, names: Sequence[str], nodes: frozenset[str]) -> bool:
+    at = element.index  # type: ignore[attr-defined]  # an element of the writers' set
+    return at >= len(names) or names[at] not in nodes
+
+
+def values_of(parameter: k.Parameter) -> tuple[Value, ...] | None:
+    """The values of a parameter, None where they are many, or as many as a window has numbers."""
+    type_ = parameter.binder.type
+    return None if is_sized(type_) or cardinality(type_) > MOST_INSTANCES else domain(type_)
