@@ -11,7 +11,7 @@ from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel import Kernel
 from assay.grammar.values import Value
 from assay.traces.event import Event, LogPosition, Notice
-from assay.traces.observe.binding_tally import Unread
+from assay.traces.observe.binding_tally import BindingTally, Unread
 from assay.traces.trouble.finding import NO_TROUBLE, Trouble
 
 
@@ -146,6 +146,13 @@ class EventCounts:
     ignored: int
     unmapped: int
     fields: int
+
+    @classmethod
+    def of(cls, tally: BindingTally, read: int) -> EventCounts:
+        """The counts in total over what is shared and all slices."""
+        ignored = sum(unread.count for unread in tally.ignored)
+        unmapped = sum(unread.count for unread in tally.unmapped)
+        return cls(max(read, tally.used + ignored + unmapped), tally.used, ignored, unmapped, tally.fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import Value
 from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
@@ -32,9 +33,9 @@ def contradiction_of(refuted: WindowRefuted, kernel: k.Kernel, writer: Condition
 
 def _by_event(items: Sequence[OrderedObservation]) -> list[list[OrderedObservation]]:
     """The items of each line, in the order of time."""
-    groups: dict[int, list[OrderedObservation]] = {}
+    groups: IdentityMemo[Event, list[OrderedObservation]] = IdentityMemo()
     for each in sorted(items, key=lambda item: (item.time, item.index)):
-        groups.setdefault(id(each.observation.event), []).append(each)
+        groups.get_or_make(each.observation.event, lambda _: []).append(each)
     return list(groups.values())
 
 

@@ -126,9 +126,9 @@ def _left_out(search: TraceSearch, resumption: Resumption) -> list[OrderedObserv
 def _asked(
     search: TraceSearch, rejected: Rejected, log: LogPart, doubted: Sequence[OrderedObservation]
 ) -> WindowAnswer | None:
-    """What a window says of the first line that is not explained; None for lines that are no log of a product."""
+    """What a window says of the first line that is not explained; None where the log begins with the run."""
     failed = _first_failed(search, rejected)
-    if failed is None or (not failed.observation.event.pattern and not failed.observation.event.is_inferred):
+    if failed is None or not log.begins_in_mid_life:
         return None
     return ask_around(log, search.frontier.order, failed, doubted)
 

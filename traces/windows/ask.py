@@ -14,23 +14,23 @@ from dataclasses import dataclass, replace
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.report import State
+from assay.checker.symbolic.sat.clause_blocks import UnansweredError
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.values import Atom, FrozenMap, Value
 from assay.traces.observe.model_size import Needs
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.transition_system import TraceModel
-from assay.traces.windows.blocks import UnansweredError
 from assay.traces.windows.numbers import Stated, ValueMap
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Switch
 from assay.traces.windows.replayed import WindowRun, run_of
 from assay.traces.windows.template import Template
 from assay.traces.windows.window_model import LogPart, WindowModel, window_model
 
-BEFORE, AFTER = 32, 16
+BEFORE, AFTER = 24, 12
 """How many items before and after a failed one are asked about. A wrong line may contradict only a later one."""
 
-FROM_START = 64
+FROM_START = 36
 """A line among so many first ones is asked about with all lines before it: then the beginning is the log's."""
 
 CONFLICTS = 40_000

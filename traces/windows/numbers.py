@@ -30,7 +30,7 @@ Element = Callable[[str, str], Atom]
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class SizeProbe:
     """A spec whose size parameters have distinct values: so a type tells which of them limits it.
 
     ``parameters`` maps these values to names; ``constants`` are the numbers that the spec itself names.
@@ -42,10 +42,10 @@ class Probe:
     constants: frozenset[int]
 
 
-_known: list[tuple[Loaded, str, Probe]] = []
+_known: list[tuple[Loaded, str, SizeProbe]] = []
 
 
-def probe_of(loaded: Loaded, clause: str) -> Probe:
+def probe_of(loaded: Loaded, clause: str) -> SizeProbe:
     """The probe of a spec and a clause; the last few are kept."""
     for spec, name, probe in _known:
         if spec is loaded and name == clause:
@@ -53,7 +53,9 @@ def probe_of(loaded: Loaded, clause: str) -> Probe:
     names = [each.name for each in loaded.kernel.parameters if each.size]
     sizes = {name: PROBE + 7 * at for at, name in enumerate(names)}
     kernel = log_kernel(loaded, {}, sizes)
-    found = Probe(kernel, trace_plan(kernel, clause), {v: n for n, v in sizes.items()}, frozenset(_constants(kernel)))
+    found = SizeProbe(
+        kernel, trace_plan(kernel, clause), {v: n for n, v in sizes.items()}, frozenset(_constants(kernel))
+    )
     _known[:] = [(loaded, clause, found), *_known[:3]]
     return found
 
@@ -110,7 +112,7 @@ class ValueMap:
 class Stated:
     """The numbers and the elements that some values name, by parameter."""
 
-    def __init__(self, probe: Probe) -> None:
+    def __init__(self, probe: SizeProbe) -> None:
         self.numbers: dict[str, set[int]] = {name: set(probe.constants) for name in probe.parameters.values()}
         self.elements: dict[str, dict[str, None]] = {}
         self.walk = ValueMap(probe.parameters, self._number, self._element)

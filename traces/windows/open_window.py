@@ -15,11 +15,12 @@ from itertools import combinations, product
 from assay.checker.aig.graph import Gates
 from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.symbolic.encode.permutation_slots import places
+from assay.checker.symbolic.sat.clause_blocks import FALSE, TRUE, BlockFormula, ClauseBlock, block_of
 from assay.grammar import kernel as k
+from assay.traces.event import Event
 from assay.traces.search.submodel import steps_of
 from assay.traces.search.transition_system import ANY, TraceModel
-from assay.traces.windows.blocks import FALSE, TRUE, Block, Formula, block_of
-from assay.traces.windows.template import Arguments, GuardName, Instance, Template
+from assay.traces.windows.template import ActionInstance, Arguments, GuardName, Template
 from assay.traces.windows.window_model import HiddenCall, WindowItem, WindowModel, values_of
 
 Frame = list[int]
@@ -51,7 +52,7 @@ class Chosen:
     """The steps that may lead from one frame to the next, each with the literal that says that it happens, and the
     literals of its open arguments."""
 
-    steps: tuple[tuple[Instance, int, tuple[tuple[int, tuple[int, ...]], ...]], ...]
+    steps: tuple[tuple[ActionInstance, int, tuple[tuple[int, tuple[int, ...]], ...]], ...]
 
 
 @dataclass(slots=True)
@@ -66,7 +67,7 @@ class Slot:
 class _Mux:
     """The bits after one of several steps: a block, and the inputs that choose."""
 
-    block: Block
+    block: ClauseBlock
     fires: tuple[int, ...]
     reopened: tuple[int, ...]
     writes: tuple[frozenset[int], ...]
@@ -102,7 +103,7 @@ class OpenWindow:
         self, template: Template, window: WindowModel, order: Order, allowed: Allowance, conflicts: int
     ) -> None:
         self.template, self.window = template, window
-        self.formula = Formula(conflicts)
+        self.formula = BlockFormula(conflicts)
         self._order, self._allowed = order, allowed
         self.parts = _Parts()
         self._steps = [_instances(template, window.model, item) for item in window.items]
@@ -117,7 +118,7 @@ class OpenWindow:
             for each in window.kernel.properties
             if each.kind in kinds
         ]
-        self._last_events: set[int] = set()
+        self._last_event: Event | None = None
         self._build()
 
     def close(self) -> None:
@@ -161,15 +162,16 @@ class OpenWindow:
             self.formula.add([-where, -self.parts.properties[prop.name], literal])
 
     def _slot(self, here: dict[int, int]) -> None:
-        events = {id(self.window.items[number].observation.event) for number in here}
+        events = [self.window.items[number].observation.event for number in here]
+        # The rules about one event see one moment.
+        same = all(each is self._last_event for each in events)
+        self._last_event = events[0] if all(each is events[0] for each in events) else None
         if self._skipped and self.parts.slots:
             self._open_frame()
-        # The rules about one event see one moment.
-        for _ in range(self._allowed.hidden if self._last_events != events or len(events) > 1 else 0):
+        for _ in range(0 if same else self._allowed.hidden):
             self._hidden_frame()
         if self._skipped and self.parts.slots:
             self._open_frame()
-        self._last_events = events
         begin = len(self.parts.frames) - 1
         self.parts.slots.append(Slot(begin, here))
         for at in range(max((len(self._steps[number]) for number in here), default=0)):
@@ -227,7 +229,7 @@ class OpenWindow:
     def _next_frame(
         self,
         mux: _Mux,
-        steps: Sequence[Instance],
+        steps: Sequence[ActionInstance],
         fires: Sequence[int],
         reopened: Sequence[int],
         *,
@@ -249,8 +251,8 @@ class OpenWindow:
         found = self.formula.place(mux.block, given)
         after, more = found[: self.template.width], found[self.template.width :]
         if not numbered:
-            for each in more:
-                self.formula.add([each])
+            for literal in more:
+                self.formula.add([literal])
         happens = more if numbered else fires
         self.parts.frames.append(after)
         self.parts.steps.append(Chosen(tuple(zip(steps, happens, open_, strict=True))))
@@ -292,9 +294,9 @@ class OpenWindow:
         return [known[each] for each in needed]
 
 
-def _instances(template: Template, model: TraceModel, item: WindowItem) -> list[list[Instance]]:
+def _instances(template: Template, model: TraceModel, item: WindowItem) -> list[list[ActionInstance]]:
     """The instances that each step of a line may be."""
-    found: list[list[Instance]] = []
+    found: list[list[ActionInstance]] = []
     for calls in steps_of(model, item):  # type: ignore[arg-type]  # it has an observation, which is all that is read
         arguments = dict.fromkeys(each for action, wanted in calls for each in _arguments(model, action, wanted))
         found.append([each for action, given in arguments for each in template.instances(action, given)])
@@ -311,10 +313,10 @@ def _arguments(model: TraceModel, action: str, wanted: Sequence[object]) -> Iter
         else:
             choices.append((value,))
     for each in product(*choices):
-        yield action, each  # type: ignore[misc]  # values of the model
+        yield action, each
 
 
-def _hidden_instances(template: Template, call: HiddenCall) -> Iterator[Instance]:
+def _hidden_instances(template: Template, call: HiddenCall) -> Iterator[ActionInstance]:
     for arguments in product(*(each if each is not None else (None,) for each in call.choices)):
         yield from template.instances(call.action, arguments)
 
@@ -334,7 +336,7 @@ def _bits_read(template: Template, prop: k.Property) -> frozenset[int]:
     return frozenset(bit for name in names for bit in template.bits_of[name])
 
 
-def _hidden_mux(template: Template, steps: tuple[Instance, ...]) -> _Mux:
+def _hidden_mux(template: Template, steps: tuple[ActionInstance, ...]) -> _Mux:
     """One hidden step, chosen by number, or none."""
     key = ("hidden", tuple((each.action, each.arguments, each.enabled) for each in steps))
     known = template.muxes.get(key)
@@ -351,7 +353,7 @@ def _hidden_mux(template: Template, steps: tuple[Instance, ...]) -> _Mux:
     return known  # type: ignore[return-value]
 
 
-def _step_mux(template: Template, groups: tuple[tuple[Instance, ...], ...]) -> _Mux:
+def _step_mux(template: Template, groups: tuple[tuple[ActionInstance, ...], ...]) -> _Mux:
     """One of the steps of some lines; the bits that a line may write are open if it is reopened."""
     key = ("steps", tuple(tuple((each.action, each.arguments, each.enabled) for each in group) for group in groups))
     known = template.muxes.get(key)
@@ -371,7 +373,7 @@ def _step_mux(template: Template, groups: tuple[tuple[Instance, ...], ...]) -> _
     return known  # type: ignore[return-value]
 
 
-def _after(gates: Gates, state: Sequence[int], steps: Iterable[tuple[int, Instance]]) -> list[int]:
+def _after(gates: Gates, state: Sequence[int], steps: Iterable[tuple[int, ActionInstance]]) -> list[int]:
     """The bits after the step that happens, or those before if none does."""
     writers: list[dict[int, list[int]]] = [{} for _ in state]
     for fire, each in steps:
@@ -387,7 +389,7 @@ def _after(gates: Gates, state: Sequence[int], steps: Iterable[tuple[int, Instan
     return found
 
 
-def _slots(formula: Formula, before: Sequence[Sequence[int]]) -> list[dict[int, int]]:
+def _slots(formula: BlockFormula, before: Sequence[Sequence[int]]) -> list[dict[int, int]]:
     """For each place in the order, the literals that say which line is there."""
     gates, required = Gates(), list[Sequence[int]]()
     found = list(places(gates, before, required.append))

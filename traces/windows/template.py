@@ -21,9 +21,9 @@ from assay.checker.report import State
 from assay.checker.symbolic.encode.ground_actions import GroundPath, GroundWriter, Outcomes
 from assay.checker.symbolic.encode.memo_lowering import MemoLowering
 from assay.checker.symbolic.encode.valid_rows import is_state
+from assay.checker.symbolic.sat.clause_blocks import ClauseBlock, block_of
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.windows.blocks import Block, block_of
 
 GuardName = tuple[str, str]
 """An action and the label of one of its guards."""
@@ -33,7 +33,7 @@ Arguments = tuple[Value | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class ActionInstance:
     """One way in which an action may happen: when, and the literals of the bits after it.
 
     ``writes`` are the positions of bits that may change. ``free`` are the inputs of arguments that are left open.
@@ -56,7 +56,7 @@ class _Writer(GroundWriter):
         """Add the outcomes of one instance."""
         for parameter, symbol in zip(self.action.parameters, symbols, strict=True):
             self.lowering.bound[parameter.binder.name] = symbol  # type: ignore[assignment]  # a symbol of the lowering
-        self._arguments = arguments  # type: ignore[assignment]  # open arguments are None
+        self._arguments = arguments
         self._walk(0, GroundPath(TRUE))
 
     def _guard(self, guard: k.Guard, way: GroundPath) -> GroundPath:
@@ -87,10 +87,10 @@ class Template:
         self._now, self._before = self._symbols(self.state), self._symbols(self.old)
         self.switches: dict[GuardName, int] = {}
         self.meanings = Model(kernel, bounded=False)
-        self._instances: dict[tuple[str, Arguments], tuple[Instance, ...]] = {}
+        self._instances: dict[tuple[str, Arguments], tuple[ActionInstance, ...]] = {}
         self._lowering = MemoLowering(self.code, self._now)
         self._of_steps = MemoLowering(self.code, self._now, self._before)
-        self._blocks: dict[object, Block] = {}
+        self._blocks: dict[object, ClauseBlock] = {}
         self.muxes: dict[object, object] = {}
         self.cuts = False
         at = {bit: position for position, bit in enumerate(owned)}
@@ -107,14 +107,14 @@ class Template:
 
     # --------------------------------------------------------------------------------------------------- instances
 
-    def instances(self, action: str, arguments: Arguments) -> tuple[Instance, ...]:
+    def instances(self, action: str, arguments: Arguments) -> tuple[ActionInstance, ...]:
         """The ways in which an action may happen with these arguments."""
         found = self._instances.get((action, arguments))
         if found is None:
             found = self._instances[action, arguments] = tuple(self._write(self.meanings.actions[action], arguments))
         return found
 
-    def _write(self, meaning: ActionMeaning, arguments: Arguments) -> Iterator[Instance]:
+    def _write(self, meaning: ActionMeaning, arguments: Arguments) -> Iterator[ActionInstance]:
         outcomes = Outcomes()
         writer = _Writer(self._lowering, self.kernel, self.layout, meaning, outcomes)
         writer.switches = self.switches
@@ -135,7 +135,7 @@ class Template:
             after = tuple(ground.after[bit] for bit in self._owned)
             enabled = self.gates.all_of([ground.enabled, *valid])
             writes = frozenset(at for at, new in enumerate(after) if new != self.state[at])
-            yield Instance(ground.action, arguments, enabled, after, writes, tuple(free))
+            yield ActionInstance(ground.action, arguments, enabled, after, writes, tuple(free))
 
     def _open(self, parameter: k.Parameter) -> tuple[object, tuple[int, ...], int]:
         """An argument that is left open: its symbol, its inputs, and where these stand for a value."""
@@ -171,7 +171,7 @@ class Template:
         """Where a property holds, of a state or of a step."""
         return self.gates.all_of(self.condition(each.condition) for each in prop.conjuncts)
 
-    def block(self, roots: tuple[int, ...]) -> Block:
+    def block(self, roots: tuple[int, ...]) -> ClauseBlock:
         """The clauses of some literals."""
         found = self._blocks.get(roots)
         if found is None:

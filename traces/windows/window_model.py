@@ -20,10 +20,10 @@ from assay.traces.event import Event
 from assay.traces.observe.decomposition import split
 from assay.traces.observe.model_size import adapt_clause, is_sized, trace_plan
 from assay.traces.observe.observation import Observation
-from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.observe.partial_order import OrderedObservation, files_tell_order
 from assay.traces.options import Options
 from assay.traces.search.transition_system import TraceModel
-from assay.traces.windows.numbers import Probe, Scale, Stated, ValueMap, probe_of
+from assay.traces.windows.numbers import Scale, SizeProbe, Stated, ValueMap, probe_of
 
 ROOM = 3
 """By how much numbers may be larger than the window states, and how far numbers between two stated ones may lie."""
@@ -40,6 +40,12 @@ class LogPart:
     plan: k.TracePlan
     options: Options
     events: Sequence[Event]
+
+    @property
+    def begins_in_mid_life(self) -> bool:
+        """Whether it may begin anywhere, as logs of a product do. A log that a spec's author had written for it begins
+        with the run."""
+        return not files_tell_order(self.plan)
 
     @property
     def nodes(self) -> frozenset[str]:
@@ -86,7 +92,7 @@ class WindowModel:
     hidden: tuple[HiddenCall, ...]
     names: Mapping[str, tuple[str, ...]]
     scales: Mapping[str, Scale]
-    probe: Probe
+    probe: SizeProbe
 
     def of(self, items: tuple[WindowItem, ...]) -> WindowModel:
         """The same model for some of the lines."""
@@ -150,7 +156,7 @@ def _fields(plan: k.TracePlan, seen: Observation) -> Iterator[tuple[k.EventField
     return zip(_rule_in(plan, seen.rule).fields, values, strict=True)
 
 
-def _spares(probe: Probe, names: Mapping[str, Sequence[str]], factor: int) -> dict[str, int]:
+def _spares(probe: SizeProbe, names: Mapping[str, Sequence[str]], factor: int) -> dict[str, int]:
     """How many elements each set parameter gets beside those that lines name.
 
     None where the state holds one element at a time, for another one would explain what it must not (as another cluster
@@ -162,17 +168,18 @@ def _spares(probe: Probe, names: Mapping[str, Sequence[str]], factor: int) -> di
     counted = {sort for prop in probe.kernel.properties for sort in _counted(prop)}
     counted |= {sort for action in probe.kernel.actions for sort in _counted(action)}
     writers = {sort for _, _, sort in writer_parameters(probe.plan)}
-    given = {each.value.item.sort.name for each in variables if _is_option_of_atoms(each)} - writers
+    given = {sort for each in variables for sort in _given(each)} - writers
     most = max((len(known) for sort, known in names.items() if sort not in single | given), default=0)
     return {sort: 0 if sort in single | counted else factor * (most + 1 if sort in given else 1) for sort in names}
 
 
-def _is_option_of_atoms(type_: t.Type) -> bool:
-    return (
-        isinstance(type_, t.MapType)
-        and isinstance(type_.value, t.OptionType)
-        and isinstance(type_.value.item, t.AtomType)
-    )
+def _given(type_: t.Type) -> Iterator[str]:
+    """The set parameter whose elements others have for a while, by the type of a variable that says which."""
+    match type_:
+        case t.MapType(value=t.OptionType(t.AtomType(sort))):
+            yield sort.name
+        case _:
+            return
 
 
 def _counted(node: k.Node) -> Iterator[str]:
@@ -216,7 +223,7 @@ _known: list[tuple[Loaded, Options, object, tuple[TraceModel, k.Kernel]]] = []
 def _in_window(
     model: TraceModel,
     items: Sequence[OrderedObservation],
-    probe: Probe,
+    probe: SizeProbe,
     names: Mapping[str, Sequence[str]],
     scales: Mapping[str, Scale],
 ) -> tuple[WindowItem, ...]:

@@ -11,7 +11,8 @@ from assay.grammar.load import Loaded, load_text
 from assay.traces.log_reader import read_logs
 from assay.traces.result import TraceVerdict
 from assay.traces.search.driver import NEAR
-from assay.traces.validate import check, validate
+from assay.traces.shared_search import check
+from assay.traces.validate import validate
 
 SPEC = """\
 module eras

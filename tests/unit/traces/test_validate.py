@@ -19,7 +19,8 @@ from assay.traces.search import driver
 from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.driver import Conclusion
 from assay.traces.search.path import SearchPath
-from assay.traces.validate import check, validate
+from assay.traces.shared_search import check
+from assay.traces.validate import validate
 
 Election = Callable[..., Loaded]
 Line = Callable[..., Event]

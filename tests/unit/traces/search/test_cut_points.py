@@ -18,7 +18,8 @@ from assay.traces.options import Options
 from assay.traces.result import TraceVerdict
 from assay.traces.search.cut_points import CutPoints, cuts
 from assay.traces.search.stuttering import compared_order
-from assay.traces.validate import check, validate
+from assay.traces.shared_search import check
+from assay.traces.validate import validate
 
 Line = Callable[..., Event]
 WINDOW = 100

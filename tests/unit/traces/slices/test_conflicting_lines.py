@@ -9,7 +9,7 @@ from typing import Any
 from assay.grammar.load import load_text
 from assay.traces.slices.slice_validator import Joiner, slice_item
 from assay.traces.slices.versions.conflicting_lines import contradicted
-from assay.traces.validate import check
+from assay.traces.shared_search import check
 
 SHELVES = (
     (Path(__file__).parents[1] / "shelves.txt")

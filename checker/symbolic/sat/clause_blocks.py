@@ -23,7 +23,7 @@ Array = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ClauseBlock:
     """The clauses of some literals of a graph, with variables from 1 on.
 
     ``clauses`` are grouped by their length, a row each. ``inputs`` are the nodes that stand for something outside,
@@ -37,7 +37,7 @@ class Block:
     count: int
 
 
-def block_of(gates: Gates, roots: Literals) -> Block:
+def block_of(gates: Gates, roots: Literals) -> ClauseBlock:
     """The clauses that define some literals of a graph."""
     writer = Clauses(gates)
     found = [writer.literal(each) for each in roots]
@@ -45,7 +45,7 @@ def block_of(gates: Gates, roots: Literals) -> Block:
     for clause in writer.take():
         by_length.setdefault(len(clause), []).append(clause)
     inputs = [(node, abs(v)) for node, v in writer.variables.items() if node and gates.is_input(node)]
-    return Block(
+    return ClauseBlock(
         tuple(np.array(each, np.int32) for each in by_length.values()),
         tuple(node for node, _ in inputs),
         np.array([v for _, v in inputs], np.int32),
@@ -58,7 +58,7 @@ class UnansweredError(Exception):
     """The solver came to no answer within its budget of conflicts."""
 
 
-class Formula:
+class BlockFormula:
     """Clauses for a solver in this process. Variable 1 is true. Budgets are conflicts, so that answers do not depend on
     the machine."""
 
@@ -84,7 +84,7 @@ class Formula:
         self.clauses += 1
         self._solver.add_clause(list(clause))
 
-    def place(self, block: Block, given: Mapping[int, int]) -> list[int]:
+    def place(self, block: ClauseBlock, given: Mapping[int, int]) -> list[int]:
         """Use a block: the literals of its roots. ``given`` are the literals of its inputs; others are new."""
         names = np.arange(self.count - 1, self.count + block.count, dtype=np.int32)
         names[1] = TRUE
