@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from assay.cli.main import invoke
-from assay.traces import log_reader, spec_selection, validate
+from assay.traces import log_reader, shared_search, spec_selection, validate
 from assay.traces.samples import unpack_sample
 from assay.traces.slices.slice_validator import Joiner
 from assay.traces.stop import request
@@ -62,7 +62,7 @@ def test_stopped_while_logs_are_read_it_tells_what_was_read(
 def test_stopped_in_the_search_it_tells_what_is_open(
     logs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(validate, "check", at_call(1, validate.check, in_time))
+    monkeypatch.setattr(validate, "check", at_call(1, shared_search.check, in_time))
     monkeypatch.setattr("assay.traces.native_replay.compiled_replay.WORTH_IT", 10**9)
     code, found = answer(capsys, logs)
     assert (code, found["verdict"], found["reason"]) == (3, "inconclusive", f"{WHY}; what is left was not checked")

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.grammar.load import load_text
+from assay.traces.shared_search import check
 from assay.traces.slices.slice_validator import Joiner, slice_item
 from assay.traces.slices.versions.conflicting_lines import contradicted
-from assay.traces.shared_search import check
 
 SHELVES = (
     (Path(__file__).parents[1] / "shelves.txt")
