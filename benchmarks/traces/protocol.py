@@ -12,8 +12,8 @@ from typing import Any
 
 from assay.traces.event import Event
 from assay.traces.observe.binding import bind
+from assay.traces.shared_search import SharedValidation, check
 from assay.traces.slices.slice_validator import Joiner
-from assay.traces.validate import SharedValidation, check
 
 from .recorded import archive, asked, events_of
 

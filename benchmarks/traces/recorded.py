@@ -15,8 +15,8 @@ from assay.traces.incremental.incremental_recheck import Retrial
 from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.options import Options
 from assay.traces.samples import sample
+from assay.traces.shared_search import check
 from assay.traces.spec_selection import select_spec
-from assay.traces.validate import check
 
 CORPUS = Path(__file__).resolve().parents[2] / "tests" / "corpus"
 SAMPLES = {"A1": "elections", "A2": "duplicate-broker"}
