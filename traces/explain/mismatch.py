@@ -150,8 +150,7 @@ def _stop(
     if isinstance(answer, WindowUnanswered):
         findings.reason = f"{place} has no explanation together with all before it; {answer.reason}"
         return
-    since = "the log began" if answer.whole else str(answer.items[0].observation.event.record.place)
-    findings.reason = f"the lines around {place} are explained if before {since}: {answer.words()}"
+    findings.reason = f"the lines around {place} are explained {answer.words()}"
     findings.beginning = answer if answer.whole else None
 
 

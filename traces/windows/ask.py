@@ -84,9 +84,12 @@ class WindowExplained:
         return named, max(number for numbers in stated.numbers.values() for number in numbers)
 
     def words(self) -> str:
-        """What the lines tell of the time before them."""
+        """From what the lines are explained: what they tell of the time before them."""
+        since = "the log began" if self.whole else str(self.items[0].observation.event.record.place)
         told = [self.window.words(each.variable, each.key, each.value) for each in self.run.forced]
-        return ", ".join(told) if told else "nothing that is not so at the birth of the system"
+        if not told:
+            return f"from a state before {since} that was not the first one, and of which they tell no more"
+        return f"if before {since}: {', '.join(told)}"
 
 
 @dataclass(frozen=True, slots=True)
