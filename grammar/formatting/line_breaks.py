@@ -117,6 +117,9 @@ def _hanging(expr: Binary, room: int) -> list[str]:
     ask_left, ask_right = operand_strengths(expr.op)
     left = broken(expr.left, room, ask_left, False)
     right = broken(expr.right, room - len(left[-1]) - len(expr.op) - 2, ask_right, False)
+    if len(left) == 1 and len(f"{left[0]} {expr.op} {right[0]}") > room:
+        left = broken(expr.left, len(left[0]) - 1, ask_left, False)
+        right = broken(expr.right, room - len(left[-1]) - len(expr.op) - 2, ask_right, False)
     return [*left[:-1], f"{left[-1]} {expr.op} {right[0]}", *right[1:]]
 
 

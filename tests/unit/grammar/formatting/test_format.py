@@ -114,3 +114,13 @@ def test_a_comment_at_the_end_of_a_block_stays_in_it() -> None:
 def test_an_empty_module_is_an_empty_text() -> None:
     assert formatted("") == ""
     assert formatted("# alone") == "# alone\n"
+
+
+def test_parts_in_brackets_fill_a_line_to_its_last_column() -> None:
+    longest = []
+    for letters in range(1, 60):
+        items = ", ".join([*(f"element_number_{number}" for number in range(10, 14)), "e" * letters])
+        text = f"module m\n\ninvariant few: some_function_of_many_arguments({items}) == another_function({items})\n"
+        lines = format_module(parse(text, "m.assay").module).splitlines()
+        longest.append(max(map(len, lines)))
+    assert max(longest) == WIDTH

@@ -1,0 +1,41 @@
+"""Rotated files of one log are one sequence, in the order of writing; overlapping ones are logs by themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.traces.log_reader import ReadOptions, read_logs
+
+LINE = "[2024-05-01 10:{:02}:00,000] INFO [Controller id=1] {} (kafka.controller.KafkaController)\n"
+TEXT = "1 successfully elected as the controller. Epoch incremented to {0} and epoch zk version is now {0}"
+
+
+def streams(folder: Path) -> list[list[int]]:
+    """The minutes of the records of each stream, in the order in which they are read."""
+    read = read_logs([folder], ReadOptions())
+    found: dict[str, list[int]] = {}
+    for event in read.events:
+        found.setdefault(event.sequence, []).append(int(event.record.time or 0) // 60_000 % 60)
+    return sorted(found.values())
+
+
+def write(folder: Path, name: str, minutes: range, epoch: int = 1) -> None:
+    """A file of a broker with one line a minute."""
+    folder.mkdir(exist_ok=True)
+    text = "".join(LINE.format(minute, TEXT.format(minute + epoch)) for minute in minutes)
+    (folder / name).write_text(text)
+
+
+def test_parts_of_a_rotated_log_follow_each_other(tmp_path: Path) -> None:
+    node = tmp_path / "broker-1"
+    write(node, "controller.log", range(20, 23))
+    write(node, "controller.log.1", range(10, 13))
+    write(node, "controller.log.2", range(3))
+    assert streams(tmp_path) == [[0, 1, 2, 10, 11, 12, 20, 21, 22]]
+
+
+def test_files_that_overlap_in_time_are_no_parts_of_each_other(tmp_path: Path) -> None:
+    node = tmp_path / "broker-1"
+    write(node, "controller.log", range(5, 15))
+    write(node, "controller.log.1", range(2, 9), epoch=100)
+    assert len(streams(tmp_path)) == 2
