@@ -37,11 +37,16 @@ MOST_SEEN = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """The number of walks, the most states of each, and the seed of all choices."""
+    """The number of walks, the most states of each, and the seed of all choices.
+
+    With a ``plateau`` walks are made until so many of them, one after the other, have exercised nothing new (then
+    ``number`` does not count), and steps of actions that were taken seldom are preferred.
+    """
 
     number: int = 1_000
     depth: int = 100
     seed: int = 0
+    plateau: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,8 @@ class Simulation(EngineSearch, Generic[B]):
         self._starts: list[tuple[State, Picks]] = []
         self._seen: set[int] = set()
         self._past: list[Past[B]] = []
+        self._most_covered = -1
+        self._covered_at = 0
         self._initial: Positions = np.zeros(0, np.int64)
 
     @property
@@ -133,17 +140,36 @@ class Simulation(EngineSearch, Generic[B]):
 
     def _walk_all(self) -> None:
         try:
-            while self.initial and self.walks < self.plan.number:
-                self._wave(min(WAVE, self.plan.number - self.walks))
+            while self.initial and not self._is_enough():
+                self._wave(WAVE if self.plan.plateau else min(WAVE, self.plan.number - self.walks))
         finally:
             self.bounds.update({label: hits for label, hits in self.crowd.bounds() if hits})
             self.crowd.note_coverage()
         if self.initial:
             raise Stopped(self._what_was_done())
 
+    def _is_enough(self) -> bool:
+        if self.plan.plateau is None:
+            return self.walks >= self.plan.number
+        covered = self._covered()
+        if covered > self._most_covered:
+            self._most_covered, self._covered_at = covered, self.walks
+        return self.walks - self._covered_at >= self.plan.plateau
+
+    def _covered(self) -> int:
+        """How many actions were taken, guards decisive, and bounds hit; and how many properties were decided."""
+        self.crowd.note_coverage()
+        actions = sum(1 for step in self.model.steps if self.taken[step.node.name])
+        guards = sum(len(step.decisive) for step in self.model.steps)
+        return actions + guards + sum(1 for _, hits in self.crowd.bounds() if hits) + len(self.watch.found)
+
     def _what_was_done(self) -> str:
         walks = f"{self.walks:,} random {'walk was' if self.walks == 1 else 'walks were'} made"
-        return f"only {walks}, of up to {self.plan.depth:,} states"
+        new = f", the last {self.plan.plateau:,} or more without anything new" if self._is_flat() else ""
+        return f"only {walks}, of up to {self.plan.depth:,} states{new}"
+
+    def _is_flat(self) -> bool:
+        return self.plan.plateau is not None and self.walks - self._covered_at >= self.plan.plateau
 
     def _wave(self, size: int) -> None:
         """Move walkers until the last one has ended, or something is violated."""
@@ -164,11 +190,24 @@ class Simulation(EngineSearch, Generic[B]):
             self.ended += int((~going).sum())
             if depth == self.plan.depth or not going.any():
                 return
-            chosen = (np.cumsum(counts) - counts + self._random.integers(0, np.maximum(counts, 1)))[going]
+            chosen = self._chosen(counts, actions)[going]
             walkers, batch = walkers[going], self.crowd.move(chosen)
             self.moves += len(chosen)
             self._past.append(Past(walkers, batch))
             self._arrive(batch, actions[chosen])
+
+    def _chosen(self, counts: Positions, actions: Positions) -> Positions:
+        """For each walker the position of its step among all successors, any position where it has none."""
+        if self.plan.plateau is None:
+            chosen: Positions = np.cumsum(counts) - counts + self._random.integers(0, np.maximum(counts, 1))
+            return chosen
+        # Weighted choice by the largest of u ** (1 / weight), here its logarithm (Efraimidis, Spirakis, 2006).
+        seldom = 1 + np.array([self.taken[step.node.name] for step in self.model.steps], np.float64)
+        keys = np.log(1 - self._random.random(len(actions))) * (seldom[actions] if len(actions) else 1)
+        order = np.lexsort((keys, np.repeat(np.arange(len(counts)), counts)))
+        last = np.maximum(np.cumsum(counts) - 1, 0)
+        found: Positions = order[last] if len(order) else np.zeros(len(counts), np.int64)
+        return found
 
     def _stop_if_violated(self) -> None:
         if self.violated and not self.options.keep_going:

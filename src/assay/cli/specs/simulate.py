@@ -34,6 +34,12 @@ from assay.report.specs.simulation import simulation_lines, simulation_object
     "--walks", type=click.IntRange(min=1), default=1_000, show_default=True, metavar="N", help="How many walks to make."
 )
 @click.option(
+    "--plateau",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Make walks until N of them, one after the other, exercise nothing new; actions that were taken seldom are preferred.",
+)
+@click.option(
     "--depth",
     type=click.IntRange(min=1),
     default=100,
@@ -55,6 +61,7 @@ def simulate(
     engine: Engine,
     names: tuple[str, ...],
     walks: int,
+    plateau: int | None,
     depth: int,
     seed: int,
     timeout: float | None,
@@ -79,6 +86,6 @@ def simulate(
     )
     with stoppable() as asked, search_progress() as show:
         options = replace(limits, progress=show, interrupted=asked)
-        simulated = walk(loaded.kernel, Walks(walks, depth, seed), options, loaded.sources, engine)
+        simulated = walk(loaded.kernel, Walks(walks, depth, seed, plateau), options, loaded.sources, engine)
     as_object, as_lines = partial(simulation_object, simulated), partial(simulation_lines, simulated)
     return write_answer(loaded, simulated.report, destination, as_object, as_lines, simulated.declined)

@@ -92,6 +92,38 @@ def test_steps_that_have_nothing_to_do_with_it_are_left_out(engine: Engine, tmp_
         assert {step.action for step in trace.steps[1:]} == {"up"}
 
 
+RARE = """
+state:
+    x: 0 .. 9 = 0
+    y: 0 .. 40 = 0
+action noise(v: 0 .. 40):
+    y := v
+action climb:
+    when below: x < 8
+    x := x + 1
+action top:
+    when high: x == 8
+    x := 9
+action fall:
+    when on_top: x == 9
+    x := 0
+invariant fine: x <= 9
+"""
+
+
+def test_walks_go_on_until_nothing_new_is_exercised(engine: Engine, tmp_path: Path) -> None:
+    flat = walk(RARE, engine, tmp_path, Walks(1, 30, 3, plateau=300))
+    assert all(each.taken for each in flat.report.coverage.actions)
+    assert all(each.decisive for each in flat.report.coverage.guards if each.label != "below")
+    assert flat.walks >= 300
+    assert flat.report.stopped is not None
+    assert flat.report.stopped.endswith("the last 300 or more without anything new")
+    even = walk(RARE, engine, tmp_path, Walks(flat.walks, 30, 3))
+    tops = [next(a.taken for a in each.report.coverage.actions if a.action == "top") for each in (flat, even)]
+    assert tops[0] > 2 * tops[1]
+    assert walk(RARE, engine, tmp_path, Walks(1, 30, 3, plateau=300)).report.coverage == flat.report.coverage
+
+
 def test_a_walk_to_a_deadlock_is_shortened(engine: Engine, tmp_path: Path) -> None:
     text = NOISE.replace("terminal: x == 20\n", "").replace("    y := v", "    when x < 9\n    y := v")
     simulated = walk(
