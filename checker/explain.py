@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from assay.checker.interpreter.compiled_model import Model
-from assay.checker.interpreter.expressions.enumerate_set import listing
+from assay.checker.interpreter.expressions.enumerate_set import searched
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame
 from assay.checker.interpreter.expressions.traverse import children, descendants
 from assay.checker.interpreter.values.node_unions import kind
@@ -74,7 +74,7 @@ class _Explainer:
 
     def _witness(self, expr: k.Quantified, frame: Frame, scope: EvaluationScope, *, holds: bool) -> None:
         body = scope.meaning(expr.body)
-        for value in listing(expr.domain, scope)(frame):
+        for value in searched(expr.domain, scope)(frame):
             frame.locals[expr.binder.name] = value
             if bool(body(frame)) is holds:
                 self.witnesses.append((expr.binder.name, show_value(value, expr.binder.type)))

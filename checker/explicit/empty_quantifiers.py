@@ -15,7 +15,9 @@ from dataclasses import replace
 from assay.checker.coverage import empty_quantifiers
 from assay.checker.explicit.store.row_store import RowStore
 from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.enumerate_set import may_be_large
 from assay.checker.interpreter.expressions.frame import Frame
+from assay.checker.interpreter.expressions.traverse import descendants
 from assay.checker.interpreter.property_meaning import property_meaning
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.options import SearchOptions
@@ -51,7 +53,7 @@ class _AskedQuantifiers:
         self._nonempty = IdentitySet[k.Expr]()
         self._of_states = of_states
         scope = replace(model.scope, evaluated=self._evaluated, nonempty=self._nonempty)
-        self._meanings = [property_meaning(p, scope) for p in of_states if options.selects(p.name)]
+        self._meanings = [property_meaning(p, scope) for p in of_states if options.selects(p.name) and _worth_it(p)]
 
     def evaluate_in(self, states: RowStore, numbers: Sequence[int]) -> None:
         """Evaluate the properties in states for the sake of their quantifiers; the search reported violations
@@ -65,3 +67,14 @@ class _AskedQuantifiers:
     def empty(self, sources: Sources) -> tuple[EmptyQuantifier, ...]:
         """The quantifiers that were evaluated, and ranged over nothing so far."""
         return empty_quantifiers(self._of_states, self._evaluated, self._nonempty, sources)
+
+
+def _worth_it(of: k.Property) -> bool:
+    """Whether a property has a domain that may be empty, and none that takes long to go through: what is not evaluated
+    is not claimed to be empty."""
+    quantifiers = [
+        node for conjunct in of.conjuncts for node in descendants(conjunct.condition) if isinstance(node, k.Quantified)
+    ]
+    return not all(isinstance(each.domain, k.TypeDomain | k.Subsets) for each in quantifiers) and not any(
+        may_be_large(each.domain) for each in quantifiers
+    )

@@ -143,8 +143,8 @@ TYPES = (
     Code(
         "E210",
         "domain too large to enumerate",
-        "A quantifier, comprehension, `pick` or total map goes through every element of its set. Use a smaller type, go through what is in "
-        "the state, or give the map a capacity.",
+        "A comprehension, `pick` or total map goes through every element of its set. Use a smaller type, go through what is in the state, or "
+        "give the map a capacity. A `forall` or `exists` may go through any range and through all subsets of a set, as far as it needs.",
     ),
     Code(
         "E211",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.checker.interpreter.expressions.access import with_entry, with_field
-from assay.checker.interpreter.expressions.enumerate_set import interval
+from assay.checker.interpreter.expressions.enumerate_set import interval, may_be_large
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame
 from assay.checker.interpreter.expressions.traverse import descendants, free_locals, variables_of
 from assay.checker.interpreter.values.domains import domain
@@ -153,7 +153,7 @@ class PythonWriter:
                 return f"({self.of(item)} {'not in' if negated else 'in'} {self.of(collection)})"
             case k.Subset(_, left, right, strict) if not isinstance(left.type, t.BagType):
                 return f"({self.of(left)} {'<' if strict else '<='} {self.of(right)})"
-            case k.Quantified() if not self.scope.strict:
+            case k.Quantified(domain=over) if not self.scope.strict and not may_be_large(over):
                 return self._quantified(node)  # type: ignore[arg-type]
             case _:
                 return None

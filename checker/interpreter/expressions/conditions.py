@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, assert_never
 
 from assay.checker.interpreter.expressions.cancellation import EVERY, check_cancelled
-from assay.checker.interpreter.expressions.enumerate_set import listing
+from assay.checker.interpreter.expressions.enumerate_set import searched
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.values.node_unions import Condition
 from assay.checker.interpreter.values.sort_occurrence import mentions
@@ -96,7 +96,7 @@ def _positions(op: str, a: Meaning, b: Meaning) -> Meaning:
 
 
 def _quantified(node: k.Quantified, scope: EvaluationScope) -> Meaning:
-    elements, body, name = listing(node.domain, scope), scope.meaning(node.body), node.binder.name
+    elements, body, name = searched(node.domain, scope), scope.meaning(node.body), node.binder.name
     stop: bool = node.kind == "exists"
     go_on = not stop
     evaluated, nonempty = scope.evaluated, scope.nonempty

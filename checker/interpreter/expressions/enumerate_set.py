@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, combinations
+from typing import Any, TypeVar
 
+from assay.checker.interpreter.expressions.cancellation import EVERY, check_cancelled
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame
-from assay.checker.interpreter.values.domains import domain
+from assay.checker.interpreter.values.domains import cardinality, domain
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, too_large
 from assay.checker.interpreter.values.value_order import sorter
 from assay.grammar import kernel as k
-from assay.grammar.kernel.types import SeqType, SetType
+from assay.grammar.kernel.types import RangeType, SeqType, SetType, Type
+
+T = TypeVar("T")
+
+SORTED = 10
+"""Subsets of at most so many elements are gone through in canonical order."""
 
 Listing = Callable[[Frame], Sequence[Any]]
 
@@ -32,6 +40,93 @@ def listing(expr: k.Expr, scope: EvaluationScope) -> Listing:
             return lambda frame: interval(bottom(frame), top(frame), expr)
         case _:
             return _values(expr, scope)
+
+
+class AllSubsets:
+    """The subsets of a set, those with the fewest elements first, each made when it is asked for."""
+
+    __slots__ = ("elements",)
+
+    def __init__(self, elements: Sequence[Any]) -> None:
+        self.elements = elements
+
+    def __len__(self) -> int:
+        return min(sys.maxsize, 1 << len(self.elements))
+
+    def __iter__(self) -> Iterator[frozenset[Any]]:
+        sizes = range(len(self.elements) + 1)
+        return heeded(map(frozenset, chain.from_iterable(combinations(self.elements, size) for size in sizes)))
+
+
+class AllIntegers:
+    """The integers from one to another, each made when it is asked for."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, low: int, high: int) -> None:
+        self.values = range(low, high + 1)
+
+    def __len__(self) -> int:
+        return min(sys.maxsize, max(0, self.values.stop - self.values.start))
+
+    def __iter__(self) -> Iterator[int]:
+        return heeded(iter(self.values))
+
+
+def heeded(values: Iterator[T]) -> Iterator[T]:
+    """The values; whoever goes through them can be cancelled."""
+    for number, value in enumerate(values, 1):
+        if number % EVERY == 0:
+            check_cancelled()
+        yield value
+
+
+Searched = Sequence[Any] | AllSubsets | AllIntegers
+
+
+def searched(expr: k.Expr, scope: EvaluationScope) -> Callable[[Frame], Searched]:
+    """A function that gives the elements for a search that may end early: large domains are not listed before it."""
+    match expr:
+        case k.Subsets(_, operand):
+            whole, sort = listing(operand, scope), sorter(SetType(_item(operand)))
+            return lambda frame: _subsets(whole(frame), sort)
+        case k.TypeDomain(_, SetType(item)) if cardinality(expr.of) > ENUMERATION_LIMIT:
+            members = listing(k.TypeDomain(SetType(item), item, span=expr.span), scope)
+            return lambda frame: AllSubsets(members(frame))
+        case k.TypeDomain(_, RangeType(low, high)) if high - low >= ENUMERATION_LIMIT:
+            integers = AllIntegers(low, high)
+            return lambda _: integers
+        case k.Interval(_, low_end, high_end):
+            bottom, top = scope.meaning(low_end), scope.meaning(high_end)
+            return lambda frame: _integers(bottom(frame), top(frame))
+        case _:
+            return listing(expr, scope)
+
+
+def may_be_large(expr: k.Expr) -> bool:
+    """Whether a domain may have too many elements to list."""
+    match expr:
+        case k.TypeDomain(_, of):
+            return cardinality(of) > ENUMERATION_LIMIT
+        case k.Interval(SetType(RangeType(low, high))):
+            return high - low >= ENUMERATION_LIMIT
+        case _:
+            return isinstance(expr, k.Subsets)
+
+
+def _item(operand: k.Expr) -> Type:
+    assert isinstance(operand.type, SetType)
+    return operand.type.item
+
+
+def _subsets(elements: Sequence[Any], sort: Callable[[Iterable[Any]], Sequence[Any]]) -> Searched:
+    """Few subsets come in canonical order."""
+    every = AllSubsets(elements)
+    return sort(every) if len(elements) <= SORTED else every
+
+
+def _integers(low: int, high: int) -> Searched:
+    return range(low, high + 1) if high - low < EVERY else AllIntegers(low, high)
 
 
 def interval(low: int, high: int, expr: k.Expr) -> range:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from assay.checker.interpreter.expressions.dispatch import meaning
+from assay.checker.interpreter.expressions.enumerate_set import may_be_large
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.expressions.traverse import children, descendants, free_locals, variables_of
 from assay.checker.interpreter.values.undefined import Undefined
@@ -114,7 +115,7 @@ def _membership(expr: k.Expr, scope: EvaluationScope) -> Meaning | None:
     match expr:
         case k.Quantified(
             kind="exists", binder=binder, domain=domain, body=k.Equal(left=left, right=right, negated=False)
-        ):
+        ) if not may_be_large(domain):
             sides = [(left, right), (right, left)]
         case _:
             return None

@@ -20,7 +20,7 @@ def quantified(expr: syntax.Quantified, cx: Context) -> kernel.Expr:
     for binder in expr.binders:
         domain_cx = inner
         for name in binder.names:
-            local, domain, inner = _bind(name, binder.domain, domain_cx, inner)
+            local, domain, inner = _bind(name, binder.domain, domain_cx, inner, searched=True)
             bound.append((local, domain))
     body = condition(expr.body, inner).expr
     if failed(body, *(domain for _, domain in bound)):
@@ -31,10 +31,16 @@ def quantified(expr: syntax.Quantified, cx: Context) -> kernel.Expr:
 
 
 def _bind(
-    name: syntax.Name, domain: syntax.Expr, domain_cx: Context, cx: Context, *, ordered: bool = False
+    name: syntax.Name,
+    domain: syntax.Expr,
+    domain_cx: Context,
+    cx: Context,
+    *,
+    ordered: bool = False,
+    searched: bool = False,
 ) -> tuple[kernel.Local, kernel.Expr, Context]:
     """A bound variable with its domain, read in ``domain_cx``, and the context in which the variable is visible."""
-    found, item = sequence_domain(domain, domain_cx) if ordered else set_domain(domain, domain_cx)
+    found, item = sequence_domain(domain, domain_cx) if ordered else set_domain(domain, domain_cx, searched=searched)
     local, scope = declare(name, item, cx)
     return local, found, cx.within(scope)
 

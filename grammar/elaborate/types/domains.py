@@ -13,12 +13,17 @@ from assay.grammar.elaborate.types.constant_folding import constant
 from assay.grammar.kernel.types import INT, BagType, MapType, OptionType, RangeType, SeqType, SetType, Type
 
 
-def set_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
-    """A set to enumerate, with the type of its elements."""
+def set_domain(expr: syntax.Expr, cx: Context, *, searched: bool = False) -> tuple[kernel.Expr, Type]:
+    """A set to enumerate, with the type of its elements; one that is ``searched`` is gone through only as far as is
+    needed, so it may have any size that no log decides."""
     domain = cx.timeless().infer(expr)
     match domain.type:
         case SetType(item):
-            return (domain, item) if check_enumerable(domain, cx.diagnostics) else (erroneous(expr.span), item)
+            return (
+                (domain, item)
+                if check_enumerable(domain, cx.diagnostics, searched=searched)
+                else (erroneous(expr.span), item)
+            )
         case _ if failed(domain):
             return domain, ERROR
         case _:
@@ -58,16 +63,16 @@ def _advice(type_: Type) -> list[str]:
             return []
 
 
-def check_enumerable(domain: kernel.Expr, diagnostics: Diagnostics) -> bool:
+def check_enumerable(domain: kernel.Expr, diagnostics: Diagnostics, *, searched: bool = False) -> bool:
     """Whether a set may be enumerated. Reports one that a log may make large (E211) or that is too large as it is
     (E210)."""
     match domain:
         case kernel.TypeDomain(_, of):
-            return check_enumerable_type(of, domain, diagnostics)
+            return check_enumerable_type(of, domain, diagnostics, searched=searched)
         case kernel.Interval(SetType(RangeType() as range_)):
-            return check_enumerable_type(range_, domain, diagnostics)
+            return check_enumerable_type(range_, domain, diagnostics, searched=searched)
         case kernel.Subsets(_, kernel.TypeDomain(_, of)):
-            return check_enumerable_type(SetType(of), domain, diagnostics)
+            return check_enumerable_type(SetType(of), domain, diagnostics, searched=searched)
         case kernel.Filter(_, _, inner, _):
             return check_enumerable(inner, diagnostics)
         case kernel.Combine(_, _, left, right):
@@ -76,7 +81,7 @@ def check_enumerable(domain: kernel.Expr, diagnostics: Diagnostics) -> bool:
             return True
 
 
-def check_enumerable_type(of: Type, place: kernel.Node, diagnostics: Diagnostics) -> bool:
+def check_enumerable_type(of: Type, place: kernel.Node, diagnostics: Diagnostics, *, searched: bool = False) -> bool:
     """Whether all values of a type may be enumerated. Reports it at ``place`` if not."""
     if is_sized(of):
         message = "this goes through a range whose size a log decides"
@@ -87,7 +92,12 @@ def check_enumerable_type(of: Type, place: kernel.Node, diagnostics: Diagnostics
             "go through what is in the state instead, or bound the range by an ordinary parameter",
         )
         return False
-    return _small_enough(cardinality(of), place, diagnostics)
+    return (searched and _is_searchable(of)) or _small_enough(cardinality(of), place, diagnostics)
+
+
+def _is_searchable(of: Type) -> bool:
+    """Whether the values can be made one after the other: integers, and sets of what is small enough to list."""
+    return isinstance(of, RangeType) or (isinstance(of, SetType) and cardinality(of.item) <= LIMIT)
 
 
 def _small_enough(count: int, place: kernel.Node, diagnostics: Diagnostics) -> bool:

@@ -1,0 +1,49 @@
+"""A quantifier goes through a domain of any size, as far as it needs; whoever evaluates it can stop it."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.checker.engines.reference_engine import check
+from assay.checker.interpreter.expressions.cancellation import heeding
+from assay.checker.interpreter.expressions.dispatch import evaluate
+from assay.checker.report import Outcome
+from assay.grammar.load import load_text
+
+SPEC = """
+type N = 1 .. 40
+state:
+    n: 0 .. 3 = 0
+action tick:
+    n := (n + 1) % 4
+invariant probe: {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "outcome"),
+    [
+        ("exists s in subsets(N): count(s) == 2 and n + 1 in s", Outcome.HOLDS),
+        ("forall s in subsets(N): count(s) < 2", Outcome.VIOLATED),
+        ("exists k in 0 .. 9999999999: k == n + 70000", Outcome.HOLDS),
+        ("not exists k in 9 .. n: true", Outcome.HOLDS),
+        ("forall s in subsets({i in N if i <= 3}): count(s) < 4", Outcome.HOLDS),
+        ("exists s in subsets({i in N if i > 99}): s == {}", Outcome.HOLDS),
+    ],
+)
+def test_the_first_element_that_decides_ends_the_search(condition: str, outcome: Outcome) -> None:
+    report = check(load_text(SPEC.replace("{}", condition)).kernel)
+    assert next(each.outcome for each in report.properties if each.name == "probe") is outcome
+
+
+class _StopError(Exception):
+    pass
+
+
+def test_a_search_without_end_is_stopped() -> None:
+    def stop() -> None:
+        raise _StopError
+
+    kernel = load_text(SPEC.replace("{}", "forall s in subsets(N): count(s) < 41")).kernel
+    with heeding(stop), pytest.raises(_StopError):
+        evaluate(kernel.properties[0].conjuncts[0].condition, kernel, (0,))
