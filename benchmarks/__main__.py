@@ -13,6 +13,7 @@ NAMES = (
     "agreement",
     "cuts",
     "liveness",
+    "log_statements",
     "native",
     "pinned",
     "readers",

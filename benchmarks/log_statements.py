@@ -8,7 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+from assay.traces.patterns.statement_catalogue import statement_catalogue, text_regex
 
 AREAS = (
     ("controller", r"/kafka/controller/"),
@@ -155,3 +158,50 @@ def _text(argument: str, before: str) -> str | None:
 def _masked(text: str) -> str:
     """The text with its literals blanked, so that what is in them ends nothing."""
     return _LITERAL.sub(lambda match: "x" * len(match[0]), text)
+
+
+def lines(arguments: list[str]) -> Iterator[dict[str, object]]:
+    """For each checkout that is named: how many statements each area has, and how many of them the catalogue explains."""
+    if not arguments:
+        raise ValueError(
+            "the arguments are folders, each with a checkout of Kafka; `--missing` lists what is not explained"
+        )
+    missing = "--missing" in arguments
+    for name in (each for each in arguments if each != "--missing"):
+        found = statements(Path(name))
+        unexplained = [each for each in found if not explains(each)]
+        yield {"checkout": Path(name).name, **{area: _share(found, unexplained, area) for area, _ in AREAS}}
+        for each in unexplained if missing else ():
+            yield {"area": each.area, "logger": each.logger, "level": each.level, "text": each.text}
+
+
+def _share(found: list[LogStatement], unexplained: list[LogStatement], area: str) -> list[int]:
+    """How many statements of an area are explained, and how many there are."""
+    own = sum(each.area == area for each in found)
+    return [own - sum(each.area == area for each in unexplained), own]
+
+
+def explains(statement: LogStatement) -> bool:
+    """Whether a family of the catalogue takes the lines of a statement."""
+    text = re.sub(r"\$\{.*$", "{}", statement.text).replace("{}", "7")
+    logger = statement.logger
+    own = [
+        each
+        for each in statement_catalogue().statements
+        if each.prints(logger) or each.prints(f"{logger}$") or _by_class(each, logger)
+    ]
+    return any(_loose(each).match(text) for family in own for each in family.texts)
+
+
+def _by_class(family: object, logger: str) -> bool:
+    """State changes go to a logger of their own, whichever class writes them."""
+    return "state.change.logger" in getattr(family, "loggers", ()) and any(
+        logger.endswith(name)
+        for name in ("ReplicaManager", "StateMachine", "Partition", "KafkaController", "Selector", "Delegate")
+    )
+
+
+@cache
+def _loose(text: str) -> re.Pattern[str]:
+    """The regular expression of a text of the catalogue, in which every field takes anything."""
+    return text_regex(re.sub(r"\{\w+\}", "{}", text))

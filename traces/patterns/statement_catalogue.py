@@ -21,7 +21,6 @@ BUILT_IN = (
     "waiting.toml",
     "controller.toml",
     "kraft.toml",
-    "metadata.toml",
     "replicas.toml",
     "directories.toml",
     "zookeeper.toml",
@@ -52,6 +51,7 @@ class LogStatement:
     ``texts`` are the texts, in which ``{name}`` is a field and ``{}`` stands for anything. ``gravity`` is empty for a
     line that is explained and no more, else the name of a ``Gravity``, and then ``heading`` is the finding's.
     ``each``: every line is kept, because a finding is made of its fields. ``level`` is the least level of its lines.
+    An event of the kinds ``until``, later and of the same node, ends what a finding tells: it is none then.
     """
 
     name: str
@@ -68,6 +68,7 @@ class LogStatement:
     example: str
     level: str
     each: bool
+    until: tuple[str, ...] = ()
 
     def prints(self, logger: str) -> bool:
         """Whether a logger, by its full name or by its class, prints such lines."""
@@ -163,4 +164,5 @@ def _statement(entry: Mapping[str, Any]) -> LogStatement:
         example=entry["example"],
         level=entry.get("level", "WARN"),
         each=entry.get("each", False),
+        until=tuple(entry.get("until", ())),
     )

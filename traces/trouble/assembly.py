@@ -17,6 +17,8 @@ from assay.traces.trouble.families import (
 )
 from assay.traces.trouble.finding import Trouble, TroubleFinding
 from assay.traces.trouble.identity import identity_of
+from assay.traces.trouble.waiting import TAKEN as WAITING
+from assay.traces.trouble.waiting import waiting
 
 
 def trouble_of(reading: LogReading) -> Trouble:
@@ -25,7 +27,8 @@ def trouble_of(reading: LogReading) -> Trouble:
     found: list[TroubleFinding] = []
     taken: set[str] = set()
     found += data_loss(reading, lines)
-    taken |= TAKEN
+    found += waiting(reading, lines)
+    taken |= TAKEN | WAITING
     found += generic_findings(lines, taken)
     taken |= {family.name for family in lines.families if family.gravity}
     groups = trouble_groups(reading)

@@ -98,6 +98,15 @@ class TroubleLines:
         """The lines of a family by node and log."""
         return self._by_family.get(name, [])
 
+    def is_over(self, family: LogStatement) -> bool:
+        """Whether what a family tells has ended on every node, as later events say."""
+        if not family.until:
+            return False
+        ends: dict[str, int] = {}
+        for event in self.reading.of_kinds(frozenset(family.until)):
+            ends[event.run.node] = max(ends.get(event.run.node, 0), event.record.time or 0)
+        return all(node in ends and (group.last.time or 0) < ends[node] for node, group in self._by_family[family.name])
+
     def broker(self, node: str, record: LogRecord) -> int | None:
         """The id of the broker or controller that wrote a line: as the line says, else the only one of its node."""
         head = re.match(r"(?:\[[^\]\n]*\][:,]? ?)+|(?:Partition .{1,300}? on broker \d+)", record.message)
@@ -121,7 +130,7 @@ def cause_of(message: str) -> str:
 def generic_findings(lines: TroubleLines, taken: Collection[str]) -> Iterator[TroubleFinding]:
     """A finding for each family that is one by itself and that no other rule has taken."""
     for family in lines.families:
-        if family.gravity and family.name not in taken:
+        if family.gravity and family.name not in taken and not lines.is_over(family):
             yield family_finding(lines, family)
 
 
