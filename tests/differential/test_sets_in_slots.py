@@ -11,6 +11,7 @@ from tests.stages import rounds
 from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.layout.shape import MaskShape, SlotsShape
 from assay.checker.layout.shape_of_type import shape_of
+from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering import binder_elements
 from assay.checker.native.lowering.loops import UnrollBudget
 from assay.checker.options import SearchOptions
@@ -81,3 +82,10 @@ def test_messages_that_carry_a_log(tmp_path: Path, length: int, kind: type) -> N
     compile_kernel(loaded.kernel, SearchOptions(), tmp_path)  # it is supported
     assert agree(loaded.kernel, tmp_path, keep_going=True) is not None
     assert agree(loaded.kernel, tmp_path, keep_going=False) is not None
+
+
+def test_a_set_without_capacity_that_is_too_large_is_named(tmp_path: Path) -> None:
+    kernel = load_text(MESSAGES.replace("LENGTH", "5").replace(", max 40", "")).kernel
+    with pytest.raises(UnsupportedError, match=r"`msgs`: a set of 567 possible .* `max n`") as refused:
+        compile_kernel(kernel, SearchOptions(), tmp_path)
+    assert refused.value.span.line == 6

@@ -29,13 +29,17 @@ class StateSymbols:
     def __init__(self, row: RowWords, layout: RowLayout, variables: tuple[k.Variable, ...]) -> None:
         self.row = row
         self._places = {v.name: place for v, place in zip(variables, layout.places, strict=True)}
+        self._spans = {v.name: v.span for v in variables}
         self._known: dict[str, Symbol] = {}
 
     def read(self, name: str) -> Symbol:
         """The symbol of a variable."""
         if name not in self._known:
             place = self._places[name]
-            self._known[name] = self.row.load(place.shape, place.shift)
+            try:
+                self._known[name] = self.row.load(place.shape, place.shift)
+            except UnsupportedError as error:
+                raise UnsupportedError(f"the variable `{name}`: {error.what}", self._spans[name]) from None
         return self._known[name]
 
 

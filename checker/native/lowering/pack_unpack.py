@@ -137,7 +137,8 @@ class RowWords:
     def _listed(self, shift: int, width: int, item: t.Type) -> Bunch:
         """A set whose elements cannot be numbered by code: each possible element, with its bit."""
         if width > LISTED:
-            raise UnsupportedError("a set with so many possible elements that are collections")
+            many = f"a set of {width:,} possible elements that are collections, more than {LISTED}"
+            raise UnsupportedError(f"{many} (with a capacity, `max n`, it has slots)")
         there = [self.code.resize(self.field(shift + at, 1), 1) for at in range(width)]
         return Bunch(
             tuple((p, literal(x, item)) for p, x in zip(there, universe(item).values, strict=True)), ordered=True
@@ -146,7 +147,9 @@ class RowWords:
     def _table(self, shift: int, shape: TableShape) -> TableSymbol:
         entries: list[tuple[Scalar, Symbol | None]] = []
         if not is_small(shape.key):
-            raise UnsupportedError("a map with such keys")
+            size = universe(shape.key).size
+            kind = "a total map" if not shape.partial else "a map without a capacity"
+            raise UnsupportedError(f"{kind} whose {size:,} possible keys are collections")
         for at in range(universe(shape.key).size):
             low = shift + at * shape.stride
             there = self.code.resize(self.field(low + shape.value.width, 1), 1) if shape.partial else TRUE
