@@ -16,11 +16,13 @@ import pytest
 from assay.cli.main import invoke
 from assay.cli.settings import load
 from assay.report.logs.html import html_report
+from assay.traces.diagnosis.node_settings import overview
 from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.options import DEFAULT_OPTIONS
-from assay.traces.result import Validation
+from assay.traces.result import TraceVerdict, Validation
 from assay.traces.samples import unpack_sample
 from assay.traces.scoped_validate import validate_in_scope
+from assay.traces.spec_selection import validate_with_selection
 
 from .recorded import archive, validate_paths, validated_run
 
@@ -77,6 +79,12 @@ def report(found: tuple[LogReading, Validation], title: str = "A1") -> Page:
     return Page(html_report(validation, list(reading.events), title))
 
 
+def answered(path: Path) -> tuple[LogReading, Validation]:
+    """What `assay validate` says of logs if no spec is named."""
+    reading = read_logs([path])
+    return reading, validate_with_selection(reading, None, lambda spec: load(spec, None, {}))[1]
+
+
 @pytest.fixture(scope="module")
 def a1() -> Page:
     return report(validated_run("A1"))
@@ -120,6 +128,26 @@ def test_the_page_holds_every_event_and_every_step(a1: Page) -> None:
     for number in (0, 1000, 3000):
         assert texts[data["events"]["file"][number]] == events[number].record.place.file
         assert data["events"]["line"][number] == events[number].record.place.line
+
+
+def test_outages_are_bands_of_their_own_in_the_lanes_that_they_concern(tmp_path: Path) -> None:
+    reading, validation = answered(unpack_sample("elections", tmp_path))
+    data = data_of(Page(html_report(validation, list(reading.events), "A1", overview(reading))))
+    texts = data["texts"]
+    alarms = {(texts[lane["name"]], texts[band["name"]]): band for lane in data["lanes"] for band in lane["alarms"]}
+    measured = {(each.slice or "shared", each.measure.replace("_", " ")) for each in validation.impact if each.spells}
+    assert set(alarms) == measured
+    assert all(begin < end for band in alarms.values() for begin, end, _ in band["segments"])
+
+
+def test_the_gravest_stands_before_the_timeline_though_the_answer_is_consistent(tmp_path: Path) -> None:
+    reading, validation = answered(unpack_sample("duplicate-broker", tmp_path))
+    text = html_report(validation, list(reading.events), "A2", overview(reading))
+    assert validation.verdict is TraceVerdict.CONSISTENT
+    assert text.index("is started with id 1, under which broker-1 is running") < text.index('id="timeline"')
+    assert (
+        text.index('id="screen"') < text.index('id="remarks"') < text.index('id="impact"') < text.index('id="notices"')
+    )
 
 
 def test_lanes_show_who_was_controller_when(a1: Page) -> None:

@@ -59,8 +59,16 @@ def script_data(
                     {
                         "name": text(names[name]),
                         "segments": [[s.begin - line.begin, s.end - line.begin, text(s.value)] for s in own],
+                        "internal": name in lane.internal,
                     }
                     for name, own in lane.bands.items()
+                ],
+                "alarms": [
+                    {
+                        "name": text(name.replace("_", " ")),
+                        "segments": [[s.begin - line.begin, s.end - line.begin, text(s.value)] for s in own],
+                    }
+                    for name, own in lane.alarms.items()
                 ],
             }
             for lane in line.lanes

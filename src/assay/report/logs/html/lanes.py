@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from assay.report.logs.history import Cell, ExecutionHistory
 from assay.traces.event import Event, ProcessRun
+from assay.traces.result import Impact
 
 SHARED = "shared"
 MOST_BANDS = 10
@@ -31,11 +32,15 @@ class Segment:
 
 @dataclass(slots=True)
 class TimelineLane:
-    """A row of the timeline. ``bands`` has, by the name of a variable, its values over time."""
+    """A row of the timeline. ``bands`` has, by the name of a variable, its values over time; ``alarms`` by the name of a
+    measure when it held; ``internal`` are bands of variables that say little to who does not know the model.
+    """
 
     group: str
     name: str
     bands: dict[str, list[Segment]] = field(default_factory=dict)
+    alarms: dict[str, list[Segment]] = field(default_factory=dict)
+    internal: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class LaneTimeline:
     times: tuple[tuple[int, ...], ...]
 
 
-def timeline(events: Sequence[Event], past: Sequence[ExecutionHistory]) -> LaneTimeline:
+def timeline(events: Sequence[Event], past: Sequence[ExecutionHistory], impact: Sequence[Impact] = ()) -> LaneTimeline:
     """The lanes of a log. The process runs of a node share a lane."""
     times_of_events = [event.record.time for event in events if event.record.time is not None]
     begin, end = (min(times_of_events), max(times_of_events)) if times_of_events else (0, 1)
@@ -58,9 +63,20 @@ def timeline(events: Sequence[Event], past: Sequence[ExecutionHistory]) -> LaneT
     owned = _lane_owners(events, begin, end + 1)
     for each, own in zip(past, times, strict=True):
         _fill(lanes, each, own, runs, owned, (begin, end + 1))
-    first = ("node", SHARED)
+    _add_alarms(lanes, impact)
+    first = (SHARED, "node")
     ordered = sorted(lanes.values(), key=lambda lane: first.index(lane.group) if lane.group in first else len(first))
     return LaneTimeline(tuple(ordered), begin, end + 1, times)
+
+
+def _add_alarms(lanes: dict[tuple[str, str], TimelineLane], impact: Sequence[Impact]) -> None:
+    """Show when measured conditions held: in the lane of their slice, or in that of what is shared."""
+    for each in impact:
+        if not each.spells:
+            continue
+        key = next((key for key in lanes if key[0] != "node" and key[1] == each.slice), None) or (SHARED, SHARED)
+        spells = [Segment(int(spell.begin), int(spell.end), each.text) for spell in each.spells]
+        lanes.setdefault(key, TimelineLane(*key)).alarms.setdefault(each.measure, []).extend(spells)
 
 
 def _runs(events: Iterable[Event]) -> dict[str, ProcessRun]:
@@ -119,7 +135,10 @@ def _fill(
         run = runs.get(cell.element)
         key = ("node", run.node) if run is not None else (cell.set or SHARED, cell.element or SHARED)
         low, high = owned.get(cell.element, span)
-        lanes.setdefault(key, TimelineLane(*key)).bands.setdefault(cell.name, []).extend(_clipped(segments, low, high))
+        lane = lanes.setdefault(key, TimelineLane(*key))
+        lane.bands.setdefault(cell.name, []).extend(_clipped(segments, low, high))
+        if key[0] != "node" and not cell.field:
+            lane.internal.add(cell.name)
 
 
 def _shown(past: ExecutionHistory) -> set[str]:

@@ -9,12 +9,13 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from assay.report.lines import clean
+from assay.report.logs.first_screen import first_screen
 from assay.report.logs.history import histories
 from assay.report.logs.html.data import embedded, script_data
 from assay.report.logs.html.lanes import timeline
 from assay.report.logs.impact import clock, duration, longest_first, moment
 from assay.report.logs.remarks import remark_groups
-from assay.report.logs.validation_text import event_text
+from assay.report.logs.validation_text import event_text, slice_noun
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.event import Event
 from assay.traces.result import Validation
@@ -23,12 +24,14 @@ from assay.traces.result import Validation
 def html_report(validation: Validation, events: Sequence[Event], title: str, input_: Overview | None = None) -> str:
     """The whole page. ``events`` are the validated events, ``title`` names the logs, ``input_`` is their overview."""
     past = histories(validation)
-    line = timeline(events, past)
+    line = timeline(events, past, validation.impact)
     page = _environment().from_string(_file("report.html.jinja"))
     return page.render(
         title=title,
         v=validation,
         remarks=remark_groups(validation),
+        noun=slice_noun(validation),
+        screen=[] if input_ is None else first_screen(validation, input_)[:-2],
         input=input_,
         verdict=validation.verdict.value,
         begin=_moment(line.begin),

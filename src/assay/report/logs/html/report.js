@@ -9,17 +9,39 @@
   let from = 0, to = span, chosen = null;
 
   // ------------------------------------------------------------------ where things are
+  const FOLD_FROM = 12, topics = new Map(), unfolded = new Set();
   for (const lane of lanes) {
     lane.marks = lane.group === "node" ? MARKS : 0;
-    lane.height = Math.max(MARKS, lane.marks + lane.bands.length * BAND);
     lane.events = [];
+    lane.topic = lane.group === "node" || lane.group === "shared" ? "" : texts[lane.name].replace(/-\d+(#\d+)?$/, "");
+    if (!lane.topic) continue;
+    if (!topics.has(lane.topic)) topics.set(lane.topic, { topic: lane.topic, members: [], bands: [], marks: 0, events: [], folded: true });
+    topics.get(lane.topic).members.push(lane);
   }
+  for (const each of [...topics.values()]) {
+    if (each.members.length === 1) { each.members[0].topic = ""; topics.delete(each.topic); continue; }
+    each.label = `▸ ${each.topic} (${each.members.length})`;
+    const alarms = new Map();
+    for (const lane of each.members) for (const band of lane.alarms) alarms.set(band.name, [...(alarms.get(band.name) || []), ...band.segments]);
+    each.alarms = [...alarms].map(([name, segments]) => ({ name, segments }));
+  }
+  if ([...topics.values()].reduce((sum, each) => sum + each.members.length, 0) <= FOLD_FROM) for (const name of topics.keys()) unfolded.add(name);
   let shown = [], height = 0;
   function place() {
-    const wanted = byId("lane-filter").value.toLowerCase();
+    const wanted = byId("lane-filter").value.toLowerCase(), internals = byId("internals").checked;
     let top = AXIS;
-    shown = lanes.filter((lane) => texts[lane.name].toLowerCase().includes(wanted));
-    for (const lane of shown) { lane.top = top; top += lane.height + GAP; }
+    shown = [];
+    for (const lane of lanes) {
+      if (!texts[lane.name].toLowerCase().includes(wanted)) continue;
+      const topic = topics.get(lane.topic);
+      if (!topic || wanted || unfolded.has(lane.topic)) shown.push(lane);
+      else if (!shown.includes(topic)) shown.push(topic);
+    }
+    for (const lane of shown) {
+      lane.drawn = [...lane.alarms.map((band) => ({ ...band, alarm: true })), ...lane.bands.filter((band) => internals || !band.internal)];
+      lane.height = Math.max(MARKS, lane.marks + lane.drawn.length * BAND);
+      lane.top = top; top += lane.height + GAP;
+    }
     height = top + 4;
     byId("all-lanes").style.height = height + "px";
   }
@@ -94,9 +116,10 @@
   }
   function drawLane(lane, width, ink) {
     pen.fillStyle = ink; pen.font = "bold 11px system-ui, sans-serif";
-    pen.fillText(fitted(texts[lane.name], lane.marks ? LABEL - 8 : NAME), 4, lane.top + 7);
+    const label = lane.label || (lane.topic ? `▾ ${texts[lane.name]}` : texts[lane.name]);
+    pen.fillText(fitted(label, lane.marks ? LABEL - 8 : NAME), 4, lane.top + 7);
     pen.font = "10px system-ui, sans-serif";
-    lane.bands.forEach((band, number) => drawBand(lane, band, lane.top + lane.marks + number * BAND, width, ink));
+    lane.drawn.forEach((band, number) => drawBand(lane, band, lane.top + lane.marks + number * BAND, width, ink));
     for (const state of [0, 1, 2]) {
       pen.fillStyle = ["#b8bfc8", "#2563eb", "#dc2626"][state];
       let last = -1;
@@ -118,8 +141,8 @@
       const a = Math.max(LABEL, x(begin)), b = Math.min(width, x(end));
       if (b - a < 0.5 && Math.floor(a) === last) continue;
       last = Math.floor(a);
-      pen.fillStyle = colour(texts[value]); pen.fillRect(a, y, Math.max(1, b - a - 0.5), BAND - 2);
-      pen.fillStyle = ink;
+      pen.fillStyle = band.alarm ? "#dc2626" : colour(texts[value]); pen.fillRect(a, y, Math.max(band.alarm ? 2 : 1, b - a - 0.5), BAND - 2);
+      pen.fillStyle = band.alarm ? "#fff" : ink;
       if (b - a > 24) pen.fillText(fitted(texts[value], b - a - 4), a + 3, y + 7);
     }
   }
@@ -174,6 +197,11 @@
       const step = hidden.reduce((best, at) => Math.abs(x(steps[at][1]) - px) < Math.abs((best === null ? 1e9 : x(steps[best][1])) - px) ? at : best, null);
       if (step !== null && Math.abs(x(steps[step][1]) - px) < 8) return choose(-1, step);
     }
+    if (lane && lane.topic && px < LABEL) {
+      if (unfolded.has(lane.topic)) unfolded.delete(lane.topic); else unfolded.add(lane.topic);
+      place(); draw();
+      return;
+    }
     if (!lane || !lane.events.length) return;
     let best = null, gap = 9;
     for (const i of lane.events) {
@@ -199,6 +227,11 @@
   canvas.addEventListener("dblclick", (e) => zoom(0.4, time(e.offsetX)));
   frame.addEventListener("scroll", () => requestAnimationFrame(draw));
   byId("lane-filter").addEventListener("input", () => { place(); frame.scrollTop = 0; draw(); });
+  byId("internals").addEventListener("change", () => { place(); draw(); });
+  byId("fold").addEventListener("click", () => {
+    if (unfolded.size) unfolded.clear(); else for (const name of topics.keys()) unfolded.add(name);
+    place(); draw();
+  });
   let drag = null;
   canvas.addEventListener("pointerdown", (e) => { drag = { x: e.offsetX, from, to, moved: false }; canvas.setPointerCapture(e.pointerId); });
   canvas.addEventListener("pointermove", (e) => {
@@ -211,6 +244,8 @@
   canvas.addEventListener("keydown", (e) => {
     const move = { ArrowLeft: -0.1, ArrowRight: 0.1 }[e.key];
     if (move) view(from + move * (to - from), to + move * (to - from));
+    else if (e.key === "0") view(0, span);
+    else if (e.key === "f") byId("fold").click();
     else if (e.key === "+" || e.key === "-") zoom(e.key === "+" ? 0.8 : 1.25, (from + to) / 2);
   });
   document.querySelectorAll("[data-zoom]").forEach((b) => b.addEventListener("click", () => b.dataset.zoom === "all" ? view(0, span) : zoom(b.dataset.zoom === "in" ? 0.6 : 1.6, (from + to) / 2)));
