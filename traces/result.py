@@ -16,10 +16,14 @@ from assay.traces.trouble.finding import NO_TROUBLE, Trouble
 
 
 class TraceVerdict(Enum):
-    """Whether some execution of the model explains the log."""
+    """Whether some execution of the model explains the log, and keeps the model's properties.
+
+    ``VIOLATED``: an execution explains it, and a property is false on the one that was found.
+    """
 
     CONSISTENT = "consistent"
     INCONSISTENT = "inconsistent"
+    VIOLATED = "violated"
     INCONCLUSIVE = "inconclusive"
     VACUOUS = "vacuous"
 

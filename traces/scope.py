@@ -134,5 +134,6 @@ def _without(validation: Validation, violations: Sequence[LogViolation], notice:
     if left or validation.verdict is not TraceVerdict.INCONSISTENT:
         return answer
     undecided = validation.reason is not None or validation.execution is None
-    verdict = TraceVerdict.INCONCLUSIVE if undecided else TraceVerdict.CONSISTENT
+    kept = TraceVerdict.VIOLATED if validation.properties else TraceVerdict.CONSISTENT
+    verdict = TraceVerdict.INCONCLUSIVE if undecided else kept
     return replace(answer, verdict=verdict)

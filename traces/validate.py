@@ -284,9 +284,16 @@ def conclude(
     unread = [each for each in tally.unmapped if each.needed]
     checked = shared.checked or any(each.tally.used for each in answers)
     violations = (*shared.violations, *_violated(answers), *(whole.violations if whole is not None else ()))
+    broken = _all_broken(shared, results, whole)
     return Validation(
         verdict=_verdict(
-            shared, violations, results, whole, checked=checked, unread=sum(each.count for each in unread)
+            shared,
+            violations,
+            results,
+            whole,
+            checked=checked,
+            unread=sum(each.count for each in unread),
+            broken=broken,
         ),
         reason=_reason(
             shared, violations, results, whole, checked=checked, unread=reason_of_unread(violations, unread)
@@ -299,7 +306,7 @@ def conclude(
         hidden=_hidden(shared, results),
         reordering=shared.reordering,
         violations=violations,
-        properties=_all_broken(shared, results, whole),
+        properties=broken,
         notices=(),
         explanations=shared.explanations,
         execution=shared.execution,
@@ -369,8 +376,10 @@ def _verdict(
     *,
     checked: bool,
     unread: int,
+    broken: Sequence[BrokenProperty],
 ) -> TraceVerdict:
-    """The verdict, by precedence: a violation, nothing checked, something undecided, consistent."""
+    """The verdict, by precedence: a violation, nothing checked, something undecided, a broken
+    property, consistent."""
     if violations:
         return TraceVerdict.INCONSISTENT
     if not checked:
@@ -384,7 +393,9 @@ def _verdict(
         or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
         or unread > 0
     )
-    return TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT
+    if open_:
+        return TraceVerdict.INCONCLUSIVE
+    return TraceVerdict.VIOLATED if broken else TraceVerdict.CONSISTENT
 
 
 def _reason(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -129,8 +129,19 @@ def fits(value: Value, type_: t.Type) -> bool:
             return type(value) is tuple and all(fits(part, item) for part in value)
         case t.MapType(key, item):
             return isinstance(value, FrozenMap) and all(fits(k, key) and fits(v, item) for k, v in value.items())
+        case t.RecordType(_, fields):
+            return isinstance(value, RecordValue) and _all_fit(value.fields, fields)
+        case t.EnumType(_, variants):
+            of = [each for each in variants if isinstance(value, VariantValue) and each.name == value.variant]
+            return bool(of) and isinstance(value, VariantValue) and _all_fit(value.payload, of[0].fields)
         case _:
             return False
+
+
+def _all_fit(values: Sequence[Value], fields: Sequence[t.FieldType]) -> bool:
+    return len(values) == len(fields) and all(
+        fits(value, field.type) for value, field in zip(values, fields, strict=True)
+    )
 
 
 def parts(value: Value) -> Iterator[Value]:

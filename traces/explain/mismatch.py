@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from assay.checker.report import EnginesDisagreeError
 from assay.traces.explain.blame import Suspect, as_blame, suspects
 from assay.traces.explain.contradiction import contradiction_of
 from assay.traces.explain.failed_atoms import ConditionPrinter
-from assay.traces.explain.repair import ChosenRepair, best_repair
+from assay.traces.explain.repair import HIDDEN, SECOND_NODES, WINDOW, ChosenRepair, best_repair
 from assay.traces.observe.binding_tally import Misfit
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.options import Options
 from assay.traces.result import Blame, FailedPart, LogViolation, Repair
 from assay.traces.search import driver
-from assay.traces.search.dfs import TraceSearch
+from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.driver import Accepted, Rejected, Undecided
 from assay.traces.search.path import SearchPath
 from assay.traces.stop import StopRequest
@@ -189,7 +190,21 @@ def resume(
     """The violation of a failed search, and how to go on; None if there is no suspect at all."""
     if rejected.conflict:
         return _without_last(search, rejected.conflict, start)
-    return explain_mismatch(search, rejected.deepest, writer)
+    try:
+        return explain_mismatch(search, rejected.deepest, writer)
+    except (StopRequest, EnginesDisagreeError):
+        raise
+    except Exception as error:  # noqa: BLE001 - the verdict stands, whatever its explanation runs into
+        return _unexplained(search, rejected, error)
+
+
+def _unexplained(search: TraceSearch, rejected: Rejected, error: Exception) -> Resumption:
+    """The violation at the line that is next where the search ended, if explaining it failed."""
+    found = without_candidate(search, rejected)
+    first = next(item for item in search.frontier.order.items if item.observation.event is found.event)
+    text = f"explaining this line failed, by a mistake of the program ({type(error).__name__}: {error}); it is left out"
+    violation = replace(found, repair=Repair("drop", text, found.event))
+    return Resumption(violation, _leave_out(search, first), rejected.deepest[:1])
 
 
 def without_candidate(search: TraceSearch, rejected: Rejected) -> LogViolation:
@@ -205,6 +220,7 @@ def without_candidate(search: TraceSearch, rejected: Rejected) -> LogViolation:
 def explain_mismatch(search: TraceSearch, deepest: Sequence[SearchPath], writer: ConditionPrinter) -> Resumption | None:
     """The blame for a search that ended at these paths, and how to go on; None if there is no suspect at all."""
     budget = search.model.plan.hidden_limit
+    deepest = _beyond_dead_ends(search, deepest, budget)
     ranked = suspects(search, deepest, budget)
     if not ranked:
         return None
@@ -216,6 +232,17 @@ def explain_mismatch(search: TraceSearch, deepest: Sequence[SearchPath], writer:
     repair = _with_times(chosen, search.frontier.order) if candidate.repair.kind == "clock" else candidate.repair
     violation = LogViolation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
     return Resumption(violation, candidate.search, candidate.start)
+
+
+def _beyond_dead_ends(search: TraceSearch, deepest: Sequence[SearchPath], budget: int) -> Sequence[SearchPath]:
+    """The paths extended as far as lines can be read at all.
+
+    The search stops where some later line has become impossible. What is wrong with that line is seen only after the
+    lines before it, which have nothing to do with it.
+    """
+    limits = Limits(min(budget, HIDDEN), SECOND_NODES, reduced=False, window=WINDOW)
+    further = search.run(list(deepest), limits).deepest
+    return further if further and further[0].read > deepest[0].read else deepest
 
 
 def violation_of(misfit: Misfit) -> LogViolation:

@@ -11,7 +11,7 @@ from itertools import islice
 from assay.checker.interpreter.values.show import show_value
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
-from assay.traces.explain.alternative_values import alternatives, contains, distance, parts
+from assay.traces.explain.alternative_values import alternatives, contains, distance, fits, parts
 from assay.traces.explain.blame import Suspect
 from assay.traces.observe.model_size import is_sized
 from assay.traces.observe.observation import with_field
@@ -32,6 +32,14 @@ SUSPECTS_TRIED = 6
 MEMORY = 60
 INSTANCES_TRIED = 300
 """The most blocked items, earlier items, and occurrences of an inserted action that are tried."""
+
+
+CHANGED, SWAPPED, UNTIMED, ADDED, LEFT_OUT, CHANGED_BEFORE = range(6)
+"""The kinds of repairs, the likeliest first, where they explain as many lines (docs/design/ranking-of-repairs.md).
+
+A line is lost more often than it is invented. Another value in an earlier line, which has an explanation, is a move of
+the log and one of the model at once: it is preferred only if it explains more.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +129,8 @@ def _changes(
             order = search.frontier.order.with_items(
                 item.stream, (*items[: item.position], edited, *items[item.position + 1 :])
             )
-            size = (0, distance(value, other), path.read - start.read if consumed else 0)
+            kind = CHANGED_BEFORE if consumed else CHANGED
+            size = (kind, distance(value, other), path.read - start.read if consumed else 0)
             yield Candidate(repair, search.with_change(order, edited), (start,), size, item=item)
 
 
@@ -157,7 +166,7 @@ def _swaps(search: TraceSearch, path: SearchPath, item: OrderedObservation) -> I
         text = f"the line is exchanged with {other.observation.event.record.place}"
         repair = Repair("swap", text, item.observation.event)
         order = search.frontier.order.with_items(item.stream, swapped)
-        size = (1, 0, abs(first.time - second.time))
+        size = (SWAPPED, 0, abs(first.time - second.time))
         yield Candidate(repair, search.with_order(order), (first_at(path, first),), size, item=item)
 
 
@@ -171,7 +180,7 @@ def _dropped(search: TraceSearch, path: SearchPath, item: OrderedObservation) ->
     items = search.frontier.order.streams[item.stream].items
     order = search.frontier.order.with_items(item.stream, (*items[: item.position], *items[item.position + 1 :]))
     repair = Repair("drop", "the line is left out", item.observation.event)
-    return Candidate(repair, search.with_change(order, None), (path,), (3, 0, 0.0), gain=1, item=item)
+    return Candidate(repair, search.with_change(order, None), (path,), (LEFT_OUT, 0, 0.0), gain=1, item=item)
 
 
 def _untimed(search: TraceSearch, path: SearchPath) -> Candidate:
@@ -183,7 +192,7 @@ def _untimed(search: TraceSearch, path: SearchPath) -> Candidate:
     repair = Repair(
         "clock", "the clocks of the nodes differ by more, or lines were written later, than the clause says", None
     )
-    return Candidate(repair, search.with_order(order), (start,), (2, 0, 0.0))
+    return Candidate(repair, search.with_order(order), (start,), (UNTIMED, 0, 0.0))
 
 
 def _added(search: TraceSearch, path: SearchPath, ranked: Sequence[Suspect]) -> Iterator[Candidate]:
@@ -191,29 +200,31 @@ def _added(search: TraceSearch, path: SearchPath, ranked: Sequence[Suspect]) -> 
     hints = {
         part for one in ranked for each in one.obstacles for stated in each.atom.log for part in parts(stated.value)
     }
-    numbers = sorted({n for hint in hints if isinstance(hint, int) for n in (hint, hint - 1, hint + 1)})
+    numbers = {n for hint in hints if isinstance(hint, int) for n in (hint, hint - 1, hint + 1)}
+    values = [*sorted(numbers), *(hint for hint in hints if not isinstance(hint, int))]
     rules = search.model.plan.rules
     names = dict.fromkeys(call.action for rule in rules for steps in rule.steps for call in steps)
     for name in names:
-        for taken in islice(_occurrences(search, name, numbers, path.node.state), INSTANCES_TRIED):
+        for taken in islice(_occurrences(search, name, values, path.node.state), INSTANCES_TRIED):
             if taken.state == path.node.state:
                 continue
             start = path.then(Move((), None, (taken,)), SearchNode(path.node.cursors, taken.state, 0))
             event = ranked[0].item.observation.event if ranked else None
             repair = Repair("add", f"a line before it, of the action {_call(search, taken)}, is missing", event)
-            yield Candidate(repair, search, (start,), (4, 0, 0.0), item=ranked[0].item if ranked else None)
+            yield Candidate(repair, search, (start,), (ADDED, 0, 0.0), item=ranked[0].item if ranked else None)
 
 
-def _occurrences(search: TraceSearch, name: str, numbers: Sequence[int], state: int) -> Iterator[Taken]:
-    """The occurrences of an action now; a parameter whose type grows with the log takes only the given numbers."""
+def _occurrences(search: TraceSearch, name: str, values: Sequence[Value], state: int) -> Iterator[Taken]:
+    """The occurrences of an action now; a parameter whose type grows with the log takes only the given values."""
     model = search.model
     parameters = model.meanings.actions[name].node.parameters
-    open_numbers = [at for at, parameter in enumerate(parameters) if is_sized(parameter.binder.type)]
-    if not open_numbers:
+    growing = [at for at, parameter in enumerate(parameters) if is_sized(parameter.binder.type)]
+    if not growing:
         yield from model.call(name, (ANY,) * len(parameters), state)
-    elif len(open_numbers) == 1:
-        for number in numbers:
-            wanted = tuple(number if at in open_numbers else ANY for at in range(len(parameters)))
+    elif len(growing) == 1:
+        (open_,) = growing
+        for value in (each for each in values if fits(each, parameters[open_].binder.type)):
+            wanted = tuple(value if at == open_ else ANY for at in range(len(parameters)))
             yield from model.call(name, wanted, state)
 
 

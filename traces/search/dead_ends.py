@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.dependence import DeadEndCondition, DependenceRelation, Lasts, any_unread
+from assay.traces.search.frozen_places import FrozenPlaces, frozen_places
 from assay.traces.search.heads import Cursors, TraceHeads
 from assay.traces.search.hidden_closure import Closure
 from assay.traces.search.path import SearchNode
@@ -19,6 +20,7 @@ class DeadEnds:
         self._conditions: dict[Cursors, tuple[DeadEndCondition, ...]] = {}
         self._permanent: dict[DeadEndCondition, Lasts] | None = None
         self._excluded: dict[Cursors, tuple[DeadEndCondition, ...]] = {}
+        self._frozen: FrozenPlaces | None = frozen_places(dependence, [each.items for each in frontier.order.streams])
 
     def closure(self, node: SearchNode, *, reduced: bool = True) -> Closure:
         """The states that hidden steps reach from a node; with ``reduced``, without those that are dead ends."""
@@ -49,6 +51,8 @@ class DeadEnds:
         An item that was impossible before the hidden steps excludes none of them. So a search without an execution
         still goes on to where that item should be read, and blames that item.
         """
+        if self._frozen is not None and self._freezes(self._frozen, node, state):
+            return True
         conditions = self._excluded.get(node.cursors)
         if conditions is None:
             if self._permanent is None:
@@ -60,6 +64,13 @@ class DeadEnds:
             relation.is_dead_end(dead_end, state) and not relation.is_dead_end(dead_end, node.state)
             for dead_end in conditions
         )
+
+    def _freezes(self, frozen: FrozenPlaces, node: SearchNode, state: int) -> bool:
+        """Whether hidden steps have made an item impossible that was not so before."""
+        cursor = node.cursors[0]
+        later = frozen.excluded(cursor, state)
+        before = None if later is None else frozen.excluded(cursor, node.state)
+        return later is not None and (before is None or later < before)
 
     def blocked_items(self, node: SearchNode) -> list[OrderedObservation]:
         """The items, next in their streams, that can no longer be explained."""

@@ -271,10 +271,10 @@ class DependenceRelation:
         """Whether the item that was in this place, at the same time, can be every call that this one can be."""
         before = self._near.order.streams[item.stream].items[item.position]
         same = (before.earliest, before.latest) == (item.earliest, item.latest)
-        mine, its = self._may_be(item), self._may_be(before)
+        mine, its = self.possible_calls(item), self.possible_calls(before)
         return same and mine is not None and its is not None and mine <= its
 
-    def _may_be(self, item: OrderedObservation) -> set[Call] | None:
+    def possible_calls(self, item: OrderedObservation) -> set[Call] | None:
         """All calls that an item can be; None if they are too many."""
         found: set[Call] = set()
         for call in _calls(item):
@@ -285,7 +285,7 @@ class DependenceRelation:
         return found
 
     def _add_item(self, item: OrderedObservation) -> None:
-        calls = self._may_be(item)
+        calls = self.possible_calls(item)
         if calls is None:
             _keep_last(self._opaque, item)
         for call in calls or ():
@@ -367,11 +367,12 @@ class DependenceRelation:
         if found is None:
             found = self._awaited_by_item[item] = tuple(
                 tuple(self._awaited(condition, item) for condition in conditions if self._counts(condition))
-                for conditions in self._alternatives(item)
+                for conditions in self.alternatives(item)
             )
         return found
 
-    def _alternatives(self, item: OrderedObservation) -> list[tuple[ConditionReads, ...]]:
+    def alternatives(self, item: OrderedObservation) -> list[tuple[ConditionReads, ...]]:
+        """The conditions of each alternative of an item's first step; none if they are too many."""
         seen = item.observation
         if not seen.rule.steps:
             return [] if seen.rule.observe is None else [self.effects.observed(seen.rule.observe, seen.bound)]

@@ -84,14 +84,15 @@ def search_with_budgets(search: TraceSearch, beginnings: list[SearchPath], optio
     nodes = max(1, options.nodes // OF_PARTIAL) if options.partial else options.nodes
     limits = Limits(search.model.plan.hidden_limit, nodes)
     bound = search.model.plan.ordering.commit_before_line
-    for window in (each for each in NEAR if bound is None or each < bound):
+    ordered = len(search.frontier.order.streams) == 1  # then no window leaves an order out
+    for window in (each for each in NEAR if not ordered and (bound is None or each < bound)):
         near = search.run(beginnings, replace(limits, window=window))
         if near.path is not None:
             return Accepted(near.path)
         # A wider window only adds nodes: after a limit it would hit the same limit.
         if near.why_stopped is not None:
             break
-    limits = replace(limits, window=REACH if bound is None else inf)
+    limits = replace(limits, window=REACH if bound is None and not ordered else inf)
     first = search.run(beginnings, limits)
     if first.path is not None:
         return Accepted(first.path)

@@ -35,6 +35,7 @@ from assay.traces.scope import cause_id, finding_id
 EXIT_CODES = {
     TraceVerdict.CONSISTENT: ExitCode.OK,
     TraceVerdict.INCONSISTENT: ExitCode.VIOLATED,
+    TraceVerdict.VIOLATED: ExitCode.VIOLATED,
     TraceVerdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
     TraceVerdict.VACUOUS: ExitCode.VACUOUS,
 }
@@ -132,6 +133,7 @@ def validation_cases(validation: Validation) -> list[Case]:
     statuses: dict[TraceVerdict, Status] = {
         TraceVerdict.CONSISTENT: "passed",
         TraceVerdict.INCONSISTENT: "failure",
+        TraceVerdict.VIOLATED: "failure",
         TraceVerdict.INCONCLUSIVE: "error",
         TraceVerdict.VACUOUS: "error",
     }

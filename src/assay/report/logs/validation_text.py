@@ -36,6 +36,7 @@ from assay.traces.table.statement_keys import EVERY_SLICE
 TONES = {
     TraceVerdict.CONSISTENT: Tone.GOOD,
     TraceVerdict.INCONSISTENT: Tone.BAD,
+    TraceVerdict.VIOLATED: Tone.BAD,
     TraceVerdict.INCONCLUSIVE: Tone.WARN,
     TraceVerdict.VACUOUS: Tone.WARN,
 }
@@ -82,8 +83,17 @@ def _field(value: object) -> str:
 
 def _verdict(validation: Validation) -> Line:
     word = validation.verdict.value
-    shout = word.upper() if validation.verdict is TraceVerdict.INCONSISTENT else word
-    return Line(shout + (f": {validation.reason}" if validation.reason else ""), TONES[validation.verdict])
+    shout = word.upper() if TONES[validation.verdict] is Tone.BAD else word
+    reason = validation.reason or _broken_names(validation)
+    return Line(shout + (f": {reason}" if reason else ""), TONES[validation.verdict])
+
+
+def _broken_names(validation: Validation) -> str | None:
+    """Which properties the execution found does not keep, if that is the verdict."""
+    if validation.verdict is not TraceVerdict.VIOLATED:
+        return None
+    names = ", ".join(dict.fromkeys(f"{broken.kind} {broken.name}" for broken in validation.properties))
+    return f"every line has an explanation, and with it {names} does not hold"
 
 
 def _violation(number: int, violation: LogViolation) -> Iterator[Line]:
