@@ -19,11 +19,12 @@ from heapq import heappop, heappush
 from math import inf
 
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
-from assay.traces.search.dead_ends import DeadEnds
 from assay.traces.search.dependence import DependenceRelation, ReadWriteTable
 from assay.traces.search.heads import Cursors, TraceHeads, advanced
 from assay.traces.search.hidden_closure import Closure, hidden_paths
 from assay.traces.search.path import Move, SearchNode, SearchPath
+from assay.traces.search.pruning.dead_ends import DeadEnds
+from assay.traces.search.pruning.frozen_places import frozen_places
 from assay.traces.search.transition_system import TraceModel
 
 HIDDEN_COST = 100.0
@@ -99,7 +100,10 @@ class TraceSearch:
         """The known dead ends for a window (see ``Limits``)."""
         found = self._dead_ends.get(window)
         if found is None:
-            found = self._dead_ends[window] = DeadEnds(self.frontier, self.dependence.within(window))
+            relation = self.dependence.within(window)
+            frozen = frozen_places(relation, [each.items for each in self.frontier.order.streams])
+            excluded = None if frozen is None else frozen.excluded
+            found = self._dead_ends[window] = DeadEnds(self.frontier, relation, excluded)
         return found
 
     @property

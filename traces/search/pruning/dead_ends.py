@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.dependence import DeadEndCondition, DependenceRelation, Lasts, any_unread
-from assay.traces.search.frozen_places import FrozenPlaces, frozen_places
 from assay.traces.search.heads import Cursors, TraceHeads
 from assay.traces.search.hidden_closure import Closure
 from assay.traces.search.path import SearchNode
+
+ExcludedItem = Callable[[int, int], int | None]
+"""The position of the first item that no execution explains, from a cursor on and in a state."""
 
 
 class DeadEnds:
     """The known dead ends of all searches with one window (see ``Limits``), cached by cursors."""
 
-    def __init__(self, frontier: TraceHeads, dependence: DependenceRelation) -> None:
+    def __init__(
+        self, frontier: TraceHeads, dependence: DependenceRelation, excluded: ExcludedItem | None = None
+    ) -> None:
         self.dependence = dependence
         self.closures: dict[tuple[Cursors, int], Closure] = {}
         self._frontier = frontier
         self._conditions: dict[Cursors, tuple[DeadEndCondition, ...]] = {}
         self._permanent: dict[DeadEndCondition, Lasts] | None = None
         self._excluded: dict[Cursors, tuple[DeadEndCondition, ...]] = {}
-        self._frozen: FrozenPlaces | None = frozen_places(dependence, [each.items for each in frontier.order.streams])
+        self._first_excluded = excluded
 
     def closure(self, node: SearchNode, *, reduced: bool = True) -> Closure:
         """The states that hidden steps reach from a node; with ``reduced``, without those that are dead ends."""
@@ -51,7 +57,7 @@ class DeadEnds:
         An item that was impossible before the hidden steps excludes none of them. So a search without an execution
         still goes on to where that item should be read, and blames that item.
         """
-        if self._frozen is not None and self._freezes(self._frozen, node, state):
+        if self._first_excluded is not None and self._freezes(self._first_excluded, node, state):
             return True
         conditions = self._excluded.get(node.cursors)
         if conditions is None:
@@ -65,11 +71,11 @@ class DeadEnds:
             for dead_end in conditions
         )
 
-    def _freezes(self, frozen: FrozenPlaces, node: SearchNode, state: int) -> bool:
+    def _freezes(self, excluded: ExcludedItem, node: SearchNode, state: int) -> bool:
         """Whether hidden steps have made an item impossible that was not so before."""
         cursor = node.cursors[0]
-        later = frozen.excluded(cursor, state)
-        before = None if later is None else frozen.excluded(cursor, node.state)
+        later = excluded(cursor, state)
+        before = None if later is None else excluded(cursor, node.state)
         return later is not None and (before is None or later < before)
 
     def blocked_items(self, node: SearchNode) -> list[OrderedObservation]:
