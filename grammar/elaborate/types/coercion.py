@@ -11,6 +11,7 @@ from dataclasses import replace
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
+from assay.grammar.elaborate.scopes.type_differences import difference
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, UnknownType, mentions, same, type_text
 from assay.grammar.kernel.types import BagType, IntType, MapType, OptionType, RangeType, SeqType, SetType, Type
 
@@ -161,8 +162,9 @@ def _report(expr: kernel.Expr, to: Type, diagnostics: Diagnostics) -> None:
         for item, wanted in wrong:
             _report(item, wanted, diagnostics)
         return
-    message = f"expected {type_text(to)}, found {type_text(expr.type)}"
-    diagnostics.error("E201", expr.span, message, *_advice(expr.type, to))
+    alike = difference(expr.type, to)
+    message = f"expected {type_text(to)}, found {'another ' if alike else ''}{type_text(expr.type)}"
+    diagnostics.error("E201", expr.span, message, *alike, *_advice(expr.type, to))
 
 
 def _items(expr: kernel.Expr, to: Type) -> list[tuple[kernel.Expr, Type]]:

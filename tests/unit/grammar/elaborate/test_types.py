@@ -8,9 +8,23 @@ import pytest
 
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.elaborate.modules.type_declarations import check_storable
+from assay.grammar.elaborate.scopes.type_differences import difference
 from assay.grammar.elaborate.scopes.type_relations import join, type_text
 from assay.grammar.elaborate.types.cardinality import LIMIT, cardinality
-from assay.grammar.kernel.types import INT, OptionType, RangeType, SetType
+from assay.grammar.kernel.types import (
+    BOOL,
+    INT,
+    AtomType,
+    EnumType,
+    FieldType,
+    OptionType,
+    RangeType,
+    RecordType,
+    SetType,
+    Sort,
+    Type,
+    VariantType,
+)
 
 if TYPE_CHECKING:
     from tests.unit.grammar.elaborate.conftest import World
@@ -112,3 +126,39 @@ def test_integers_of_different_ranges_have_the_integers_in_common() -> None:
 
 def test_nothing_converts_inside_a_collection() -> None:
     assert join(SetType(INT), SetType(OptionType(INT))) is None
+
+
+SORT, TWIN, SWAPPED = Sort("Node", ("a", "b"), False), Sort("Node", ("a", "c"), False), Sort("Node", ("a", "b"), True)
+
+
+def record(**fields: Type) -> RecordType:
+    return RecordType("Entry", tuple(FieldType(name, type_) for name, type_ in fields.items()))
+
+
+@pytest.mark.parametrize(
+    ("have", "want", "told"),
+    [
+        (RangeType(1, 2), RangeType(1, 3), ""),
+        (RangeType(1, 2), RangeType(1, 2), ""),
+        (
+            RangeType(1, 2, sized=True),
+            RangeType(1, 2),
+            "`size param`, whose value a log may exceed, here and not there",
+        ),
+        (AtomType(SORT), AtomType(TWIN), "the elements are a, b here, a, c there"),
+        (AtomType(SORT), AtomType(SWAPPED), "one is `symmetric`"),
+        (record(a=BOOL), record(b=BOOL), "called Entry: the fields are a here, b there"),
+        (record(a=BOOL), record(a=INT), "the field `a` is bool here, int there"),
+        (SetType(record(a=AtomType(SORT))), SetType(record(a=AtomType(TWIN))), "of the field `a`, the elements are"),
+        (EnumType("E", (VariantType("A", ()),)), EnumType("E", (VariantType("B", ()),)), "are A here, B there"),
+        (
+            EnumType("E", (VariantType("A", (FieldType("x", BOOL),)),)),
+            EnumType("E", (VariantType("A", (FieldType("x", INT),)),)),
+            "in the variant A, the field `x` is bool here, int there",
+        ),
+    ],
+)
+def test_types_that_are_written_alike_are_told_apart(have: Type, want: Type, told: str) -> None:
+    (found,) = difference(have, want) or [""]
+    assert told in found
+    assert bool(told) == bool(found)
