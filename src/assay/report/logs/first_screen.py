@@ -35,6 +35,7 @@ MORE = "everything else: --details; a page to forward: --html FILE; for programs
 KEPT = {
     TraceVerdict.CONSISTENT: ("consistent: every line that was compared follows the rules", Tone.GOOD),
     TraceVerdict.INCONSISTENT: ("INCONSISTENT", Tone.BAD),
+    TraceVerdict.VIOLATED: ("VIOLATED: every line that was compared has an explanation", Tone.BAD),
     TraceVerdict.INCONCLUSIVE: ("inconclusive", Tone.WARN),
     TraceVerdict.VACUOUS: ("vacuous", Tone.WARN),
 }
