@@ -185,7 +185,7 @@ def log_reading(
     streams, nodes = attribute(readings, notices)
     for reading in readings:
         notices += reading.tally.notices
-    notices += containers_found(readings)
+    notices += [*containers_found(readings), *_nothing_known(readings)]
     return LogReading(
         streams=tuple(streams),
         nodes=tuple(nodes),
@@ -227,6 +227,18 @@ def containers_found(readings: Sequence[FileReading]) -> list[Notice]:
             f"{'; in it: '.join(containers)}{f' ({len(names):,} files)' if len(names) > 1 else ''}",
         )
         for containers, names in files.items()
+    ]
+
+
+def _nothing_known(readings: Sequence[FileReading]) -> list[Notice]:
+    """Logs without one record of a known kind, where no other log has one: such logs are not empty."""
+    if any(reading.matches or reading.events or reading.trouble.groups for reading in readings):
+        return []
+    text = "records were read, and none of them is of a known kind"
+    return [
+        Notice("not understood", LogPosition(reading.file, 1, 0), f"{reading.tally.records:,} {text}")
+        for reading in readings
+        if reading.is_log
     ]
 
 

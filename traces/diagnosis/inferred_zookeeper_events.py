@@ -167,7 +167,8 @@ class _Supposing:
         found: list[_Entry] = []
         unknown: list[_Entry] = []
         for run, first in self._lost.items():
-            if not self._was_in(run):
+            # A run none of whose lines has a time that can be is not known to have been in the cluster at any.
+            if not self._was_in(run) or not self._of_run.get(run):
                 continue
             member, life = first.fields[self._member["name"]], self._life(self._of_run[run][0].time)
             later = min((n for said in self._of_run[run] if isinstance(n := self._number_in(said), int)), default=None)
@@ -348,7 +349,7 @@ class _Supposing:
     def _run_of(self, member: Field, time: int) -> str:
         """The process run that was this member at a time: the last run of its node that had begun."""
         own = {node.name for node in self._reading.nodes if member in node.brokers}
-        begun = {run: said[0].time for run, said in self._of_run.items() if run.node in own}
+        begun = {run: said[0].time for run, said in self._of_run.items() if said and run.node in own}
         running = [run for run, first in begun.items() if first <= time + NEAR]
         return str(max(running, key=lambda run: begun[run])) if running else self._node_of(member)
 

@@ -32,6 +32,11 @@ _UNSUPPORTED = {
 
 _ZIP = b"PK\x03\x04"
 _ZIP_IN_MEMORY = 1 << 26
+_EXTENDED = frozenset(
+    {tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK}
+)
+_LARGEST_HEADER = 1 << 22
+"""No path and no comment of a member of an archive has four megabytes."""
 
 
 @dataclass(slots=True)
@@ -154,6 +159,8 @@ def _zip_files(
                 for member in archive.infolist():
                     if not member.is_dir():
                         yield from _zip_member(archive, member, where, budget, notices, depth)
+        except NotImplementedError as error:
+            notices.append(Notice("unsupported compression", where.place, f"{where} is not read: {error}"))
         except (zipfile.BadZipFile, OSError, EOFError, ValueError) as error:
             notices.append(Notice("damaged file", where.place, f"the archive is damaged: {error}"))
 
@@ -220,6 +227,19 @@ class _ZeroPadded:
         return b"".join(parts) + bytes(zeros)
 
 
+class _LargeHeaderError(Exception):
+    """Raised for an extended header that is larger than any path."""
+
+
+class _BoundedHeader(tarfile.TarInfo):
+    """A header of a tar archive; an extended one, which is held in memory many times over, must not be large."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type in _EXTENDED and self.size > _LARGEST_HEADER:
+            raise _LargeHeaderError(f"the archive has an extended header of {self.size:,} bytes")
+        return super()._proc_member(archive)  # type: ignore[misc, no-any-return]  # what reads each kind of member
+
+
 class _TarMember:
     """The bytes of one file of an archive, without the padding; ``cut`` is whether the archive ended inside it."""
 
@@ -247,7 +267,7 @@ def _tar_files(
     padded = _ZeroPadded(stream)
     damage: str | None = None
     try:
-        with tarfile.open(fileobj=padded, mode="r|") as archive:  # type: ignore[call-overload]  # only read is needed
+        with tarfile.open(fileobj=padded, mode="r|", tarinfo=_BoundedHeader) as archive:  # type: ignore[call-overload]  # only read is needed
             for member in archive:
                 inside = ArchivePath(where.path, (*where.members, member.name))
                 if member.isdir():
@@ -260,6 +280,8 @@ def _tar_files(
                     if data.cut:
                         damage = f"it ends inside {member.name}"
                         break
+    except _LargeHeaderError as error:
+        notices.append(Notice("expansion limit", where.place, f"{error}; the rest was not read (an archive bomb?)"))
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
         damage = str(error)
     if damage is not None and not budget.spent:

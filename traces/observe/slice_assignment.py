@@ -122,4 +122,5 @@ def _name(slicing: Slicing, event: Event) -> Name:
 
 
 def _natural(name: Name) -> tuple[tuple[bool, int, str], ...]:
-    return tuple((part.isdigit(), int(part) if part.isdigit() else 0, part) for part in name)
+    # A superscript two is a digit and no number; Kafka has no such names, but a damaged line may.
+    return tuple((part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in name)
