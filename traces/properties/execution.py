@@ -49,7 +49,7 @@ def reordering(path: SearchPath) -> float:
 
 
 class PropertyChecker:
-    """Checks the invariants, lemmas and transitions of a model on one execution after another."""
+    """Checks the invariants and transitions of a model on one execution after another."""
 
     def __init__(self, model: TraceModel, properties: Iterable[k.Property]) -> None:
         self._model = model

@@ -31,8 +31,8 @@ from assay.checker.native.lowering.updates import Updates
 from assay.checker.native.symbols.symbol import Symbol
 from assay.grammar import kernel as k
 
-OF_STEPS = frozenset({"invariant", "lemma", "transition"})
-"""The kinds of properties that a log can break."""
+OF_STEPS = frozenset({"invariant", "transition"})
+"""The kinds of properties that a log can break. A lemma is no rule of the product: it holds wherever the model's steps lead."""
 
 LEVEL = 2
 
