@@ -39,6 +39,7 @@ from assay.traces.event import Event, Notice
 from assay.traces.gc_control import trim_heap
 from assay.traces.impact.outages import Basis, Meter, basis, with_impact
 from assay.traces.log_reader import LogReading, UnmappedLines
+from assay.traces.observe.binding import READ_BY_CLAUSE
 from assay.traces.observe.binding_tally import Unread
 from assay.traces.observe.model_size import trace_plan
 from assay.traces.observe.observation import rules_by_kind
@@ -144,7 +145,8 @@ def validate_shared_in_scope(
     """The answer about what all slices share, the events of each slice, and what accompanies the answer."""
     unregistered = untold_members(reading) if options.supposes else {}
     read = {member for node in reading.nodes for member in node.brokers}
-    missing = (*gaps(reading), *(_unregistered(member, each.said, read) for member, each in unregistered.items()))
+    unheard = [] if _is_foreign(loaded, clause) else gaps(reading)
+    missing = (*unheard, *(_unregistered(member, each.said, read) for member, each in unregistered.items()))
     known = _search_options(options, reading, missing)
     ask = bound(_validate_in_scope, loaded, options=known, clause=clause, scope=scope, supported=supported)
     found = _from_later(reading, ask) if known.partial and supported else ask(reading)
@@ -159,6 +161,12 @@ def validate_shared_in_scope(
             trouble_of(reading),
         ),
     )
+
+
+def _is_foreign(loaded: Loaded, clause: str | None) -> bool:
+    """Whether a clause is about another system, whose events may have names of events of Kafka by chance."""
+    plans = [plan for plan in loaded.kernel.traces if clause in (None, plan.name)]
+    return bool(plans) and all(plan.catalogue in READ_BY_CLAUSE for plan in plans)
 
 
 class _SharedPart(NamedTuple):

@@ -228,3 +228,20 @@ def test_numbers_give_the_order_whatever_that_of_the_lines_is(tmp_path: Path, or
 
 def test_what_has_no_value_in_the_language_says_why() -> None:
     assert str(Opaque("because")) == "because"
+
+
+def test_events_of_another_system_never_ask_for_logs_of_a_broker(tmp_path: Path) -> None:
+    line = "2026-11-21 10:00:0{n}.123 INFO n7 became leader at term {n} (raft)"
+    shape = tmp_path / "shapes.toml"
+    shape.write_text(
+        "[[shape]]\nname = 'leads'\nkind = 'BecameLeader'\nloggers = ['raft']\nliteral = 'became leader'\n"
+        "pattern = '\\w+ became leader at term (?P<n>\\d+)'\nfields = { n = 'int' }\nmeaning = 'leads {n}'\n"
+        "example = '2026-11-21 10:00:00.123 INFO n7 became leader at term 3 (raft)'\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "db.log").write_text("\n".join(line.format(n=n) for n in (1, 2)) + "\n", encoding="utf-8")
+    text = COUNTER.format(source='event = "event"', rules="on BecameLeader(n: N): put(n)")
+    loaded = load_text(text.replace("from events:", "from text:"))
+    reading = read_logs([tmp_path / "db.log"], ReadOptions(pattern_files=(shape,)))
+    found = validate_in_scope(loaded, reading, DEFAULT_OPTIONS)
+    assert (found.verdict, found.reason) == (TraceVerdict.CONSISTENT, None)
