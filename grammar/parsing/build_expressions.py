@@ -220,9 +220,9 @@ class ExpressionBuilder(Builder):
             case found:
                 names = _dotted(found)
                 if names is None:
-                    self.diagnostics.error(
-                        "E020", span, "a type is expected here; a range of integers is written `a .. b`"
-                    )
+                    what = "a type is expected here; a range of integers is written `a .. b`"
+                    note = ("a function is a map: `map[K, V]`",) if isinstance(found, Tabulate) else ()
+                    self.diagnostics.error("E020", span, what, *note)
                 return NamedType(DottedName(names or (Name("_", span=span),), span=span), span=span)
 
 

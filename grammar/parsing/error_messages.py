@@ -10,7 +10,7 @@ from lark import Token
 
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.parsing.logical_lines import TRAILING
-from assay.grammar.parsing.other_languages import instead_of, is_operator_elsewhere
+from assay.grammar.parsing.other_languages import form_elsewhere, instead_of, is_operator_elsewhere
 
 
 class TextRange(NamedTuple):
@@ -267,6 +267,25 @@ def _operator(fault: Fault) -> ParseHint | None:
     return None
 
 
+def _tuple(fault: Fault) -> ParseHint | None:
+    """``(a, b)``, of values or of types."""
+    if fault.token.type != "_COMMA" or "_RPAR" not in fault.accepted or "_COMMA" in fault.accepted:
+        return None
+    note = "there are no tuples: declare `record Pair: a: T, b: U`, and write `Pair(x, y)`"
+    return replace(_general(fault), notes=(note,))
+
+
+def _form_elsewhere(fault: Fault) -> ParseHint | None:
+    """``CHOOSE x \\in S: P`` or ``CASE c -> e``: a word that begins an expression in another language."""
+    before = fault.line[-1:]
+    if not before or before[0].type != "NAME" or fault.token.type not in ("NAME", "_LPAR", "NOT", "FORALL", "EXISTS"):
+        return None
+    known = form_elsewhere(str(before[0]))
+    return (
+        None if known is None else ParseHint("E001", _place(before[0]), f"`{before[0]}` begins no expression", (known,))
+    )
+
+
 def _second_let(fault: Fault) -> ParseHint | None:
     if str(fault.token) != "," or "_COLON" not in fault.accepted or "let" not in map(str, fault.line):
         return None
@@ -297,7 +316,9 @@ _CASES: tuple[Callable[[Fault], ParseHint | None], ...] = (
     _type_as_value,
     _misspelt,
     _statement,
+    _form_elsewhere,
     _operator,
+    _tuple,
     _second_let,
     _slice,
     _colon,

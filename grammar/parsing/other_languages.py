@@ -136,6 +136,12 @@ _NAMES = {
     "any": "`exists x in S: e`",
 }
 
+_CHOICE = (
+    "an action chooses with `pick x in {y in S if P}`; the least number is `min({y in S if P})`, the greatest `max(…)`"
+)
+_CASES = "write `match x {A(n) -> e, else -> f}` for cases by pattern, `if c then a else b` for cases by condition"
+_FORMS = {"choose": _CHOICE, "CHOOSE": _CHOICE, "case": _CASES, "CASE": _CASES, "switch": _CASES}
+
 _SIGNS = "|".join(
     re.escape(sign) for sign in sorted(_OPERATORS, key=len, reverse=True) if sign not in ("!", "/", "EXCEPT !", "\\")
 )
@@ -161,6 +167,11 @@ def instead_of(written: str) -> str:
 def is_operator_elsewhere(word: str) -> bool:
     """Whether the word is an infix operator in another language."""
     return word in _WORDS and len(word) > 1
+
+
+def form_elsewhere(word: str) -> str | None:
+    """What to write for an expression of another language that begins with the word."""
+    return _FORMS.get(word)
 
 
 def known_elsewhere(name: str) -> str | None:
