@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from benchmarks.log_statements import of_source
 
 from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.patterns.statement_catalogue import LogStatement, statement_catalogue
@@ -56,3 +57,55 @@ def test_records_that_unclean_elections_lost_are_told_as_they_were(
     found = trouble_of(read_logs([RECORDINGS / f"{recording}.tar.xz"])).findings
     told = [each for finding in found if finding.gravity <= Gravity.RISK for each in finding.lost]
     assert [(each.partition, each.begin, each.end) for each in told] == lost
+
+
+def test_lines_that_nothing_explains_are_counted(tmp_path: Path) -> None:
+    lines = [f"[2025-02-03 10:00:0{n},100] WARN The moon is {n} days old (kafka.server.MoonPhase)" for n in range(4)]
+    found = trouble_in("\n".join(lines) + "\n", tmp_path)
+    assert [(each.logger, each.count) for each in found.unexplained] == [("kafka.server.MoonPhase", 4)]
+    assert (found.lines, found.not_understood) == (4, 4)
+
+
+def test_warnings_of_other_programs_are_not_those_of_kafka(tmp_path: Path) -> None:
+    text = "[2025-02-03 10:00:00,100] WARN late (com.example.Orders)\n[2025-02-03 10:00:00,200] INFO started (kafka.server.KafkaServer)\n"
+    assert trouble_in(text, tmp_path).lines == 0
+
+
+def test_a_tail_below_no_high_watermark_is_cut_without_a_finding(tmp_path: Path) -> None:
+    follows = (
+        "Follower pay-3 starts at leader epoch 3 from offset 60 with high watermark {}. Previous leader epoch was 1."
+    )
+    cut = "[2021-06-03 10:00:02,700] INFO [Log partition=pay-3, dir=/data/a] Truncating to offset 40 (kafka.log.Log)"
+    for mark, findings in ((40, 0), (60, 1)):
+        start = f"[2021-06-03 10:00:02,300] INFO [Broker id=4] {follows.format(mark)} (state.change.logger)"
+        assert len(trouble_in(f"{start}\n{cut}\n", tmp_path).findings) == findings
+
+
+@pytest.mark.parametrize(("minutes", "findings"), [(0, 0), (20, 1)])
+def test_a_leader_is_stale_if_its_writes_are_refused_for_long(minutes: int, findings: int, tmp_path: Path) -> None:
+    text = "INFO Partition [pay,3] on broker 4: Cached zkVersion [7] not equal to that in zookeeper, skip updating ISR"
+    times = [f"10:{minutes * n:02}:0{n},100" for n in range(3)]
+    found = trouble_in("".join(f"[2016-02-03 {time}] {text} (kafka.cluster.Partition)\n" for time in times), tmp_path)
+    assert [each.reference for each in found.findings] == ["KAFKA-2729"] * findings
+
+
+@pytest.mark.parametrize(
+    ("logger", "mode"),
+    [
+        ("org.apache.kafka.controller.QuorumController", "kraft"),
+        ("kafka.server.BrokerLifecycleManager", "kraft"),
+        ("kafka.controller.KafkaController", "zookeeper"),
+        ("org.apache.kafka.metadata.migration.KRaftMigrationDriver", "migration"),
+        ("kafka.utils.VerifiableProperties", "unsupported"),
+    ],
+)
+def test_the_logger_of_a_line_tells_the_mode(logger: str, mode: str, tmp_path: Path) -> None:
+    found = trouble_in(f"[2025-02-03 10:00:00,100] INFO one line ({logger})\n", tmp_path)
+    assert found.identity.modes == (mode,)
+
+
+def test_statements_are_found_in_sources_of_both_languages() -> None:
+    scala = 'class A { def error(x: String) = 1; warn(s"Log for $topic in ${dir.path} is gone", e); throw new X("no") }'
+    java = 'log.error("Error {} at " + offset + " of {}", a, b); // log.warn("not this one")'
+    assert list(of_source(scala)) == [("WARN", "Log for {} in {} is gone")]
+    assert list(of_source(java)) == [("ERROR", "Error {} at {} of {}")]
