@@ -89,11 +89,8 @@ def _explain_all(
             findings.stuck = _last_time(conclusion.deepest) if findings.stuck is None else findings.stuck
             break
         answer = None if log is None else _asked(search, conclusion, log, doubted)
-        if (
-            doubted
-            and isinstance(answer, WindowExplained)
-            and (failed := _first_failed(search, conclusion)) is not None
-        ):
+        failed = _first_failed(search, conclusion)
+        if failed is not None and _follows(answer, doubted, findings.violations):
             # What follows from an earlier finding is no finding: the line is left out, too.
             doubted.append(failed)
             search, start = _leave_out(search, failed), [conclusion.deepest[0]]
@@ -116,6 +113,16 @@ def _explain_all(
             findings.reason = f"{most} mismatches; what follows was not checked"
             break
         search, start = resumption.search, list(resumption.start)
+
+
+def _follows(answer: WindowAnswer | None, doubted: Sequence[OrderedObservation], found: Sequence[LogViolation]) -> bool:
+    """Whether a line is unexplained only because of an earlier finding: without it the lines are explained, or they
+    contradict each other as that says."""
+    if isinstance(answer, WindowRefuted):
+        places = {str(each.observation.event.record.place) for each in answer.items}
+        known = (each.contradiction for each in found if each.contradiction is not None)
+        return any(places == {str(event.record.place) for event in each.events} for each in known)
+    return bool(doubted) and isinstance(answer, WindowExplained)
 
 
 def _left_out(search: TraceSearch, resumption: Resumption) -> list[OrderedObservation]:

@@ -154,6 +154,9 @@ class Scale:
         return self.places[at] + min(number - self.numbers[at], self.room)
 
     def number(self, place: int) -> int:
-        """A number that the given one may stand for."""
+        """A number that the given one may stand for: as far from the nearest stated one, of two from the later."""
         at = bisect_right(self.places, place) - 1
-        return self.numbers[at] + place - self.places[at]
+        after = place - self.places[at]
+        if at + 1 < len(self.places) and (before := self.places[at + 1] - place) <= after:
+            return self.numbers[at + 1] - before
+        return self.numbers[at] + after

@@ -201,10 +201,12 @@ def _finding(number: int, violation: LogViolation, *, own: bool) -> Iterator[Lin
     yield Line(f"{number}. {place_text(violation.place)}", Tone.HEADING)
     yield from shown_line(violation.event, value, field, why)
     first = violation.blame[0] if violation.blame else None
-    if first is not None:
+    if violation.contradiction is not None:
+        yield Line(f"   {clean(violation.contradiction.text)}", Tone.BAD)
+    elif first is not None:
         elsewhere = "" if first.event is violation.event else f", because of {place_text(first.event.record.place)}"
         yield Line(f"   {_rule(first, own=own)}{elsewhere}")
-    if violation.repair.kind not in ("none", "change"):
+    if violation.repair.kind not in ("none", "change") and violation.contradiction is None:
         yield Line(f"   smallest repair: {clean(violation.repair.text)}")
 
 

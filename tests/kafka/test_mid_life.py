@@ -1,0 +1,54 @@
+"""Logs that begin in mid-life: what the lines around an unexplained one tell of the time before them, and what no time before explains."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.cli.main import invoke
+
+SERVER = """\
+[2021-03-04 09:15:{at},002] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)
+[2021-03-04 09:15:{at},550] INFO starting (kafka.server.KafkaServer)
+[2021-03-04 09:15:{at},631] INFO Session establishment complete on server zk.example/10.1.2.3:2181, sessionid = 0x{session:x}, negotiated timeout = 18000 (org.apache.zookeeper.ClientCnxn)
+[2021-03-04 09:15:{at},705] INFO Creating /brokers/ids/{id} (is it secure? false) (kafka.zk.KafkaZkClient)
+[2021-03-04 09:15:{at},719] INFO Stat of the created znode at /brokers/ids/{id} is: {zxid},{zxid},{ms},{ms},1,0,0,{session},214,0,{zxid}
+ (kafka.zk.KafkaZkClient)
+[2021-03-04 09:15:{at},729] INFO Registered broker {id} at path /brokers/ids/{id} with addresses: PLAINTEXT://node-{id}.example:9092, czxid (broker epoch): {zxid} (kafka.zk.KafkaZkClient)
+[2021-03-04 09:15:{at},839] INFO [Controller id={id}] {id} successfully elected as the controller. Epoch incremented to {epoch} and epoch zk version is now {epoch} (kafka.controller.KafkaController)
+[2021-03-04 09:15:{at},896] INFO [Controller id={id}] Ready to serve as the new controller with epoch {epoch} (kafka.controller.KafkaController)
+"""
+
+
+def write(folder: Path, broker: int, at: int, zxid: int, epoch: int) -> None:
+    (folder / f"broker-{broker}").mkdir()
+    made = 1_614_849_300_000 + 1_000 * at + 708
+    text = SERVER.format(id=broker, at=at, zxid=zxid, epoch=epoch, ms=made, session=216_245_112_447_565_820 + broker)
+    (folder / f"broker-{broker}" / "server.log").write_text(text, encoding="utf-8")
+
+
+def test_a_restart_on_kept_data_is_explained_from_a_beginning_that_the_answer_states(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, broker=3, at=10, zxid=812, epoch=6)
+    assert invoke(["validate", str(tmp_path), "--json"]) == 3
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["verdict"], answer["violations"]) == ("inconclusive", [])
+    assert answer["reason"] == "the lines are explained if before the log began: controller epoch 5"
+
+
+def test_two_controllers_of_one_epoch_are_named_and_what_follows_is_no_second_finding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, broker=3, at=10, zxid=812, epoch=6)
+    write(tmp_path, broker=4, at=25, zxid=830, epoch=6)
+    assert invoke(["validate", str(tmp_path), "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    (found,) = answer["violations"]
+    places = [f"{tmp_path}/broker-{broker}/server.log:8" for broker in (3, 4)]
+    assert found["contradiction"]["text"] == (
+        f"Two controllers with epoch 6: broker 3 at 09:15:10 ({places[0]}), broker 4 at 09:15:25 ({places[1]})"
+    )
+    assert [f"{each['file']}:{each['line']}" for each in found["contradiction"]["lines"]] == places
