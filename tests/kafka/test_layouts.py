@@ -24,6 +24,7 @@ from assay.traces.samples import unpack_sample
 from assay.traces.scoped_validate import validate_in_scope
 from assay.traces.store.single_record_templates import SingleRecordLayouts
 
+from .exports import EXPORTS, export_folder
 from .rewriting import (
     HEADER,
     LAYOUTS,
@@ -123,6 +124,17 @@ def test_a_prefix_hides_no_event_and_adds_none(
     assert signature(reading) == signature(original)
     assert reading.unmapped == ()
     assert kinds_of_notices(reading) == {"layout"}
+
+
+@pytest.mark.parametrize("name", everyday(list(EXPORTS), 3))
+def test_an_export_hides_no_event_and_adds_none(
+    name: str, recording: Path, original: LogReading, tmp_path: Path
+) -> None:
+    export_folder(recording, tmp_path, EXPORTS[name])
+    reading = read_logs([tmp_path])
+    assert len(reading.nodes) == len(original.nodes)
+    assert reading.kinds == original.kinds
+    assert reading.unmapped == ()
 
 
 def _as_it_is(at: Place, record: Record, line: str) -> str:

@@ -115,6 +115,8 @@ class ContainerDetector:
     def _outermost(self, texts: Sequence[bytes]) -> Container | None:
         """The outermost prefix of the texts: one behind which a record begins, or another prefix."""
         texts = [text for text in texts if not any(each.match(text) for each in self.containers.noise)]
+        # Some tools print the further lines of a message as they are, without a prefix.
+        texts = [text for text in texts if not text.startswith((b" ", b"\t"))] or texts
         for prefix in self._prefixes:
             rests = _remainders(prefix, texts)
             if any(self.begins(rest, stamped=prefix.timed) for rest in rests):

@@ -50,6 +50,8 @@ class Unwrapper:
         frame = wrapping.frame
         self._table = frame if frame is not None and (frame.form is ContainerForm.TABLE or frame.parts) else None
         self._waiting = 0
+        self._last: Origin = NOBODY
+        """Whose the last line was; an indented line without a prefix continues it."""
         self._without: list[LogPosition] = []
         self._left_out: list[LogPosition] = []
         self._too_long: list[tuple[LogPosition, int]] = []
@@ -180,7 +182,9 @@ class Unwrapper:
                 continue
             found = layer.pattern.match(text) if layer.pattern is not None else None
             if found is None:
-                if text.strip() and not any(each.match(text) for each in self._noise):
+                if text.startswith((b" ", b"\t")):
+                    origin = self._last
+                elif text.strip() and not any(each.match(text) for each in self._noise):
                     self._without.append(LogPosition(self._file, number, offset))
                 break
             text = text[found.end() :]
@@ -252,6 +256,7 @@ class Unwrapper:
     # -------------------------------------------------------------------------------------------------- parts
 
     def _give(self, text: bytes, number: int, offset: int, origin: Origin, time: object) -> None:
+        self._last = origin
         part = self._parts.get(origin)
         if part is None:
             part = self._parts[origin] = self._new_part(self._origin(origin))

@@ -48,7 +48,11 @@ def find_wrap(lines: Sequence[bytes]) -> WrapColumn | None:
 
 def _is_wrapped(texts: Sequence[str], way: WrapColumn) -> bool:
     """Whether nearly all lines that begin no record continue one that was wrapped, and records are whole thereby."""
-    continued = [(line, after) for line, after in pairwise(texts) if after.strip() and not _begins_record(after)]
+    continued = [
+        (line, after)
+        for line, after in pairwise(texts)
+        if after.strip() and not after.startswith("\t") and not _begins_record(after)
+    ]
     fitting = sum(way.joins(line, after) for line, after in continued)
     if fitting < 2 or fitting < _MIN_SHARE * len(continued):
         return False

@@ -1,0 +1,125 @@
+"""Log files as exports write them: each file of a recording in another container, with the node that it names."""
+
+from __future__ import annotations
+
+import calendar
+import csv
+import io
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from .rewriting import LAYOUTS, Record, records
+
+Export = Callable[[str, Sequence[Record]], str | bytes]
+"""Makes a file of the name of a node and its records."""
+
+SEVERITIES = {"INFO": 6, "WARN": 4, "ERROR": 3, "FATAL": 2}
+
+
+def texts(of: Sequence[Record]) -> Iterator[tuple[Record, str]]:
+    """The records in the stock layout."""
+    return ((record, LAYOUTS["stock"](record)) for record in of)
+
+
+def lines(of: Sequence[Record]) -> Iterator[tuple[Record, str]]:
+    """The lines of the records, each with its record."""
+    return ((record, line) for record, text in texts(of) for line in text.split("\n"))
+
+
+def milliseconds(record: Record) -> int:
+    """The time of a record, since 1970."""
+    return calendar.timegm(time.strptime(record.second, "%Y-%m-%d %H:%M:%S")) * 1000 + int(record.stamp[20:])
+
+
+def table(head: list[str], row: Callable[[str, Record, str], list[str]]) -> Export:
+    """A CSV file with that head."""
+
+    def make(node: str, of: Sequence[Record]) -> str:
+        out = io.StringIO()
+        writer = csv.writer(out)
+        writer.writerow(head)
+        writer.writerows(row(node, record, text) for record, text in texts(of))
+        return out.getvalue()
+
+    return make
+
+
+def wrapped(node: str, of: Sequence[Record]) -> str:
+    """The lines cut at column 100."""
+    return "".join(line[at : at + 100] + "\n" for _, line in lines(of) for at in range(0, max(1, len(line)), 100))
+
+
+def gelf(node: str, of: Sequence[Record]) -> str:
+    """GELF, as the appender of log4j writes it."""
+    said = (
+        {
+            "version": "1.1",
+            "host": node,
+            "short_message": record.message,
+            "timestamp": milliseconds(record) / 1000,
+            "level": SEVERITIES.get(record.level, 7),
+            "_logger": record.logger,
+        }
+        for record in of
+    )
+    return "".join(json.dumps(each) + "\n" for each in said)
+
+
+EXPORTS: dict[str, Export] = {
+    "stern": lambda node, of: "".join(f"{node} kafka {line}\n" for _, line in lines(of)),
+    "CRI": lambda node, of: "".join(f"{record.iso}000000Z stdout F {line}\n" for record, line in lines(of)),
+    "aws logs tail": lambda node, of: "".join(f"{record.iso}000+00:00 {node} {text}\n" for record, text in texts(of)),
+    "CloudWatch get-log-events": lambda node, of: json.dumps(
+        {"events": [{"timestamp": milliseconds(r), "message": text, "logStreamName": node} for r, text in texts(of)]},
+        indent=4,
+    ),
+    "Elasticsearch hits": lambda node, of: json.dumps(
+        {
+            "hits": {
+                "hits": [
+                    {"_source": {"@timestamp": r.iso + "Z", "host": {"name": node}, "message": text}}
+                    for r, text in texts(of)
+                ]
+            }
+        }
+    ),
+    "Loki query_range": lambda node, of: json.dumps(
+        {
+            "data": {
+                "result": [
+                    {"stream": {"pod": node}, "values": [[f"{milliseconds(r)}000000", text] for r, text in texts(of)]}
+                ]
+            }
+        }
+    ),
+    "Google Cloud array": lambda node, of: json.dumps(
+        [
+            {"textPayload": text, "timestamp": r.iso + "Z", "resource": {"labels": {"pod_name": node}}}
+            for r, text in texts(of)
+        ],
+        indent=2,
+    ),
+    "CloudWatch Insights CSV": table(
+        ["@timestamp", "@message", "@logStream"], lambda node, r, text: [r.stamp.replace(",", "."), text, node]
+    ),
+    "Splunk CSV": table(["_raw", "_time", "host"], lambda node, r, text: [text, f"{r.iso}+0000", node]),
+    "journalctl -o export": lambda node, of: "".join(
+        f"__REALTIME_TIMESTAMP={milliseconds(r)}000\n_HOSTNAME={node}\nMESSAGE={line}\n\n" for r, line in lines(of)
+    ),
+    "quoted": lambda node, of: "".join(f"> {line}\n" for _, line in lines(of)),
+    "wrapped at column 100": wrapped,
+    "GELF": gelf,
+    "UTF-16": lambda node, of: "".join(f"{text}\n" for _, text in texts(of)).encode("utf-16"),
+}
+"""Exports by name."""
+
+
+def export_folder(source: Path, target: Path, export: Export) -> None:
+    """All logs below a folder as an export, in the same directories."""
+    for path in sorted(source.rglob("*.log")):
+        to = target / path.relative_to(source)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        data = export(path.parent.name, list(records(path.read_bytes())))
+        to.write_bytes(data if isinstance(data, bytes) else data.encode())
