@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.kafka.exports import EXPORTS, export_folder
-from tests.kafka.rewriting import LAYOUTS, PREFIXES, collect_folder, rewrite_folder
+from tests.kafka.rewriting import LAYOUTS, NAMELESS, PREFIXES, collect_folder, rewrite_folder
 
 from assay.cli.settings import load
 from assay.traces.log_reader import read_logs
@@ -28,6 +28,9 @@ def lines(names: Sequence[str]) -> Iterator[Line]:
             target = Path(folder) / str(number)
             if name in EXPORTS:
                 export_folder(source, target, EXPORTS[name])
+            elif name in NAMELESS:
+                for node in sorted(source.iterdir()):
+                    collect_folder(node, target / node.name, PREFIXES[name], LAYOUTS["stock"])
             elif name in PREFIXES:
                 collect_folder(source, target, PREFIXES[name], LAYOUTS["stock"])
             elif name in LAYOUTS:
