@@ -29,7 +29,6 @@ NEVER = -(1 << 62)
 """The time of a record without a timestamp; it is before all times."""
 
 _WORD = (1 << 64) - 1
-
 BATCH = 1 << 14
 """How many records are taken out of the columns, or put into them, at a time."""
 
@@ -93,9 +92,7 @@ class PackedRecords(Sequence[MatchedRecord]):
         self._sources, self._objects = [*self._sources, *rows.sources], [*self._objects, *rows._objects]
 
     def extend_in_place(self, rows: PackedRecords) -> None:
-        """Append the records of the next piece of the same text: what comes from one file with the same layouts stays
-        one source.
-        """
+        """Append the next piece of the same text; records of one file with the same layouts stay one source."""
         self._end_single()
         columns = rows.columns
         numbers = [self._source(source.file, source.layouts) for source in rows.sources]
@@ -273,9 +270,7 @@ class PackedRecords(Sequence[MatchedRecord]):
     def evaluate(
         self, of_match: Callable[[MatchedRecord], Any], of_layout: Callable[[RecordLayout], Any], kind: Any
     ) -> npt.NDArray[Any]:
-        """What one function returns for each record kept as an object, and another for the layout of each packed
-        record.
-        """
+        """The values of two functions: of each record kept as an object, and of each packed record's layout."""
         layouts = self.column("layouts")
         found = np.zeros(len(layouts), kind)
         for source, positions in self.by_source():
@@ -384,20 +379,14 @@ class PackedRecords(Sequence[MatchedRecord]):
         return found
 
     def relocated(self, file: str, lines: int = 0, offset: int = 0, times: int = 0) -> PackedRecords:
-        """The same records in a file of that name, shifted by ``lines``, ``offset`` bytes and
-        ``times`` milliseconds.
-        """
-
-        def moved(match: MatchedRecord) -> MatchedRecord:
-            record = match.record
-            place = LogPosition(file, record.place.line + lines, record.place.offset + offset)
-            return replace(match, record=replace(record, place=place))
-
+        """The same records in a file of that name, shifted by ``lines``, ``offset`` bytes and ``times`` ms."""
         found = self.shifted(times)
         columns = found._columns
         found._columns = columns._replace(lines=columns.lines + np.int32(lines), offsets=columns.offsets + offset)
         found._sources = [RecordSource(file, source.layouts, source.digits) for source in self._sources]
-        found._objects = list(map(moved, found._objects))
+        places = [match.record.place for match in found._objects]
+        moved = [LogPosition(file, place.line + lines, place.offset + offset) for place in places]
+        found._objects = list(map(_at, found._objects, moved))
         return found
 
     def placed(self, find: Callable[[Numbers], tuple[Numbers, Numbers]]) -> PackedRecords:
@@ -407,10 +396,8 @@ class PackedRecords(Sequence[MatchedRecord]):
         found = self._with(columns._replace(lines=lines.astype(np.int32), offsets=offsets))
         places = [match.record.place for match in self._objects]
         lines, offsets = find(np.array([place.offset for place in places], dtype=np.int64))
-        found._objects = [
-            replace(match, record=replace(match.record, place=LogPosition(place.file, line, offset)))
-            for match, place, line, offset in zip(self._objects, places, lines.tolist(), offsets.tolist(), strict=True)
-        ]
+        moved = map(LogPosition, (place.file for place in places), lines.tolist(), offsets.tolist())
+        found._objects = list(map(_at, self._objects, moved))
         return found
 
     def shifted(self, by: int) -> PackedRecords:
@@ -459,6 +446,10 @@ class _Taken(NamedTuple):
 
     every: Numbers
     begins: Numbers
+
+
+def _at(match: MatchedRecord, place: LogPosition) -> MatchedRecord:
+    return replace(match, record=replace(match.record, place=place))
 
 
 def _taken(begins: Numbers, sizes: Numbers) -> _Taken:

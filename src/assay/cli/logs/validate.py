@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,6 +55,10 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
     if value is not None and window.parse_time(value) is None:
         raise click.BadParameter(f"{value!r} is no time such as `2026-11-21 01:45:22` or `2026-11-21T01:45:22.705Z`")
     return None if value is None else window.parse_time(value)
+
+
+NOT_ON_SPARK = ("--timeout", "--memory", "--story", "--jobs", "--mutants", "--no-slice")
+"""Options that `--spark` refuses."""
 
 
 @click.command()
@@ -173,17 +177,13 @@ def validate(
     scope = AnswerScope(since, until, topics, _accepted(known))
     if spark is not None:
         output = SparkOutput(clusters, tables, as_json, junit, html, details)
-        refused = {"--timeout": timeout is not None, "--memory": memory is not None}
-        refused |= {"--story": bool(stories), "--jobs": bool(jobs), "--mutants": bool(mutants), "--no-slice": whole}
-        refuse_on_spark(refused, output)
+        refused = (timeout is not None, memory is not None, stories, jobs, mutants, whole)
+        refuse_on_spark(dict(zip(NOT_ON_SPARK, map(bool, refused), strict=True)), output)
         wanted = select_by_lines(model, bound) if spec is None else SpecSelection(load(spec, model, bound))
         return validate_on_spark(spark, paths, SparkQuestion(wanted, clause, limits, scope, shapes, redact), output)
     refuse_without_spark(clusters, tables)
     with validation_limits(timeout, memory), activity("reading logs") as show:
-        doing("the spec was loaded")
-        named = None if spec is None else _with_clause(load(spec, model, bound), clause)
-        doing("logs were read")
-        reading = read_logs(paths, ReadOptions(pattern_files=shapes, source=source_of(named, clause)))
+        named, reading = _read(paths, spec, model, bound, clause, shapes)
         _refuse_unknown(topics, reading, redact=redact)
         reading, scope, stories = _renamed(reading, scope, stories) if redact else (reading, scope, stories)
         show(f"validating {sum(reading.kinds.values()):,} events")
@@ -194,15 +194,38 @@ def validate(
         input_ = overview(reading)
         answering()
         is_interrupted = stopped() == INTERRUPTED
+    title = "redacted logs" if redact else " ".join(paths)
+    problems = _write_files(validation, reading, input_, title, junit, html)
+    told = Stories(stories, reading.explain)
+    code = _answer(loaded, validation, input_, told, problems, as_json=as_json, details=details)
+    return ExitCode.INTERRUPTED if is_interrupted else code
+
+
+def _read(
+    paths: tuple[str, ...],
+    spec: str | None,
+    model: str | None,
+    bound: Mapping[str, str],
+    clause: str | None,
+    shapes: tuple[Path, ...],
+) -> tuple[Loaded | None, LogReading]:
+    """The spec, if one is named, and the logs as its trace clause reads them."""
+    doing("the spec was loaded")
+    named = None if spec is None else _with_clause(load(spec, model, bound), clause)
+    doing("logs were read")
+    return named, read_logs(paths, ReadOptions(pattern_files=shapes, source=source_of(named, clause)))
+
+
+def _write_files(
+    validation: Validation, reading: LogReading, input_: Overview, title: str, junit: Path | None, html: Path | None
+) -> list[Diagnostic]:
+    """Write the reports that are files; returns what kept one from being written."""
     problems: list[Diagnostic] = []
     if junit is not None:
         problems += write_result(junit, junit_of_validation(validation))
     if html is not None:
-        title = "redacted logs" if redact else " ".join(paths)
         problems += write_result(html, html_report(validation, list(reading.events), title, input_))
-    told = Stories(stories, reading.explain)
-    code = _answer(loaded, validation, input_, told, problems, as_json=as_json, details=details)
-    return ExitCode.INTERRUPTED if is_interrupted else code
+    return problems
 
 
 def _with_clause(loaded: Loaded, clause: str | None) -> Loaded:

@@ -28,6 +28,8 @@ DEPENDENCIES = (
     "llvmlite",
     "networkx",
     "numpy",
+    "orjson",
+    "prompt-toolkit",
     "python-sat",
     "rich",
     "z3-solver",

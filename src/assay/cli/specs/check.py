@@ -143,10 +143,7 @@ def check(
     Exit code: 0 everything holds    1 something is violated    2 bad input
                3 undecided           4 nothing was checked      5 holds up to named bounds
     """
-    if checkpoint is not None and resume is not None:
-        raise click.UsageError("--resume goes on writing into its folder: --checkpoint beside it has no meaning")
-    if engine == "spark" and order == "dfs":
-        raise click.UsageError("--engine spark searches breadth-first")
+    _refuse_together(engine, order, checkpoint, resume)
     cluster = selected_cluster(engine, master, partitions, exchange, workdir, resume)
     started = limit_time(timeout, patient=checkpoint is not None or resume is not None)
     loaded = load(spec, model, parse_settings(settings))
@@ -172,6 +169,13 @@ def check(
         return _write_answer(loaded, search_on_spark(loaded, limits, cluster), destination)
     assert engine != "spark"
     return _write_answer(loaded, search(loaded, limits, engine), destination)
+
+
+def _refuse_together(engine: str, order: Order, checkpoint: Path | None, resume: str | None) -> None:
+    if checkpoint is not None and resume is not None:
+        raise click.UsageError("--resume goes on writing into its folder: --checkpoint beside it has no meaning")
+    if engine == "spark" and order == "dfs":
+        raise click.UsageError("--engine spark searches breadth-first")
 
 
 def _write_answer(loaded: Loaded, answer: EngineAnswer, destination: Destination) -> int:
