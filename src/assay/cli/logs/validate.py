@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
@@ -184,18 +185,15 @@ def validate(
     refuse_without_spark(clusters, tables)
     with validation_limits(timeout, memory), activity("reading logs") as show:
         named, reading = _read(paths, spec, model, bound, clause, shapes)
-        _refuse_unknown(topics, reading, redact=redact)
-        reading, scope, stories = _renamed(reading, scope, stories) if redact else (reading, scope, stories)
+        reading, scope, stories = _asked(reading, scope, stories, redact=redact)
         show(f"validating {sum(reading.kinds.values()):,} events")
         doing("logs were validated")
-        loaded, validation = validate_with_selection(
-            reading, named, lambda name: load(name, model, bound), limits, clause, scope
-        )
+        bundled = partial(load, model=model, settings=bound)
+        loaded, validation = validate_with_selection(reading, named, bundled, limits, clause, scope)
         input_ = overview(reading)
         answering()
         is_interrupted = stopped() == INTERRUPTED
-    title = "redacted logs" if redact else " ".join(paths)
-    problems = _write_files(validation, reading, input_, title, junit, html)
+    problems = _write_files(validation, reading, input_, "redacted logs" if redact else " ".join(paths), junit, html)
     told = Stories(stories, reading.explain)
     code = _answer(loaded, validation, input_, told, problems, as_json=as_json, details=details)
     return ExitCode.INTERRUPTED if is_interrupted else code
@@ -214,6 +212,14 @@ def _read(
     named = None if spec is None else _with_clause(load(spec, model, bound), clause)
     doing("logs were read")
     return named, read_logs(paths, ReadOptions(pattern_files=shapes, source=source_of(named, clause)))
+
+
+def _asked(
+    reading: LogReading, scope: AnswerScope, stories: tuple[str, ...], *, redact: bool
+) -> tuple[LogReading, AnswerScope, tuple[str, ...]]:
+    """The logs, the part that is asked for and the stories, with other names where they are redacted."""
+    _refuse_unknown(scope.topics, reading, redact=redact)
+    return _renamed(reading, scope, stories) if redact else (reading, scope, stories)
 
 
 def _write_files(
