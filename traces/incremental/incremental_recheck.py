@@ -90,11 +90,12 @@ class Retrial:
             broken = self._properties.broken(execution(search.model, conclusion.path))
             joiner = None if joiner is None else joiner.with_timeline(self._joint_on(joiner.joint, conclusion.path))
         if joiner is None:
-            return RecheckAnswer(TraceVerdict.CONSISTENT, (), broken)
+            return RecheckAnswer(TraceVerdict.VIOLATED if broken else TraceVerdict.CONSISTENT, (), broken)
         # with_timeline returns the same object if no slice sees a difference: then only touched slices are checked.
         names = list(touched) if joiner is self.joiner else list(self.parts.slices)
         found = self._of_slices(joiner, names, change)
-        return replace(found, properties=(*broken, *found.properties))
+        verdict = TraceVerdict.VIOLATED if broken and found.verdict is TraceVerdict.CONSISTENT else found.verdict
+        return replace(found, verdict=verdict, properties=(*broken, *found.properties))
 
     def _observes_the_same(self, old: Event, new: Sequence[Event]) -> bool:
         """Whether the clause observes the same in the replacement of a shared event.
@@ -155,8 +156,9 @@ class Retrial:
             verdicts.add(found.result.verdict)
         if violations:
             return RecheckAnswer(TraceVerdict.INCONSISTENT, tuple(violations), tuple(properties))
+        explained = TraceVerdict.VIOLATED if properties else TraceVerdict.CONSISTENT
         open_ = TraceVerdict.INCONCLUSIVE in verdicts
-        return RecheckAnswer(TraceVerdict.INCONCLUSIVE if open_ else TraceVerdict.CONSISTENT, (), tuple(properties))
+        return RecheckAnswer(TraceVerdict.INCONCLUSIVE if open_ else explained, (), tuple(properties))
 
     def _changed_search(self, change: Change) -> tuple[TraceSearch, list[LogViolation]]:
         """A search over the changed shared events. If no event is added or removed, what is known of the others is

@@ -406,8 +406,9 @@ class FileJob:
     def _note_statement(self, raw: RawRecord, line: ReadLine, *, described: bool) -> None:
         """Note the logger of a record, and the record if it is one of trouble."""
         tally = self.reading.trouble
-        if line.logger and line.logger not in tally.loggers:
-            tally.loggers[line.logger] = self._place(raw)
+        known = tally.loggers.get(line.logger)
+        if line.logger and (known is None or raw.offset < known.offset):
+            tally.note_logger(line.logger, self._place(raw))
         if self._reader.statements.matters(line.level, line.logger, line.message):
             record = self._record(raw, line, self._clock.read(raw.stamp))
             self._reader.statements.take(tally, record, described=described)

@@ -88,7 +88,7 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
     positions, lines = encoded_lines(stated, rules, program, steps)
     waiting = line_queue(events, positions, lines, plan.ordering, own.owners)
     row = program.layout.pack(initial)
-    counts = _Counts(events, own.owners, waiting, rules, plan)
+    counts = _Counts(own, waiting, rules, plan)
     bounds = np.searchsorted(own.owners[waiting.positions], np.arange(len(slices) + 1))
     for number, (name, begin, end) in enumerate(zip(slices, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
         if begin < end and replay(steps, row.copy(), waiting, begin, end):
@@ -113,16 +113,12 @@ class _Counts:
     """How the events of each slice were bound."""
 
     def __init__(
-        self,
-        events: Sequence[Event],
-        owners: Numbers,
-        waiting: LineQueue,
-        rules: Sequence[k.TraceRule],
-        plan: k.TracePlan,
+        self, own: _EventsOfSlices, waiting: LineQueue, rules: Sequence[k.TraceRule], plan: k.TracePlan
     ) -> None:
+        owners = own.owners
         fields = np.array([len(rule.fields) for rule in rules])[waiting.lines.rules]
         count = int(owners.max()) + 1
-        self._events, self._plan = events, plan
+        self._own, self._plan = own, plan
         self._is_used = np.zeros(len(owners), np.bool_)
         self._is_used[waiting.positions] = True
         self._fields = np.bincount(owners[waiting.positions], fields, count)
@@ -135,7 +131,7 @@ class _Counts:
         used, fields = self._is_used[self._places[begin:end]], int(self._fields[number])
         if used.all():
             return BindingTally(len(used), fields)
-        events = [self._events[at] for at in self._places[begin:end].tolist()]
+        events = list(self._own.events(self._places[begin:end]))
         return tally_of(KindsOfEvents(events), self._plan, events, np.flatnonzero(used), fields)
 
 

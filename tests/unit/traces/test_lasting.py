@@ -10,7 +10,6 @@ import pytest
 from assay.grammar.load import Loaded, load_text
 from assay.traces.log_reader import read_logs
 from assay.traces.result import TraceVerdict
-from assay.traces.search.driver import NEAR
 from assay.traces.shared_search import check
 from assay.traces.validate import validate
 
@@ -65,7 +64,7 @@ def log(folder: Path, eras: list[int]) -> list[object]:
 def supposed(loaded: Loaded, events: list[object]) -> int:
     """How many states were looked at that hidden steps lead to."""
     search = check(loaded, events).search  # type: ignore[arg-type]
-    return sum(len(closure.seen) for closure in search.dead_ends(NEAR[0]).closures.values())
+    return sum(len(closure.seen) for closure in search.dead_ends().closures.values())
 
 
 def test_eras_are_supposed_in_the_order_in_which_lines_tell_of_them(tmp_path: Path) -> None:
@@ -74,10 +73,10 @@ def test_eras_are_supposed_in_the_order_in_which_lines_tell_of_them(tmp_path: Pa
     assert supposed(spec(), events) < 10 * ERAS**2
 
 
-def test_states_without_a_way_on_were_most_of_those_that_are_left_out(tmp_path: Path) -> None:
+def test_a_place_that_only_later_lines_read_is_left_as_it_is_until_then(tmp_path: Path) -> None:
+    """Where no line rules an era out for good, eras are not supposed in other orders either."""
     events = log(tmp_path, list(range(1, ERAS + 1)))
-    every = supposed(spec("era in {era}"), events)
-    assert every > 3 * supposed(spec(), events)
+    assert supposed(spec("era in {era}"), events) < 10 * ERAS**2
 
 
 @pytest.mark.parametrize("again", [1, 3, 8])

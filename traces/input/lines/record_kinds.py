@@ -140,8 +140,10 @@ class RecordKinds:
         present = np.bincount(records.endings[records.endings >= 0], minlength=1)
         for number in np.flatnonzero(present).tolist():
             name = self._loggers[number][0]
-            if name and name not in tally.loggers:
-                tally.loggers[name] = _position(file, records.block, int(np.argmax(records.endings == number)))
+            if name and number not in tally.noted:
+                tally.noted.add(number)
+                first = int(np.argmax(records.endings == number))
+                tally.note_logger(name, _position(file, records.block, first))
 
     def note_trouble(self, tally: StatementTally, file: str, records: SortedBlock, begin: int, end: int) -> None:
         """Note the lines of trouble in a range of a block in which no record has to be read by itself."""

@@ -57,11 +57,19 @@ class StatementTally:
 
     groups: dict[GroupKey, TroubleGroup] = field(default_factory=dict)
     loggers: dict[str, LogPosition] = field(default_factory=dict)
+    noted: set[int] = field(default_factory=set, compare=False, repr=False)
+    """Numbers of endings of records whose first record in this text is noted: blocks come in the order of the text."""
+
+    def note_logger(self, logger: str, place: LogPosition) -> None:
+        """Note a record of a logger; the first one in the text is kept, in whatever order they come."""
+        known = self.loggers.get(logger)
+        if known is None or place.offset < known.offset:
+            self.loggers[logger] = place
 
     def extend(self, later: StatementTally, place: Callable[[LogPosition], LogPosition]) -> None:
         """Append what follows; ``place`` maps its positions to those of this text."""
         for logger, first in later.loggers.items():
-            self.loggers.setdefault(logger, place(first))
+            self.note_logger(logger, place(first))
         for key, group in later.groups.items():
             moved = replace(
                 group,

@@ -61,7 +61,7 @@ def first_screen(validation: Validation, input_: Overview, width: int | None = N
     head = [*_verdict(validation), *_trouble(validation), *_risks(validation, input_), _basis(validation, input_)]
     head += _findings(validation)
     tail = [*_next(validation), Line(MORE, Tone.FAINT)]
-    missing = [*_missing(validation, input_), *_explained(validation)]
+    missing = [*_meanings(validation), *_missing(validation, input_), *_explained(validation)]
     room = MOST_LINES - len(head) - len(tail) - 5
     story = _timeline(validation, input_)
     listed = min(len(missing), max(2, room - len(story)))
@@ -115,6 +115,17 @@ def _trouble(validation: Validation) -> Iterator[Line]:
         yield sentence
     if len(findings) > most:
         yield Line(f"  and {plural(len(findings) - most, 'more finding')}, see --details", Tone.WARN)
+
+
+def _meanings(validation: Validation) -> list[Line]:
+    """What lines mean that the spec has no step for: a pasted line is often one of these."""
+    texts: dict[str, list[str]] = {}
+    for each in validation.explanations:
+        texts.setdefault(clean(each.text), []).append(place_text(each.event.record.place))
+    return [
+        Line(f"  {places[0]}{f' and {len(places) - 1:,} more' if len(places) > 1 else ''}: {text}")
+        for text, places in texts.items()
+    ]
 
 
 def _explained(validation: Validation) -> Iterator[Line]:
