@@ -204,7 +204,7 @@ def test_each_edit_changes_one_digit() -> None:
 
 DEFAULTS = [
     ("kafka/kraft/leadership", 32_808, 1_638_961, 10),
-    ("kafka/kraft/cluster", 7_291_296, 209_085_073, 22),
+    ("kafka/kraft/cluster", 3_268_512, 89_815_585, 21),
 ]
 """Distinct states, generated states and depth of the default models."""
 

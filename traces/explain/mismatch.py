@@ -20,7 +20,6 @@ from assay.traces.search.driver import Accepted, Rejected, Undecided
 from assay.traces.search.path import SearchPath
 from assay.traces.stop import StopRequest
 from assay.traces.windows.ask import WindowAnswer, WindowExplained, WindowRefuted, WindowUnanswered, ask_around
-from assay.traces.windows.births import shows_birth
 from assay.traces.windows.window_model import LogPart
 
 BLAMES_KEPT = 5
@@ -135,15 +134,12 @@ def _left_out(search: TraceSearch, resumption: Resumption) -> list[OrderedObserv
 def _asked(
     search: TraceSearch, rejected: Rejected, log: LogPart, doubted: Sequence[OrderedObservation]
 ) -> WindowAnswer | None:
-    """What a window says of the first line that is not explained; None where the log begins with the run, or the window
-    with the birth of the cluster: then nothing came before."""
+    """What a window says of the first line that is not explained; None where the log begins with the run, or these
+    lines with the birth of the cluster."""
     failed = _first_failed(search, rejected)
     if failed is None or not log.begins_in_mid_life:
         return None
-    answer = ask_around(log, search.frontier.order, failed, doubted)
-    if isinstance(answer, WindowExplained) and answer.whole and shows_birth(i.observation.event for i in answer.items):
-        return None
-    return answer
+    return ask_around(log, search.frontier.order, failed, doubted)
 
 
 def _first_failed(search: TraceSearch, rejected: Rejected) -> OrderedObservation | None:
