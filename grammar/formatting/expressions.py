@@ -288,11 +288,16 @@ def fields(nodes: Iterable[Field]) -> str:
     return _commas(map(field, nodes))
 
 
+COLLECTIONS = frozenset(["set", "seq", "map"])
+"""Words that begin the type of a collection; as names of types they stand in backticks."""
+
+
 def type_text(node: TypeExpr) -> str:
     """A type as written."""
     match node:
         case NamedType(path):
-            return path.shown
+            first, *rest = path.parts
+            return ".".join([f"`{first.text}`" if first.text in COLLECTIONS else first.shown, *(x.shown for x in rest)])
         case RangeType(low, high):
             return f"{expression(low, SUM, False)} .. {expression(high, SUM, False)}"
         case OptionType(item):

@@ -54,7 +54,7 @@ def format_module(module: Module) -> str:
         page.blank_wanted = leading > 0
         page.put([PrintedItem(0, (triple_quoted(module.doc),), NOWHERE)])
     if module.name is not None:
-        page.put([line(0, f"module {module.name}", module.name)])
+        page.put([line(0, f"module {module.name.shown}", module.name)])
     page.blank_wanted = module.doc is not None or module.name is not None
     _declarations(page, module.declarations)
     page.finish()
