@@ -73,7 +73,10 @@ def _worth_it(of: k.Property) -> bool:
     """Whether a property has a domain that may be empty, and none that takes long to go through: what is not evaluated
     is not claimed to be empty."""
     quantifiers = [
-        node for conjunct in of.conjuncts for node in descendants(conjunct.condition) if isinstance(node, k.Quantified)
+        node
+        for conjunct in of.conjuncts
+        for node in (conjunct.condition, *descendants(conjunct.condition))
+        if isinstance(node, k.Quantified)
     ]
     return not all(isinstance(each.domain, k.TypeDomain | k.Subsets) for each in quantifiers) and not any(
         may_be_large(each.domain) for each in quantifiers

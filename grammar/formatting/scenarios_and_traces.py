@@ -63,7 +63,7 @@ def action(node: Expr) -> str:
 
 def binding(node: Binding, depth: int) -> PrintedItem:
     """``P = value``."""
-    return with_expression(depth, f"{node.name} = ", node.value, "", node)
+    return with_expression(depth, f"{node.name.shown} = ", node.value, "", node)
 
 
 def accept(node: AcceptBounds, depth: int) -> PrintedItem:
@@ -149,7 +149,7 @@ def _mapping(node: ActionMapping) -> PrintedItem:
 
 def trace(node: TraceClause) -> list[PrintedItem]:
     """A trace block."""
-    base = "" if node.base is None else f" extends {node.base}"
+    base = "" if node.base is None else f" extends {node.base.shown}"
     return [
         opening(0, f"trace {node.name.shown}{base}:", node),
         *(item for each in node.lines for item in trace_line(each)),

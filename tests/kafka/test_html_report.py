@@ -245,7 +245,7 @@ def test_each_partition_has_a_lane_with_its_leaders_and_its_in_sync_replicas() -
     reading = read_logs([archive("A1")])
     validation = validate_in_scope(load("kafka/cluster", None, {}), reading, DEFAULT_OPTIONS)
     page = report((reading, validation))
-    assert f"{len(validation.slices)} slices" in page.text
+    assert f"{len(validation.slices)} partitions" in page.text
     data = data_of(page)
     texts = data["texts"]
     lanes = {texts[lane["name"]]: lane for lane in data["lanes"]}

@@ -10,7 +10,7 @@ from assay.grammar.syntax import Expr, Module
 
 from .syntax_strategy import expressions, modules
 
-SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @SETTINGS
