@@ -9,7 +9,7 @@ from functools import cached_property
 
 from assay.traces.event import LogRecord
 from assay.traces.input.lines.statement_tally import TROUBLE_LEVELS, TroubleGroup
-from assay.traces.log_reader import LogReading
+from assay.traces.log_reader import LogReading, NodeTrouble
 from assay.traces.patterns.statement_catalogue import LogStatement, statement_catalogue
 from assay.traces.trouble.finding import ExplainedLines, Gravity, TroubleFinding, UnexplainedLines
 
@@ -57,6 +57,16 @@ def partition_name(text: str) -> str:
     return f"{found[1]}-{found[2]}" if found is not None else text
 
 
+def _in_order(reading: LogReading) -> list[NodeTrouble]:
+    """The groups by the time of their first lines, whichever file or part of a file was read first."""
+    return sorted(reading.trouble, key=_begin)
+
+
+def _begin(each: NodeTrouble) -> tuple[float, str, str, int, str]:
+    first = each.group.first
+    return first.time or 0, each.node, first.place.file, first.place.line, each.group.text
+
+
 class TroubleLines:
     """The lines of trouble of all logs, by family."""
 
@@ -64,7 +74,7 @@ class TroubleLines:
         self.reading = reading
         self._brokers = {node.name: node.brokers for node in reading.nodes}
         self._by_family: dict[str, list[tuple[str, TroubleGroup]]] = {}
-        for each in reading.trouble:
+        for each in _in_order(reading):
             if each.group.statement:
                 self._by_family.setdefault(each.group.statement, []).append((each.node, each.group))
 
@@ -172,7 +182,7 @@ def explained_lines(lines: TroubleLines, taken: Collection[str]) -> Iterator[Exp
 def unexplained_lines(reading: LogReading) -> Iterator[UnexplainedLines]:
     """The lines of trouble that neither the catalogue nor a line pattern explains, the most frequent first."""
     merged: dict[tuple[str, str, str], UnexplainedLines] = {}
-    for each in reading.trouble:
+    for each in _in_order(reading):
         group = each.group
         if group.statement or group.described:
             continue

@@ -17,6 +17,11 @@ from assay.traces.log_reader import LogReading
 from assay.traces.trouble.finding import ClusterIdentity, Evidence
 
 
+def _by_place(noted: tuple[str, LogPosition]) -> tuple[str, int, str]:
+    logger, place = noted
+    return place.file, place.offset, logger
+
+
 @dataclass(frozen=True, slots=True)
 class IdentitySign:
     """A sign of a mode or of a role: loggers, or what versions begin with."""
@@ -31,7 +36,7 @@ class IdentitySign:
 
     def evidence(self, reading: LogReading) -> Evidence | None:
         """The line that shows it; None if none does."""
-        for logger, place in reading.loggers.items():
+        for logger, place in sorted(reading.loggers.items(), key=_by_place):
             if _fits(logger, self.loggers) and not _fits(logger, self.unless):
                 return Evidence(self.text, f"lines of {logger}", place)
         for version in reading.versions:
