@@ -4,11 +4,9 @@ the rules.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from importlib.resources import files
 
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded
@@ -16,6 +14,7 @@ from assay.traces.diagnosis.missing_logs import EXPLAINED
 from assay.traces.event import Notice
 from assay.traces.log_reader import LogReading
 from assay.traces.options import DEFAULT_OPTIONS, Options
+from assay.traces.patterns.rule_files import rule_file
 from assay.traces.result import TraceVerdict, Validation
 from assay.traces.scoped_validate import AnswerScope, validate_in_scope
 from assay.traces.stop import StopRequest, stopped
@@ -146,7 +145,7 @@ def sign_names(reading: LogReading) -> frozenset[str]:
 @cache
 def _models() -> tuple[_Model, ...]:
     """The rows of the table, in the order of preference."""
-    content = tomllib.loads((files("assay.traces.patterns.rules") / "spec_selection.toml").read_text(encoding="utf-8"))
+    content = rule_file("spec_selection.toml")
     return tuple(
         _Model(
             tuple(frozenset(group) for group in entry["kinds"]),

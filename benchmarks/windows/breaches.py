@@ -165,7 +165,7 @@ def _takes_in(text: str, broker: str) -> bool:
 
 
 def isr_of_dead(recording: Recording, rng: random.Random) -> bool:
-    """A leader takes a broker into the ISR that the controller has told dead, before it is told alive again."""
+    """A leader takes a broker into the ISR while the controller holds it dead."""
     places = list(_growths(recording))
     if not places:
         return False

@@ -6,11 +6,9 @@ When a difference is believed, and which differences are left to the clause, is 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +17,7 @@ from assay.traces.diagnosis.clock_estimates import BEHIND, repeated
 from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.pattern import LinePattern
+from assay.traces.patterns.rule_files import rule_file
 from assay.traces.store.packed_records import NEVER
 from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_table import Positions, in_columns
@@ -194,7 +193,7 @@ class _News:
 
 @cache
 def _all_news() -> tuple[_News, ...]:
-    content = tomllib.loads((files("assay.traces.patterns.rules") / "clocks.toml").read_text(encoding="utf-8"))
+    content = rule_file("clocks.toml")
     return tuple(_News(tuple(each["fields"]), frozenset(each.get("kinds", ()))) for each in content["news"])
 
 

@@ -4,14 +4,13 @@ them.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
 from assay.traces.event import Event, Field, LogPosition
 from assay.traces.log_reader import LogReading
+from assay.traces.patterns.rule_files import rule_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class Moment:
 
 def moments(reading: LogReading) -> tuple[Moment, ...]:
     """The moments in the order of time. What several lines tell is one moment."""
-    rules = tomllib.loads((files("assay.traces.patterns.rules") / "moments.toml").read_text(encoding="utf-8"))["moment"]
+    rules = rule_file("moments.toml")["moment"]
     told = [(time, rule, event) for rule in rules for time, event in _events(reading, rule)]
     latest: dict[str, int] = {}
     kept: list[Moment] = []

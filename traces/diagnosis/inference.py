@@ -4,16 +4,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from assay.traces.event import INFERRED, Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.log_reader import LogReading
+from assay.traces.patterns.rule_files import rule_file
 from assay.traces.store.packed_records import NEVER
 from assay.traces.table.statement_ids import EveryKind
 
@@ -69,4 +68,4 @@ def stream(name: str, guesses: Sequence[Guess]) -> Iterator[Event]:
 @cache
 def data() -> dict[str, Any]:
     """Which facts are read off which lines (``patterns/rules/inferred_events.toml``)."""
-    return tomllib.loads((files("assay.traces.patterns.rules") / "inferred_events.toml").read_text(encoding="utf-8"))
+    return rule_file("inferred_events.toml")

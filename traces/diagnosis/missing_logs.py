@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -20,6 +18,7 @@ from assay.traces.event import Event, Field, LogPosition, Notice, ProcessRun
 from assay.traces.input.events.json_lines import UNREAD_EVENT
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.pattern import START_ROLES
+from assay.traces.patterns.rule_files import rule_file
 from assay.traces.result import TraceVerdict, Validation
 from assay.traces.table.event_table import traits
 from assay.traces.table.statement_ids import EveryKind
@@ -261,7 +260,7 @@ def _named_by_line(event: Event) -> frozenset[int]:
 
 @cache
 def _data() -> dict[str, Any]:
-    return tomllib.loads((files("assay.traces.patterns.rules") / "missing_logs.toml").read_text(encoding="utf-8"))
+    return rule_file("missing_logs.toml")
 
 
 def _fields_that_name() -> Iterator[str]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ from assay.traces.diagnosis.incident_moments import Moment, moments
 from assay.traces.durations import duration_in_words
 from assay.traces.event import Field, Notice
 from assay.traces.log_reader import LogReading
+from assay.traces.patterns.rule_files import rule_file
 from assay.traces.store.packed_records import NEVER
 from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_table import times, traits
@@ -102,7 +101,7 @@ def protocol_versions(reading: LogReading) -> tuple[str, ...]:
 
 
 def _worth_saying() -> dict[str, Any]:
-    return tomllib.loads((files("assay.traces.patterns.rules") / "settings.toml").read_text(encoding="utf-8"))
+    return rule_file("settings.toml")
 
 
 def _note_level(node: NodeOverview, line: Traits) -> None:

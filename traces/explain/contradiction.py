@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from assay.grammar import kernel as k
@@ -15,6 +13,7 @@ from assay.grammar.values import Value
 from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.patterns.rule_files import rule_file
 from assay.traces.result import LineContradiction
 from assay.traces.windows.ask import WindowRefuted
 
@@ -95,8 +94,7 @@ def _filled(text: str, stated: Mapping[str, str]) -> str | None:
 
 @cache
 def _sentences() -> list[dict[str, Any]]:
-    file = files("assay.traces.patterns.rules") / "contradictions.toml"
-    found: list[dict[str, Any]] = tomllib.loads(file.read_text(encoding="utf-8"))["sentence"]
+    found: list[dict[str, Any]] = rule_file("contradictions.toml")["sentence"]
     return found
 
 

@@ -32,7 +32,7 @@ PARTS = frozenset({"message", "time", "level", "logger", "thread", "stack", "str
 
 @dataclass(frozen=True, slots=True)
 class StatedFact:
-    """What an output states: the lines that match, and the text that is told about each."""
+    """A fact in the output of a command: the pattern of its lines, and the text of the notice."""
 
     pattern: re.Pattern[str]
     text: str

@@ -5,15 +5,14 @@ The rules are in ``traces/patterns/rules/identity.toml``.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib.resources import files
 
 from assay.traces.event import LogPosition
 from assay.traces.log_reader import LogReading
+from assay.traces.patterns.rule_files import rule_file
 from assay.traces.trouble.finding import ClusterIdentity, Evidence
 
 
@@ -74,7 +73,7 @@ def identity_of(reading: LogReading) -> ClusterIdentity:
 
 @cache
 def _signs() -> tuple[IdentitySign, ...]:
-    content = tomllib.loads((files("assay.traces.patterns.rules") / "identity.toml").read_text(encoding="utf-8"))
+    content = rule_file("identity.toml")
     return tuple(
         IdentitySign(
             entry["name"],

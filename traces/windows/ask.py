@@ -37,9 +37,6 @@ FROM_START = 36
 CONFLICTS = 40_000
 """How many conflicts the solver may meet in one question. Not a clock, so that answers are reproducible."""
 
-MOST_CLAUSES = 3_000_000
-"""A question is not asked beyond this many clauses."""
-
 TWICE = 2
 
 

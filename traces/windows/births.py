@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 
 from assay.traces.event import Event, Field
+from assay.traces.patterns.rule_files import rule_file
 
 
 @cache
 def _births() -> dict[str, tuple[str, Field]]:
     """The field and the value at birth, by the kind of event."""
-    text = (files("assay.traces.patterns.rules") / "births.toml").read_text(encoding="utf-8")
-    return {each["kind"]: (each["field"], each["value"]) for each in tomllib.loads(text)["birth"]}
+    return {each["kind"]: (each["field"], each["value"]) for each in rule_file("births.toml")["birth"]}
 
 
 def shows_birth(events: Iterable[Event]) -> bool:

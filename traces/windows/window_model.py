@@ -74,8 +74,8 @@ class WindowItem:
 
 @dataclass(frozen=True, slots=True)
 class HiddenCall:
-    """Instances of an action of which no line tells: a tuple of values for each parameter, None where any value of a
-    sized type may be taken."""
+    """Hidden instances of an action: the possible values of each parameter; None stands for every value of a sized
+    type."""
 
     action: str
     choices: tuple[tuple[Value, ...] | None, ...]
@@ -84,7 +84,7 @@ class HiddenCall:
 
 @dataclass(frozen=True, slots=True)
 class WindowModel:
-    """The model of a window, what may happen unseen in it, its lines, and how names and numbers are told back."""
+    """The model of a window, its hidden steps and its lines, and its names and numbers in terms of the log."""
 
     model: TraceModel
     kernel: k.Kernel

@@ -36,7 +36,7 @@ def shown_line(event: Event, value: str | None, field: str | None, why: str) -> 
 
 
 def marked_field(violation: LogViolation) -> tuple[str, str, str] | None:
-    """The value in the line that is wrong, its field, and what is said of it; None if it is not one field.
+    """The wrong value of a line, its field, and why it is wrong; None if no single field is wrong.
 
     It is the field whose change explains the line, else the first one that a false condition compares.
     """
