@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.load_once import remember
 from tests.share import Share
+from tests.stages import mark_seldom_cases
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -42,7 +43,9 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out the slow ones
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    mark_seldom_cases(items)
     share = config.getoption("--share")
     if share is not None:
         left_out = [item for item in items if not share.has(item.nodeid)]

@@ -27,3 +27,22 @@ def slow(case: Any) -> Any:
 def rounds(few: int, many: int) -> pytest.MarkDecorator:
     """Parametrizes ``rounds``, the number of random cases that a test compares: few every day, many in the slow stage."""
     return pytest.mark.parametrize("rounds", [few, slow(many)])
+
+
+def mark_seldom_cases(items: Sequence[pytest.Item]) -> None:
+    """Of the cases of a function with the mark ``everyday(most)`` so many, evenly spread, stay; the others become slow.
+
+    For functions whose cases come from several lists; ``everyday`` is for one list.
+    """
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("everyday") is not None and item.get_closest_marker("slow") is None:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for alike in cases.values():
+        mark = alike[0].get_closest_marker("everyday")
+        assert mark is not None
+        (most,) = mark.args
+        kept = {number * len(alike) // most for number in range(most)}
+        for number, item in enumerate(alike):
+            if number not in kept:
+                item.add_marker(pytest.mark.slow)

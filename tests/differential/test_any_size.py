@@ -88,6 +88,7 @@ def agree(seed: int) -> int:
     return len(proved)
 
 
+@pytest.mark.slow
 @rounds(2, 4)
 def test_no_search_refutes_what_is_proved_for_any_size(rounds: int) -> None:
     assert sum(agree(seed) for seed in range(rounds)) >= rounds

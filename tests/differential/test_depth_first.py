@@ -83,5 +83,6 @@ def test_both_orders_find_the_same_in_many(folder: Path, seed: int, depth: int) 
         agree(kernel, folder)
 
 
+@pytest.mark.slow
 def test_many_of_these_searches_come_to_their_end(folder: Path) -> None:
     assert sum(agree(random_kernel(Random(seed)), folder) for seed in range(8)) >= 4

@@ -67,6 +67,7 @@ def compared(on_graph: PropertyResult, found: PropertyResult, where: str) -> str
     return "too long"
 
 
+@pytest.mark.slow
 @rounds(4, 20)
 def test_both_engines_agree_on_random_specs(rounds: int) -> None:
     seen = agree(range(rounds))

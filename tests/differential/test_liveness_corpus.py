@@ -34,6 +34,7 @@ def report_of(name: str, engine: Engine) -> Report:
     return engine_selection.check(loaded.kernel, OPTIONS, loaded.sources, engine).report
 
 
+@pytest.mark.everyday(26)
 @pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("name", SPECS)
 def test_an_engine_says_what_the_head_says(name: str, engine: Engine) -> None:

@@ -225,6 +225,7 @@ CASES = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.everyday(2)
 @rounds(4, LOGS)
 @CASES
 def test_the_answer_is_that_of_all_orders(text: str, delay: float, rounds: int) -> None:

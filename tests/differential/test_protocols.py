@@ -60,6 +60,7 @@ def test_what_is_proved_for_any_size_no_model_refutes(spec: str) -> None:
         assert not violated & proved, (kernel.sorts, violated & proved)
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize(
     "spec", [pytest.param(spec, marks=() if at % 11 == 0 else pytest.mark.slow) for at, spec in enumerate(SPECS)]
 )

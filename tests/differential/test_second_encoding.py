@@ -122,6 +122,7 @@ def test_the_second_encoding_has_every_step_and_every_value(seed: int) -> None:
     Comparison(seed).run()
 
 
+@pytest.mark.slow
 @rounds(1, 3)
 def test_many_steps_and_values_are_compared(rounds: int) -> None:
     assert sum(Comparison(seed).run() for seed in range(rounds)) >= 6 * rounds

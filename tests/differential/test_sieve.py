@@ -109,6 +109,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("objects")
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.integers(2, 4))
 def test_random_kernels(folder: Path, seed: int, depth: int) -> None:

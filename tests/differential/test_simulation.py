@@ -44,6 +44,7 @@ def agree(kernel: Kernel, folder: Path, seed: int) -> None:
             assert {each.action for each in found.coverage.actions if each.taken} <= possible
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40))
 def test_walks_find_nothing_that_is_not_there(folder: Path, seed: int) -> None:

@@ -95,6 +95,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "write", "logs"), CASES, ids=["apart", "shared", "numbered", "unbounded"])
 def test_slices_say_what_a_search_of_all_lines_says(
     text: str, write: Callable[[Random], list[Event]], logs: int

@@ -84,6 +84,7 @@ def answers(report: Report) -> dict[str, Outcome]:
     return {each.name: each.outcome for each in report.properties}
 
 
+@pytest.mark.slow
 def test_tasks_agree_on_temporal_properties(tmp_path: Path) -> None:
     seen = agree(range(20_000, 20_005), tasks(tmp_path))
     assert min(seen[Outcome.HOLDS], seen[Outcome.VIOLATED]) >= 2

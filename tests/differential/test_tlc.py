@@ -41,6 +41,7 @@ def length(answer: Answer) -> int:
     return len(re.findall(r"^State \d+:", answer.output, re.MULTILINE))
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize(
     ("spec", "distinct", "depth"),
     [
@@ -261,6 +262,7 @@ APART = [
 ]
 
 
+@pytest.mark.slow
 def test_tlc_takes_the_step_where_no_two_assignments_meet(tmp_path: Path) -> None:
     text = (
         "module m\nrecord R: a: 0 .. 1, b: 0 .. 1\nstate:\n    n: 0 .. 2 = 0\n    w: map[0 .. 2, 0 .. 2] = [x -> 0]\n    r: R = R(a = 0, b = 0)\n"

@@ -43,6 +43,7 @@ def test_lines_of_one_second_in_an_order_that_cannot_be_told_are_no_broken_rule(
     assert re.search(r"times do not tell which of \S+ and \S+ was first|of which no line tells", str(found.reason))
 
 
+@pytest.mark.slow
 def test_a_wrong_leader_is_found_without_milliseconds(tmp_path: Path) -> None:
     logs = without_milliseconds("A0", tmp_path)
     found = _with_another_leader(logs)

@@ -156,6 +156,7 @@ def test_an_edited_digit_of_an_epoch_is_reported_at_its_line(
     assert any(edited(edit) in numbers(json.dumps(part[teller])) and part["log"] and part["model"] for part in parts)
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("edit", UNSEEN, ids=str)
 def test_an_older_controller_epoch_kept_with_a_partition_is_not_seen(edit: Edit, healthy: Path) -> None:
     """The line states who last wrote a partition's state. Partitions are not in this model, and any past epoch may have been the last."""

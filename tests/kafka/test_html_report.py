@@ -130,6 +130,7 @@ def test_the_page_holds_every_event_and_every_step(a1: Page) -> None:
         assert data["events"]["line"][number] == events[number].record.place.line
 
 
+@pytest.mark.slow
 def test_outages_are_bands_of_their_own_in_the_lanes_that_they_concern(tmp_path: Path) -> None:
     reading, validation = answered(unpack_sample("elections", tmp_path))
     data = data_of(Page(html_report(validation, list(reading.events), "A1", overview(reading))))
@@ -140,6 +141,7 @@ def test_outages_are_bands_of_their_own_in_the_lanes_that_they_concern(tmp_path:
     assert all(begin < end for band in alarms.values() for begin, end, _ in band["segments"])
 
 
+@pytest.mark.slow
 def test_the_gravest_stands_before_the_timeline_though_the_answer_is_consistent(tmp_path: Path) -> None:
     reading, validation = answered(unpack_sample("duplicate-broker", tmp_path))
     text = html_report(validation, list(reading.events), "A2", overview(reading))

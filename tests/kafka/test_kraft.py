@@ -72,6 +72,7 @@ def test_the_reference_engine_counts_the_same_states_of_what_is_larger(size: Siz
     check_size(size, "reference")
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("safeguard", everyday(QUICK, 3), ids=str)
 def test_a_safeguard_switched_off_is_missed(
     safeguard: Safeguard, record_property: Callable[[str, object], None]
@@ -138,6 +139,7 @@ def test_two_safeguards_keep_an_isr_from_becoming_empty() -> None:
     assert [step.action for step in found.trace.steps[1:]] == ["hear", "ask_out", "resend", "take_proposal"]
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("size", everyday(DEFAULTS, 3), ids=str)
 def test_every_action_happens_and_every_guard_decides_or_says_why_not(size: Size) -> None:
     check_coverage(size.spec, load(size.spec, None, {}).kernel, searched(size.spec, None).coverage)

@@ -252,6 +252,7 @@ def test_each_safeguard_of_leadership_is_needed(
 DUMP = archive("C2").with_name("C2-metadata.txt.xz")
 
 
+@pytest.mark.slow
 def test_a_dump_of_the_metadata_log_is_explained_record_by_record() -> None:
     _, validation = answer([DUMP])
     assert (validation.verdict, validation.clause) == (TraceVerdict.CONSISTENT, "metadata_log")
@@ -259,6 +260,7 @@ def test_a_dump_of_the_metadata_log_is_explained_record_by_record() -> None:
     assert all_written(validation) == writes("C2")
 
 
+@pytest.mark.slow
 def test_a_record_that_elects_a_fenced_leader_is_reported(tmp_path: Path) -> None:
     """When broker 1 was let go, orders-0 went from it to broker 2: the record is changed to name broker 1 again."""
     lines = lzma.decompress(DUMP.read_bytes()).decode().splitlines(keepends=True)

@@ -73,6 +73,7 @@ def kinds_of_notices(reading: LogReading) -> set[str]:
     return {notice.kind for notice in reading.notices}
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("layout", everyday(list(LAYOUTS), 7))
 def test_a_layout_hides_no_event_and_adds_none(
     layout: str, recording: Path, original: LogReading, tmp_path: Path
@@ -109,6 +110,7 @@ def by_thread(reading: LogReading) -> set[tuple[int, ...]]:
     return {tuple(own.tolist()) for own in table.by_stream(np.arange(len(table)), threads=True)}
 
 
+@pytest.mark.everyday(5)
 @pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize("layout", ["stock", pytest.param("spring boot 2", marks=pytest.mark.slow)])
 def test_a_prefix_hides_no_event_and_adds_none(
@@ -232,6 +234,7 @@ def test_containers_of_one_file_may_have_different_layouts(
     assert Counter(event.kind for event in reading.events) == Counter(event.kind for event in wanted)
 
 
+@pytest.mark.slow
 def test_lines_of_all_brokers_in_one_file_without_their_names_are_no_false_alarm(
     recording: Path, tmp_path: Path
 ) -> None:
@@ -248,6 +251,7 @@ def test_lines_of_all_brokers_in_one_file_without_their_names_are_no_false_alarm
     assert "begin after its start" not in str(found.reason)
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("names", [["server", "controller", "state-change"], ["all"]])
 def test_files_of_several_brokers_put_one_behind_another_are_read_as_what_they_were(
     names: list[str], recording: Path, original: LogReading, tmp_path: Path
@@ -299,6 +303,7 @@ def test_a_rotated_log_is_one_sequence_of_lines(
     assert {name.format("server") for name in names} <= files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrapper", ["logcli -o jsonl", slow(None)])
 def test_a_log_with_its_newest_line_first_is_turned_around(
     wrapper: str | None, recording: Path, original: LogReading, tmp_path: Path
@@ -317,6 +322,7 @@ def test_a_log_with_its_newest_line_first_is_turned_around(
     assert answer(reading).verdict is TraceVerdict.CONSISTENT
 
 
+@pytest.mark.slow
 def test_records_that_lost_all_lines_but_the_first_are_known_by_their_words(recording: Path, tmp_path: Path) -> None:
     """Where the logger stands at the end of the last line, it is gone; the layout of the records that follow is none the less known."""
     for path in sorted(recording.rglob("*.log")):

@@ -71,6 +71,7 @@ def written(validation: Validation, result: SliceResult) -> set[Written]:
     return found
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("run", [pytest.param(run, marks=() if run in QUICK else pytest.mark.slow) for run in RUNS])
 def test_every_state_that_zookeeper_stored_is_in_the_accepted_execution_and_no_other(run: str) -> None:
     validation = of_run(run)
@@ -165,6 +166,7 @@ def check_joined(model: str) -> Report:
     return report
 
 
+@pytest.mark.slow
 def test_the_joined_model_holds_where_it_is_small() -> None:
     check_joined("small")
 

@@ -39,6 +39,7 @@ def test_a_restart_on_kept_data_is_explained_from_a_beginning_that_the_answer_st
     assert answer["reason"] == "the lines are explained if before the log began: controller epoch 5"
 
 
+@pytest.mark.slow
 def test_two_controllers_of_one_epoch_are_named_and_what_follows_is_no_second_finding(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from assay.traces.result import Validation
 
 from .test_other_lines import CONTROLLER, answer, opens
@@ -68,21 +70,25 @@ def actions(found: Validation) -> list[str]:
     return [each.action for each in found.violations]
 
 
+@pytest.mark.slow
 def test_a_cancelled_move_takes_the_replica_away_that_was_being_added(tmp_path: Path) -> None:
     found = found_in(tmp_path, moved(f"08:00:30,460] {assigned('2,3')}" + stays("2,3")))
     assert actions(found) == []
     assert len(found.slices) == 1
 
 
+@pytest.mark.slow
 def test_a_replica_that_lives_and_stays_assigned_is_not_taken_away(tmp_path: Path) -> None:
     assert "observe" in actions(found_in(tmp_path, moved(stays("2,3"))))
 
 
+@pytest.mark.slow
 def test_who_goes_back_to_where_it_was_need_not_have_caught_up(tmp_path: Path) -> None:
     back = f"08:00:30,460] {assigned('2,3')}" + stays("2")
     assert actions(found_in(tmp_path, moved(back, "2"))) == []
 
 
+@pytest.mark.slow
 def test_who_goes_on_to_somewhere_else_must_have_caught_up(tmp_path: Path) -> None:
     on = f"08:00:30,460] {assigned('2,3', '3')}" + stays("2")
     assert actions(found_in(tmp_path, moved(on, "2"))) == ["leadership.assign"]

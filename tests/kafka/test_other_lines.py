@@ -31,6 +31,7 @@ def answer(folder: Path, logs: dict[str, str]) -> tuple[LogReading, Validation]:
     return reading, validate_with_selection(reading, None, lambda spec: load(spec, None, {}))[1]
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize(
     "sender",
     ["BrokerToControllerChannelManager broker=3 name=forwarding", "broker-3-to-controller-forwarding-channel-manager"],
@@ -71,22 +72,26 @@ def remarks(found: Validation) -> list[str]:
     return [remark.text.partition(":")[0] for remark in found.remarks]
 
 
+@pytest.mark.slow
 def test_a_registration_in_a_batch_of_records_is_known_by_the_last_of_them(tmp_path: Path) -> None:
     _, found = answer(tmp_path, elected(4, 5))
     assert (is_alright(found), found.counts.unmapped) == (True, 0)
     assert remarks(found) == ["Kafka before 3.6"]
 
 
+@pytest.mark.slow
 def test_a_registration_by_itself_is_known_by_its_own_offset(tmp_path: Path) -> None:
     _, found = answer(tmp_path, elected(4, 4))
     assert (is_alright(found), remarks(found)) == (True, [])
 
 
+@pytest.mark.slow
 def test_nobody_catches_up_with_what_is_before_its_registration(tmp_path: Path) -> None:
     _, found = answer(tmp_path, elected(4, 3))
     assert [each.action for each in found.violations] != []
 
 
+@pytest.mark.slow
 def test_a_voter_that_starts_with_an_empty_disk_is_a_risk_and_no_violation(tmp_path: Path) -> None:
     logs = elected(4, 4)
     logs["controller-102"] += f"""
@@ -97,6 +102,7 @@ def test_a_voter_that_starts_with_an_empty_disk_is_a_risk_and_no_violation(tmp_p
     assert remarks(found) == ["a controller starts with an empty disk"]
 
 
+@pytest.mark.slow
 def test_a_voter_that_goes_back_to_an_epoch_that_it_knew_is_a_violation(tmp_path: Path) -> None:
     logs = elected(4, 4)
     logs["controller-102"] = (
@@ -109,11 +115,13 @@ def test_a_voter_that_goes_back_to_an_epoch_that_it_knew_is_a_violation(tmp_path
     assert [each.action for each in found.violations] != []
 
 
+@pytest.mark.slow
 def test_a_controller_apart_from_brokers_is_known_by_the_lines_of_the_quorum(tmp_path: Path) -> None:
     reading, _ = answer(tmp_path, elected(4, 4))
     assert {node.name: node.brokers for node in reading.nodes} == {"controller-101": (101,), "controller-102": (102,)}
 
 
+@pytest.mark.slow
 def test_a_broker_before_1_1_resigns_when_it_has_its_next_session_and_lives_on(tmp_path: Path) -> None:
     """A follower's line then names the controller of the request, and the epoch in which the partition was last written: not that of a request."""
     client, zkclient = "(org.apache.zookeeper.ClientCnxn)", "(org.I0Itec.zkclient.ZkClient)"
@@ -144,6 +152,7 @@ def test_a_broker_before_1_1_resigns_when_it_has_its_next_session_and_lives_on(t
     assert "controller.stop" not in steps
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("version", ["1.1.1", "3.4.1"])
 def test_a_broker_may_end_its_resignation_in_its_next_session(version: str, tmp_path: Path) -> None:
     """All lines of a broker in one file, as on its standard output: the order of the two threads is then told."""
@@ -173,6 +182,7 @@ def test_a_broker_may_end_its_resignation_in_its_next_session(version: str, tmp_
     assert "controller.resign_meanwhile" in steps
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("version", ["1.0.2", "2.0.1"])
 def test_a_broker_that_is_not_controller_resigns_nothing_and_lives_on(version: str, tmp_path: Path) -> None:
     """As Kafka 1.0 says at each shutdown; it is not told as known behaviour."""
@@ -204,6 +214,7 @@ def test_a_broker_that_is_not_controller_resigns_nothing_and_lives_on(version: s
     assert "controller.resign_late" not in steps
 
 
+@pytest.mark.slow
 def test_what_brokers_and_controllers_of_kraft_say_of_a_leader_that_is_away_is_known(tmp_path: Path) -> None:
     away = "Unable to start fetching audit-3 with topic ID Some(aeAX_ptFTpS8CpugsrxSXw)"
     logs = {
@@ -227,6 +238,7 @@ ISR = "[Partition orders-0 broker=1] ISR updated from AlterIsr to 1,2 and versio
 SENDER = "[broker-1-to-controller-send-thread]: Recorded new controller, from now on will use broker 3"
 
 
+@pytest.mark.slow
 def test_what_leaders_of_2_7_hear_of_their_isr_is_read(tmp_path: Path) -> None:
     lines = f"""
         23:03:20,760] INFO {SENDER} (kafka.server.BrokerToControllerRequestThread)
@@ -303,6 +315,7 @@ def test_a_voter_that_votes_twice_is_found_where_others_have_no_logs(tmp_path: P
     assert [(each.event.kind, each.event.fields["voted"]) for each in found.violations] == [("QuorumUnattached", 2)]
 
 
+@pytest.mark.slow
 def test_who_wins_needs_the_votes_of_those_whose_logs_are_there(tmp_path: Path) -> None:
     logs = elected(4, 4)
     logs["controller-102"] = logs["controller-102"].replace("votedId=101, ", "")
@@ -331,12 +344,14 @@ def joining(first: int) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_the_only_voter_wins_alone_and_observers_join_later(tmp_path: Path) -> None:
     reading, found = answer(tmp_path, joining(2))
     assert [event.fields.get("voters") for event in reading.events if event.kind == "QuorumLeader"] == [(101,)]
     assert (found.violations, found.counts.unmapped) == ((), 0)
 
 
+@pytest.mark.slow
 def test_an_observer_stands_in_no_epoch_but_the_next(tmp_path: Path) -> None:
     _, found = answer(tmp_path, joining(3))
     assert [each.event.kind for each in found.violations] == ["QuorumCandidate"]
@@ -371,6 +386,7 @@ def leads(at: str, epoch: int, version: int) -> str:
     return f"{at}] INFO [Broker id=2] Leader solo-2 with topic id Some(m1QygnyXS-SM8_3gvETl8A) starts at leader epoch {epoch} from offset 950 with partition epoch {version}, high watermark 950, ISR [2], adding replicas [] and removing replicas [] . Previous leader Some(2) and previous leader epoch was 0. (state.change.logger)"
 
 
+@pytest.mark.slow
 def test_a_change_of_which_no_line_tells_leaves_its_partition_open(tmp_path: Path) -> None:
     """As where the broker of the only replica is fenced, and back, before it applies either."""
     _, found = answer(tmp_path, alone(leads("04:30:34,500", 2, 2)))
@@ -380,12 +396,14 @@ def test_a_change_of_which_no_line_tells_leaves_its_partition_open(tmp_path: Pat
     assert of_slice.reason.startswith("no line tells of write 1")
 
 
+@pytest.mark.slow
 def test_nobody_is_supposed_to_leave_who_was_not_fenced(tmp_path: Path) -> None:
     _, found = answer(tmp_path, alone(leads("04:30:15,500", 2, 2)))
     (of_slice,) = found.slices
     assert of_slice.verdict is not TraceVerdict.CONSISTENT
 
 
+@pytest.mark.slow
 def test_a_leader_states_what_came_after_changes_that_no_line_explains(tmp_path: Path) -> None:
     """What it obeys later is no mismatch then, however many changes there have been."""
     later = (leads(f"04:30:{34 + n},500", 2 * n, 2 * n) for n in range(2, 6))
@@ -409,6 +427,7 @@ def elected_again(leader: int, version: str = "2.1.1") -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_the_preferred_replica_may_be_elected_though_it_leads_before_2_4(tmp_path: Path) -> None:
     _, found = answer(tmp_path, elected_again(2))
     assert (found.verdict, found.violations) == (TraceVerdict.INCONCLUSIVE, ())
@@ -417,6 +436,7 @@ def test_the_preferred_replica_may_be_elected_though_it_leads_before_2_4(tmp_pat
     assert [remark.text.partition(":")[0] for remark in result.remarks] == ["Kafka 1.1 to 2.3"]
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize(("leader", "version"), [(2, "2.8.2"), (1, "2.1.1")])
 def test_no_other_leader_is_elected_again_nor_later(leader: int, version: str, tmp_path: Path) -> None:
     _, found = answer(tmp_path, elected_again(leader, version))

@@ -66,6 +66,7 @@ def test_controllers_that_a_configuration_names_and_that_have_no_log_are_missed(
     assert not any("quorum.voters" in text for text in texts(overview(reading)))
 
 
+@pytest.mark.slow
 def test_a_coarse_level_is_said_with_what_a_finer_one_would_tell() -> None:
     (text,) = texts(overview(validated_run("A1")[0]))
     assert text.startswith(

@@ -102,6 +102,7 @@ def of_brokers(recording: str, kind: str, folder: Path) -> list[Path]:
     return sorted(unpacked(recording, folder).glob(f"broker-*/{kind}.log"))
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("kind", ["state-change", "server"])
 @pytest.mark.parametrize("recording", ["kraft-3.7.2", slow("kraft-4.1.1")])
 def test_one_kind_of_file_of_brokers_in_kraft_mode_is_no_false_alarm(recording: str, kind: str, tmp_path: Path) -> None:
@@ -112,12 +113,14 @@ def test_one_kind_of_file_of_brokers_in_kraft_mode_is_no_false_alarm(recording: 
     assert len(explained) in ((len(found.slices) - 1, len(found.slices)) if kind == "state-change" else (0,))
 
 
+@pytest.mark.slow
 def test_a_broker_is_there_before_a_line_tells_that_it_registered(tmp_path: Path) -> None:
     found = answer(of_brokers("kraft-3.7.2", "state-change", tmp_path))
     told = [notice.text for notice in found.notices if notice.kind == UNTOLD_BROKER]
     assert told == [f"broker {each} is there, and no line before tells that it registered" for each in (1, 2, 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -140,6 +143,7 @@ def state_changes(recording: str, folder: Path) -> list[Path]:
     return sorted(unpacked(recording, folder).glob("broker-*/state-change.log*"))
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize(
     "recording",
     [
@@ -159,6 +163,7 @@ def test_state_changes_alone_of_zookeeper_mode_are_no_false_alarm(recording: str
     assert len(explained) >= len(found.slices) - 2 > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after", "partition"),
     [
@@ -214,6 +219,7 @@ def test_topics_that_are_made_while_there_is_no_controller_are_no_mismatch(tmp_p
     assert open_ == {"again-0", "again-0#2", "again-1", "again-1#2"}
 
 
+@pytest.mark.slow
 def test_what_can_be_explained_without_known_behaviour_is_not_called_such(tmp_path: Path) -> None:
     """At level INFO no line tells who wrote an ISR: the leader, or the controller, who knew of the broker by then or did not, as may be in 2.8."""
     logs, cut = unpacked("A0", tmp_path), tmp_path / "cut"

@@ -127,6 +127,7 @@ def test_the_logs_of_the_brokers_alone_are_consistent_too(recording: Recording, 
     assert (validation.hidden.get("expire", 0) > 0) == (recording.used_of_brokers < recording.used)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("run", "node", "broker", "line", "holder"),
     [

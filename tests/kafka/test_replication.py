@@ -252,6 +252,7 @@ def test_only_a_partition_without_any_member_in_sync_stops_for_good() -> None:
 COVERED = [("kip320", "r3l2m2e1"), ("async_isr", "r3o1v3"), *((row.spec, row.model) for row in IN_THREE_REPLICAS)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spec", "model"), [COVERED[0], *map(slow, COVERED[1:])])
 def test_every_action_happens_and_every_guard_decides_somewhere_or_is_explained(spec: str, model: str) -> None:
     name = f"kafka/replication/{spec}"

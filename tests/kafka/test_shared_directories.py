@@ -61,6 +61,7 @@ def answer(reading: LogReading) -> Validation:
     return validate_with_selection(reading, None, lambda spec: load(spec, None, {}))[1]
 
 
+@pytest.mark.slow
 def test_zookeeper_that_starts_again_is_no_start_of_the_broker_beside_it(tmp_path: Path) -> None:
     reading = written(tmp_path, server=KEEPER_STARTS + starts(FIRST) + KEEPER_STARTS + ends(FIRST))
     assert {node.name: node.runs for node in reading.nodes} == {tmp_path.name: 1, f"{tmp_path.name}/zookeeper": 2}
@@ -72,6 +73,7 @@ def test_a_zookeeper_server_alone_stays_the_node_that_its_directory_is(tmp_path:
     assert [node.name for node in reading.nodes] == [tmp_path.name]
 
 
+@pytest.mark.slow
 def test_lines_after_the_end_of_a_process_are_of_another_run_whose_start_is_missing(tmp_path: Path) -> None:
     """The file of the hour in which it began was replaced by that of ZooKeeper."""
     later = "INFO [KafkaServer id=0] Starting controlled shutdown (kafka.server.KafkaServer)"
@@ -107,12 +109,14 @@ def refused(*before: str) -> str:
     return "\n".join((starts(FIRST), elected, *before, resigned, ends(FIRST), again))
 
 
+@pytest.mark.slow
 def test_a_session_that_is_closed_without_a_connection_lives_on(tmp_path: Path) -> None:
     """As when ZooKeeper is stopped before the broker."""
     reading = written(tmp_path, server=refused(LOST.format(session=FIRST)))
     assert answer(reading).verdict is TraceVerdict.CONSISTENT
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("before", [(), (LOST.format(session=FIRST), opens(FIRST))])
 def test_and_not_one_that_has_a_connection(before: tuple[str, ...], tmp_path: Path) -> None:
     found = answer(written(tmp_path, server=refused(*before)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 
 def test_survivors_are_listed_and_the_exit_code_is_1(assay: Any) -> None:
     ran = assay("mutate", "counter.assay")
@@ -45,6 +47,7 @@ def test_a_spec_that_does_not_hold_is_refused(assay: Any) -> None:
     assert ran.out == ""
 
 
+@pytest.mark.slow
 def test_the_limit_on_states_can_be_chosen(assay: Any) -> None:
     assert assay("mutate", "counter.assay", "--max-states", "1", "--json").json["mutants"]["undecided"] > 0
 

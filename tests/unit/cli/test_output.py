@@ -40,6 +40,7 @@ def test_an_answer_that_cannot_be_written_is_exit_74_with_one_line(tmp_path: Pat
     assert (code, said) == (74, f"{LOST}{why}\n")
 
 
+@pytest.mark.slow
 def test_help_into_a_closed_pipe_is_exit_74_too(tmp_path: Path) -> None:
     assert ran(tmp_path, "assay --help | true")[0] == 74
 
@@ -49,15 +50,18 @@ def test_bad_input_is_exit_2_where_nobody_reads_why(tmp_path: Path, where: str) 
     assert ran(tmp_path, f"assay check nonesuch {where}")[0] == 2
 
 
+@pytest.mark.slow
 def test_warnings_that_cannot_be_written_are_exit_74(tmp_path: Path) -> None:
     code, output, _ = ran(tmp_path, "assay check small.assay --trace-out t.json 2>/dev/full")
     assert (code, output.decode().splitlines()[-1][:5]) == (74, "error")
 
 
+@pytest.mark.slow
 def test_a_violation_keeps_its_exit_code_where_standard_error_was_closed_on_purpose(tmp_path: Path) -> None:
     assert ran(tmp_path, "assay check violated.assay 2>&-")[0] == 1
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
 def test_json_is_utf8_whatever_the_locale(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "broker-ä😀").mkdir()

@@ -46,12 +46,14 @@ def test_an_edited_epoch_is_inconsistent_at_its_line(assay: Any, logs: Path) -> 
     assert f"1. {path.parent.name}/{path.name}:{number}\n" in ran.out
 
 
+@pytest.mark.slow
 def test_an_empty_directory_is_vacuous(assay: Any, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     ran = assay("validate", "empty", "--json")
     assert (ran.code, ran.json["verdict"]) == (4, "vacuous")
 
 
+@pytest.mark.slow
 def test_a_log_of_something_else_is_vacuous(assay: Any, tmp_path: Path) -> None:
     (tmp_path / "other.log").write_text("GET /index.html 200\n" * 50)
     assert assay("validate", "other.log").code == 4
@@ -63,6 +65,7 @@ def test_a_trace_clause_that_is_not_there_is_named(assay: Any) -> None:
     assert "nonesuch" in ran.json["diagnostics"][0]["message"]
 
 
+@pytest.mark.slow
 def test_the_demo_shows_what_it_promises(assay: Any) -> None:
     ran = assay("demo")
     assert ran.code == 0

@@ -69,6 +69,7 @@ def test_stopped_in_the_search_it_tells_what_is_open(
     assert found["input"]["nodes"]
 
 
+@pytest.mark.slow
 def test_stopped_among_partitions_it_keeps_the_answers_about_the_first(
     logs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,6 +82,7 @@ def test_stopped_among_partitions_it_keeps_the_answers_about_the_first(
     assert found["events"]["used"] > 0
 
 
+@pytest.mark.slow
 def test_ctrl_c_is_a_request_to_stop_and_exits_130(
     logs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
@@ -42,6 +43,7 @@ async def session(folder: Path) -> dict[str, Any]:
     return answers
 
 
+@pytest.mark.slow
 def test_an_editor_is_answered(tmp_path: Path) -> None:
     answers = asyncio.run(asyncio.wait_for(session(tmp_path), 120))
     assert list(answers["opened"]) == []

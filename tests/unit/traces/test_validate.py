@@ -165,6 +165,7 @@ def test_a_property_that_is_false_on_the_way_is_reported_with_its_place(
 # ------------------------------------------------------------------------------------------------- hidden steps
 
 
+@pytest.mark.slow
 def test_a_budget_of_hidden_steps_that_runs_out_is_inconclusive_and_says_how_many_are_needed(
     election: Election, line: Line
 ) -> None:
@@ -245,6 +246,7 @@ def test_clocks_that_differ_by_more_than_the_clause_says_are_named_as_the_repair
 # ----------------------------------------------------------------------------------- what the log makes of the model
 
 
+@pytest.mark.slow
 def test_sets_and_sizes_are_taken_from_the_log(election: Election, line: Line) -> None:
     log = tuple(line(f"n{i}", 1, 100 + i, "Joined") for i in (10, 2, 1))
     kernel = validate(election(), log).kernel

@@ -35,6 +35,7 @@ trace log:
 Line = Callable[..., Event]
 
 
+@pytest.mark.everyday(4)
 @pytest.mark.parametrize(
     ("within", "versions", "consistent"),
     [

@@ -108,6 +108,7 @@ def _variables(*of: t.Type) -> tuple[k.Variable, ...]:
     return tuple(k.Variable(f"x{i}", type_, ghost=False) for i, type_ in enumerate(of))
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_unpacking_a_packed_state_gives_the_state(data: st.DataObject) -> None:

@@ -82,6 +82,7 @@ reachable eight: x == 8
 """
 
 
+@pytest.mark.everyday(1)
 def test_steps_that_have_nothing_to_do_with_it_are_left_out(engine: Engine, tmp_path: Path) -> None:
     simulated = walk(NOISE, engine, tmp_path, Walks(50, 100, 1), keep_going=True)
     lengths = {"small": 6, "never_from_six": 8, "eight": 9}
@@ -111,6 +112,7 @@ invariant fine: x <= 9
 """
 
 
+@pytest.mark.everyday(1)
 def test_walks_go_on_until_nothing_new_is_exercised(engine: Engine, tmp_path: Path) -> None:
     flat = walk(RARE, engine, tmp_path, Walks(1, 30, 3, plateau=300))
     assert all(each.taken for each in flat.report.coverage.actions)

@@ -239,6 +239,7 @@ def test_no_terminal_is_asked_where_deadlocks_are_not_looked_for() -> None:
     assert [each.outcome for each in proofs.report.properties] == [Outcome.HOLDS]
 
 
+@pytest.mark.slow
 def test_one_controller_per_epoch_is_proved_for_any_number_of_processes() -> None:
     proofs = prove_any(load_spec(locate_spec(CONTROLLER)), ["Process", "Broker", "Session"], only(ONE))
     assert outcomes(proofs) == {ONE: Outcome.HOLDS}

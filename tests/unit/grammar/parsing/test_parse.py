@@ -32,6 +32,7 @@ def expression_of(text: str) -> s.Expr:
     return parsed.expression
 
 
+@pytest.mark.slow
 def test_the_grammar_has_no_conflicts(checkout: Path, caplog: pytest.LogCaptureFixture) -> None:
     text = (checkout / "grammar" / "assay.lark").read_text(encoding="utf-8")
     with caplog.at_level(logging.DEBUG, logger=lark.logger.name):

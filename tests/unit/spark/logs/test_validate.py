@@ -299,6 +299,7 @@ def test_slices_are_bundled_by_size_and_a_giant_is_alone() -> None:
     assert bundles_of({}, 3) == []
 
 
+@pytest.mark.slow
 def test_what_slices_share_is_sent_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_tasks, "BYTES_IN_ROW", 10_000)
     asked, _ = validate_shared_part(
@@ -330,6 +331,7 @@ def test_executions_travel_packed(tmp_path: Path) -> None:
                 assert found.result.execution == (expected if keep else None)
 
 
+@pytest.mark.slow
 def test_slices_sent_in_bundles_are_what_they_were(tmp_path: Path) -> None:
     question = ClusterQuestion(select_by_lines())
     _, slices = validate_shared_part(question, read_logs([unpack_sample("elections", tmp_path / "logs")]))

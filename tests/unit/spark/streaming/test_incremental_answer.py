@@ -101,6 +101,7 @@ def follow_and_compare(source: Path, place: Path, parts: int, here: int) -> Clus
     return answer
 
 
+@pytest.mark.slow
 def test_each_answer_is_that_of_the_lines_so_far(tmp_path: Path) -> None:
     generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
     found = follow_and_compare(tmp_path / "source", tmp_path, 2, MAX_LOCAL_EVENTS)

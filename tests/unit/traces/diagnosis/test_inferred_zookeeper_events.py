@@ -76,6 +76,7 @@ def test_what_is_supposed_is_marked(logs: Path) -> None:
     assert all(event.is_inferred and event.record.message.startswith("supposed: ") for event in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "time", everyday(["01:45:30,000", "01:45:50,000", "01:46:10,000", "01:46:30,000", "01:46:50,000"], 1)
 )
@@ -125,6 +126,7 @@ def test_who_reigns_a_second_time_has_entered_again(logs: Path) -> None:
     assert len(fields(found, "SessionLost")) == again.total()
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_broken_later_is_still_found(logs: Path) -> None:
     """A write that skips the leader epoch of the one before it."""
     since(logs, "01:45:50,000")

@@ -149,6 +149,7 @@ def test_one_line_that_speaks_of_an_unknown_broker_is_no_gap_but_a_mistake(logs:
     assert missing(logs) == []
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("change", [cut("server", 60), cut("controller", 60)], ids=["server.log", "controller.log"])
 def test_a_mismatch_is_inconclusive_where_logs_were_rotated_away(logs: Path, change: Callable[[Path], None]) -> None:
     change(logs)
@@ -159,6 +160,7 @@ def test_a_mismatch_is_inconclusive_where_logs_were_rotated_away(logs: Path, cha
     assert "missing beginning" in {notice.kind for notice in validation.notices}
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_controller_log_that_is_missing_is_told_and_no_false_alarm(number: int, logs: Path) -> None:
     """Whoever registers takes part in elections, and writes of that; who was elected is supposed then."""
@@ -171,6 +173,7 @@ def test_a_controller_log_that_is_missing_is_told_and_no_false_alarm(number: int
     ]
 
 
+@pytest.mark.slow
 def test_the_logs_of_one_broker_alone_are_no_false_alarm(logs: Path) -> None:
     validation = answer(logs / "broker-3")
     assert (validation.verdict, validation.violations) == (TraceVerdict.INCONCLUSIVE, ())

@@ -47,6 +47,7 @@ def elements(each: Joiner, sort: str) -> tuple[str, ...]:
     return next(known.elements for known in each.joint.split.kernel.sorts if known.name == sort)
 
 
+@pytest.mark.slow
 def test_a_process_that_starts_later_makes_no_difference_before(reading: LogReading, whole: Joiner) -> None:
     begun = starts(reading)
     until = begun[-1] - 1
@@ -63,6 +64,7 @@ def test_a_broker_that_nobody_knew_makes_a_difference(reading: LogReading, whole
     assert slices_equal_before(old, new) == -inf
 
 
+@pytest.mark.slow
 def test_a_new_process_that_can_act_makes_a_difference(reading: LogReading) -> None:
     """The guards that refuse it are left out of the model."""
     old, new = joiner(reading, starts(reading)[-1] - 1), joiner(reading, None)

@@ -119,6 +119,7 @@ def test_the_answer_from_a_cut_is_that_of_the_whole_log(
     assert len(verdicts) > 1
 
 
+@pytest.mark.slow
 def test_the_blame_from_a_cut_is_that_of_the_whole_log(election: Callable[..., Loaded], log: tuple[Event, ...]) -> None:
     asked = check(election(window=WINDOW), log).retrial(Options())
     assert asked is not None

@@ -90,6 +90,7 @@ def lines(calls: list[Call]) -> list[dict[str, object]]:
     return [line for _, line in sorted(rows, key=lambda row: row[0])]
 
 
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("seed", range(25))
 def test_a_history_is_consistent_if_and_only_if_it_is_linearizable(spec: Loaded, tmp_path: Path, seed: int) -> None:
     calls = history(Random(seed))

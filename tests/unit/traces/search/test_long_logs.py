@@ -31,6 +31,7 @@ def answer(folder: Path, entries: Sequence[Entry], clause: str) -> Validation:
     return validate(load_spec(SPEC), events_of(folder, entries), clause=clause)
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("clause", ["near", "anywhere"])
 def test_each_line_is_compared_with_few_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clause: str) -> None:
     asked = [0]

@@ -83,6 +83,7 @@ def test_a_budget_of_hidden_steps_that_is_too_small_is_no_contradiction(load: Lo
     assert "the clause allows 3 between two pinned events" in found.reason
 
 
+@pytest.mark.slow
 def test_a_long_log_is_taken_piece_by_piece(load: Load, line: Line) -> None:
     healthy = "1T3T2T" * 12
     assert validated(load, line, healthy, limit=2).verdict is TraceVerdict.CONSISTENT

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from assay.grammar.load import load_text
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict, Validation
@@ -31,6 +33,7 @@ def test_a_guard_that_reads_across_slices_is_checked_together(line: Line, shelf:
     assert found.whole.guards == (("put", "alone"),)
 
 
+@pytest.mark.slow
 def test_what_breaks_a_guard_across_slices_is_found_together_and_only_so(line: Line, shelf: Line) -> None:
     events = [
         line("n0", 1, 0, "Unlocked"),

@@ -125,6 +125,7 @@ def test_a_write_that_tells_too_little_to_go_on_from_may_explain_a_line_too(line
     assert found.reason == "a-1: no line tells of write 1, 2"
 
 
+@pytest.mark.slow
 def test_what_a_slice_was_before_its_first_known_write_is_not_held_against_it(line: Line, shelf: Line) -> None:
     begun = [line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Counted", items=2), shelf(2, 15, "Counted", items=3)]
     alone = answer(begun)

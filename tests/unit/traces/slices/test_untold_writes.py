@@ -159,6 +159,7 @@ def test_where_lines_are_missing_no_write_is_supposed_in_their_place(line: Line,
     assert (found.verdict, found.reason) == (TraceVerdict.INCONCLUSIVE, "a-1: no line tells of write 1")
 
 
+@pytest.mark.slow
 def test_where_lines_are_missing_what_they_may_explain_is_no_mismatch(line: Line, shelf: Line) -> None:
     """Three things at once: the line that would say how is not there, and what comes after it may rest on that."""
     events = [

@@ -64,6 +64,7 @@ def test_what_is_kept_tells_statements_apart_as_what_is_new_does(texts: dict[str
         assert kept.numbers[kept.examples].tolist() == list(range(len(kept.known)))
 
 
+@pytest.mark.slow
 def test_what_follows_from_a_statement_is_worked_out_once(texts: dict[str, bytes]) -> None:
     memory, layouts, asked = StatementMemory(), MergedLayouts(), list[Event]()
     alone = 0
@@ -82,6 +83,7 @@ def test_what_follows_from_a_statement_is_worked_out_once(texts: dict[str, bytes
     assert len(asked) <= len(read(texts, 1, memory, layouts).events.statements(NAMES).known) + alone
 
 
+@pytest.mark.slow
 def test_each_thing_that_follows_is_told_once_and_of_lines_that_are_there_alone(texts: dict[str, bytes]) -> None:
     memory, layouts, made = StatementMemory(), MergedLayouts(), list[int]()
 

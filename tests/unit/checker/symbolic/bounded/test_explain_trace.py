@@ -207,6 +207,7 @@ CASES = [
 ]
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize(("spec", "hidden", "most_hidden"), CASES)
 def test_symbolic_and_explicit_search_agree_about_traces(spec: str, hidden: set[str], most_hidden: int) -> None:
     explicit = Explicit(load_spec(SPECS / f"{spec}.assay").kernel, frozenset(hidden), most_hidden)
