@@ -18,6 +18,7 @@ NAMES = (
     "native",
     "pinned",
     "readers",
+    "recording",
     "service",
     "spark",
     "spark_logs",

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from assay.api.spec import Setting, load
 from assay.checker.stepper.split_call import NoSuchStepError
 from assay.checker.stepper.stepper import Stepper
 from assay.checker.stepper.steps import EvaluatedExpression, PossibleStep, PropertyValue, RefusedGuard, RefusedStep
-from assay.cli.settings import load
 
 __all__ = [
     "EvaluatedExpression",
@@ -35,6 +35,6 @@ __all__ = [
 ]
 
 
-def open_spec(spec: str, model: str | None = None, settings: Mapping[str, str] | None = None) -> Stepper:
-    """A stepper for a file, or for a bundled spec such as ``kafka.controller``. Raises ``UnusableSpecError``."""
-    return Stepper(load(spec, model, settings or {}), spec)
+def open_spec(spec: str, model: str | None = None, settings: Mapping[str, Setting] | None = None) -> Stepper:
+    """A stepper for a file, or for a bundled spec such as ``kafka.controller``. Raises ``InputError``."""
+    return load(spec, model=model, settings=settings).stepper()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.bundled import SPECS, bundled_specs
+from assay.api.bundled import SPECS, bundled_specs
 from assay.grammar.parsing.parse import parse
 from assay.grammar.syntax import Module
 from assay.report.bugs_page import Safeguard, bugs_page, safeguards

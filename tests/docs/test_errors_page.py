@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.codes import ALL_CODES, COMMAND_LINE
+from assay.api.codes import ALL_CODES, COMMAND_LINE
 from assay.grammar.diagnostics.codes import CODES
 from assay.report.errors_page import errors_page
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.kafka.models import AREAS
 
-from assay.cli.bundled import SPECS
+from assay.api.bundled import SPECS
 
 REFERENCE = re.compile(r"`(kafka/[\w/]+)` ((?:`\w+`(?:, )?)+)")
 

@@ -10,13 +10,13 @@ from tests.kafka import kraft, test_kraft_logs, test_refinement, test_replicatio
 from tests.kafka.coverage import ELSEWHERE, IDLE, LESSONS, SWITCHED_OFF, kernels
 from tests.stages import everyday
 
+from assay.api.bundled import bundled_specs
 from assay.checker.engines import engine_selection
 from assay.checker.interpreter.actions.action import guards
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome
 from assay.checker.results.scenario import check_scenario
-from assay.cli.bundled import bundled_specs
 from assay.cli.settings import load
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Span

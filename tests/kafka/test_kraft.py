@@ -21,11 +21,11 @@ from tests.kafka.kraft import (
 from tests.kafka.ladder import LADDER, Rung
 from tests.stages import everyday, slow
 
+from assay.api.bundled import SPECS as FOLDER
 from assay.checker.engines import engine_selection
 from assay.checker.engines.engine_selection import Engine
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome, Report, Step
-from assay.cli.bundled import SPECS as FOLDER
 from assay.cli.settings import load
 from assay.grammar.parsing.parse import parse
 from assay.grammar.syntax import BoolLit, Param

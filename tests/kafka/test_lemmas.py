@@ -10,9 +10,9 @@ from shutil import copytree
 
 import pytest
 
+from assay.api.bundled import SPECS
 from assay.checker.engines import engine_selection
 from assay.checker.options import SearchOptions
-from assay.cli.bundled import SPECS
 from assay.cli.settings import load
 from assay.grammar.load import Loaded
 from assay.traces.log_reader import read_logs

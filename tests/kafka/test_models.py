@@ -9,7 +9,7 @@ import pytest
 from tests.kafka.models import AREAS, bounds, looked_up, of_kafka, page_of, pinned, told
 from tests.kafka.test_replication import SHARED
 
-from assay.cli.bundled import bundled_specs
+from assay.api.bundled import bundled_specs
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.api.bundled import bundled_specs
 from assay.checker.mutation.judge import Fate
 from assay.checker.mutation.mutants import mutants
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode
-from assay.cli.bundled import bundled_specs
 from assay.cli.settings import load
 from assay.cli.specs.mutate import run
 

@@ -16,11 +16,11 @@ from tests.kafka.ladder import LADDER as TABLE
 from tests.kafka.ladder import Rung
 from tests.stages import everyday, slow
 
+from assay.api.bundled import bundled_specs
 from assay.checker.engines import engine_selection
 from assay.checker.engines.engine_selection import Engine
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome, PropertyResult, Report
-from assay.cli.bundled import bundled_specs
 from assay.cli.settings import load
 
 LADDER = ("truncate_to_hw", "kip101", "kip279", "kip320_first_try", "kip320", "async_isr")

@@ -13,12 +13,12 @@ from tests.kafka.kraft import SPECS as PINNED_IN_TEST_KRAFT
 from tests.kafka.ladder import LADDER, Rung
 from tests.stages import everyday, slow
 
+from assay.api.bundled import SPECS as FOLDER
+from assay.api.bundled import bundled_specs
 from assay.checker.engines import engine_selection
 from assay.checker.engines.engine_selection import Engine
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome, Report, Step, Trace
-from assay.cli.bundled import SPECS as FOLDER
-from assay.cli.bundled import bundled_specs
 from assay.cli.main import invoke
 from assay.cli.settings import load
 from assay.grammar.formatting.format import format_module

@@ -38,4 +38,4 @@ def test_wheel_holds_every_module_and_data_file(names: set[str]) -> None:
     for folder in ("grammar", "spec", "checker", "traces", "spark"):
         files = (path for path in (CHECKOUT / folder).rglob("*") if path.name.endswith((".py", *DATA)))
         assert {f"assay/{path.relative_to(CHECKOUT)}" for path in files} <= names
-    assert {"assay/py.typed", "assay/cli/start.py", "assay/report/lines.py"} <= names
+    assert {"assay/py.typed", "assay/cli/start.py", "assay/report/lines.py", "assay/pytest_plugin.py"} <= names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -11,26 +11,22 @@ from typing import Any
 
 import click
 
-from assay.checker.report import ExitCode, Outcome, PropertyResult, Report, worst
+from assay.api.answers import SpecAnswer
+from assay.checker.report import ExitCode, worst
 from assay.checker.saved_traces.itf import trace_to_itf
 from assay.checker.saved_traces.saved_trace import trace_to_json
 from assay.cli.terminal.files import write_result
 from assay.cli.terminal.output import complain, complain_about, say, say_json
 from assay.grammar.current_work import answering
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity
-from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
-from assay.report.junit import junit_of_report
 from assay.report.lines import Line, Tone
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where the answer goes. ``spec`` is the argument as the user wrote it: a saved counterexample names the spec by
-    it.
-    """
+    """Where the answer goes, besides the terminal."""
 
-    spec: str
     as_json: bool
     junit: Path | None = None
     trace_out: Path | None = None
@@ -58,10 +54,8 @@ def result_options(found: str) -> Callable[[Callable[..., int]], Callable[..., i
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         @wraps(command)
-        def gathered(
-            spec: str, as_json: bool, junit: Path | None, trace_out: Path | None, itf: Path | None, **others: Any
-        ) -> int:
-            return command(spec=spec, destination=Destination(spec, as_json, junit, trace_out, itf), **others)
+        def gathered(as_json: bool, junit: Path | None, trace_out: Path | None, itf: Path | None, **others: Any) -> int:
+            return command(destination=Destination(as_json, junit, trace_out, itf), **others)
 
         decorated: Callable[..., int] = gathered
         for option in reversed(options):
@@ -71,55 +65,49 @@ def result_options(found: str) -> Callable[[Callable[..., int]], Callable[..., i
     return decorate
 
 
-def write_answer(
-    loaded: Loaded,
-    report: Report,
-    destination: Destination,
-    as_object: Callable[[], dict[str, Any]],
-    as_lines: Callable[[], Iterable[Line]],
-    declined: Diagnostic | None = None,
-) -> int:
+def write_answer(answer: SpecAnswer, destination: Destination) -> int:
     """Print the answer as text or JSON, write the files that the user named, and return the exit code.
 
-    ``declined`` says why the fast engine was not used; it is shown as a warning.
+    Why the fast engine was not used is shown as a warning.
     """
     answering()
-    problems = _write_files(loaded, report, destination)
+    loaded, declined = answer.spec.loaded, answer.declined
+    problems = _write_files(answer, destination)
     unused = [] if declined is None else [replace(declined, severity=Severity.WARNING)]
     remarks = [*loaded.diagnostics, *unused, *problems]
     complain_about(remarks, loaded.sources)
     if destination.as_json:
         found = [diagnostic_object(each) for each in remarks]
-        say_json(as_object() | ({"diagnostics": found} if found else {}))
+        say_json(answer.to_object() | ({"diagnostics": found} if found else {}))
     else:
-        say(as_lines())
-    return worst([report.exit_code, *([ExitCode.BAD_INPUT] if problems else [])])
+        say(answer.lines())
+    return worst([answer.exit_code, *([ExitCode.BAD_INPUT] if problems else [])])
 
 
-def _write_files(loaded: Loaded, report: Report, destination: Destination) -> list[Diagnostic]:
+def _write_files(answer: SpecAnswer, destination: Destination) -> list[Diagnostic]:
     """Write the result files that the user named. Returns a diagnostic for each that cannot be written."""
     problems: list[Diagnostic] = []
     if destination.junit is not None:
-        problems += write_result(destination.junit, junit_of_report(report))
+        problems += write_result(destination.junit, answer.junit())
     if destination.trace_out is not None:
-        problems += _save(loaded, report, destination.spec, destination.trace_out)
+        problems += _save(answer, destination.trace_out)
     if destination.itf is not None:
-        problems += _save_itf(loaded, report, destination.spec, destination.itf)
+        problems += _save_itf(answer, destination.itf)
     return problems
 
 
-def _save(loaded: Loaded, report: Report, spec: str, path: Path) -> list[Diagnostic]:
-    found = _counterexample(report)
+def _save(answer: SpecAnswer, path: Path) -> list[Diagnostic]:
+    found, loaded = answer.counterexample, answer.spec.loaded
     if found is None or found.trace is None:
         return _not_found(path)
-    return _write_json(path, trace_to_json(found.trace, loaded.kernel, spec, found.name, loaded.overrides))
+    return _write_json(path, trace_to_json(found.trace, loaded.kernel, answer.spec.name, found.name, loaded.overrides))
 
 
-def _save_itf(loaded: Loaded, report: Report, spec: str, path: Path) -> list[Diagnostic]:
-    found = _counterexample(report)
+def _save_itf(answer: SpecAnswer, path: Path) -> list[Diagnostic]:
+    found, spec = answer.counterexample, answer.spec
     if found is None or found.trace is None:
         return _not_found(path)
-    return _write_json(path, trace_to_itf(found.trace, loaded.kernel, spec, found.name))
+    return _write_json(path, trace_to_itf(found.trace, spec.kernel, spec.name, found.name))
 
 
 def _not_found(path: Path) -> list[Diagnostic]:
@@ -129,11 +117,3 @@ def _not_found(path: Path) -> list[Diagnostic]:
 
 def _write_json(path: Path, data: dict[str, Any]) -> list[Diagnostic]:
     return write_result(path, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
-
-
-def _counterexample(report: Report) -> PropertyResult | None:
-    """The first violated property whose trace can be replayed. Not that of a scenario: every check runs a scenario
-    anew.
-    """
-    violated = (each for each in report.properties if each.outcome is Outcome.VIOLATED and each.trace is not None)
-    return next((each for each in violated if each.kind != "scenario"), None)

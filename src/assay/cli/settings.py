@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-from assay.cli.bundled import locate_spec
+from assay.api.spec import read_spec as load
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
-from assay.grammar.load import Loaded, load_spec
+
+__all__ = ["load", "model_options", "parse_settings"]
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -19,13 +20,6 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     model = click.option("--model", metavar="NAME", help="The named configuration of the spec to use.")
     return model(set_option(command))
-
-
-def load(spec: str, model: str | None, settings: Mapping[str, str], added: Sequence[str] = ()) -> Loaded:
-    """The spec that a SPEC argument names, with its parameters bound, and with the declarations ``added`` to its
-    end. Raises SpecError.
-    """
-    return load_spec(locate_spec(spec), model=model, overrides=settings, added=added)
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:

@@ -31,7 +31,7 @@ def errors_page(codes: Iterable[Code]) -> str:
 def _page(codes: list[Code]) -> Iterator[str]:
     yield "# Diagnostic codes"
     yield ""
-    yield "This page is made of the table in `grammar/diagnostics/codes.py` and `src/assay/cli/codes.py`; a test keeps it equal."
+    yield "This page is made of the table in `grammar/diagnostics/codes.py` and `src/assay/api/codes.py`; a test keeps it equal."
     yield "`assay explain E003` shows one paragraph of it."
     stage = ""
     for code in codes:

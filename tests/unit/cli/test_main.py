@@ -14,8 +14,8 @@ import click
 import pytest
 
 import assay.cli.main as program
+from assay.api.codes import ALL_CODES
 from assay.checker.engines import engine_selection
-from assay.cli.codes import ALL_CODES
 from assay.cli.terminal.interrupt import stoppable
 
 CHECKOUT = Path(__file__).resolve().parents[3]

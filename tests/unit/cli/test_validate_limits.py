@@ -105,7 +105,7 @@ def test_a_limit_that_is_too_small_for_anything_says_so(
             signal.pause()
 
     monkeypatch.setattr(spec_selection, "validate_in_scope", wait)
-    monkeypatch.setattr("assay.cli.logs.validate.read_logs", wait)
+    monkeypatch.setattr("assay.api.log_answers.read_logs", wait)
     code, found = answer(capsys, logs, *option)
     assert (code, found["verdict"]) == (3, "inconclusive")
     assert "limit of" in found["reason"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import click
 
+from assay.api import log_answers as api
+from assay.api.log_answers import LogAnswer, LogQuestion
+from assay.api.spec import load
 from assay.checker.report import ExitCode, worst
 from assay.cli.logs.validate_spark import (
     SparkOutput,
@@ -18,34 +19,21 @@ from assay.cli.logs.validate_spark import (
     validate_on_spark,
     validation_on_spark,
 )
-from assay.cli.settings import load, model_options, parse_settings
+from assay.cli.settings import model_options, parse_settings
 from assay.cli.terminal.files import write_result
 from assay.cli.terminal.limits import INTERRUPTED, validation_limits
 from assay.cli.terminal.output import complain_about, output_width, say, say_json
 from assay.cli.terminal.parse_size import size_in_bytes
 from assay.cli.terminal.progress import activity
 from assay.grammar.current_work import answering, doing
-from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
-from assay.grammar.load import Loaded
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Span
 from assay.report.diagnostics import diagnostic_object
-from assay.report.lines import plural
-from assay.report.logs.first_screen import answer_lines
 from assay.report.logs.history import histories
-from assay.report.logs.html import html_report
-from assay.report.logs.story import story_lines, story_object
-from assay.report.logs.validation_object import exit_code, junit_of_validation, validation_object
 from assay.spark.logs.spec_for_cluster import SpecSelection, select_by_lines
 from assay.traces import scope as window
-from assay.traces.diagnosis.node_settings import Overview, overview
-from assay.traces.diagnosis.redact import Redaction, redacted
-from assay.traces.event import Event
-from assay.traces.log_reader import LogReading, ReadOptions, read_logs
-from assay.traces.observe.model_size import source_of, trace_plan
 from assay.traces.options import DEFAULT_OPTIONS, Options
-from assay.traces.result import Validation
 from assay.traces.scope import known_ids
 from assay.traces.scoped_validate import AnswerScope
-from assay.traces.spec_selection import selectable_specs, validate_with_selection
 from assay.traces.stop import stopped
 
 SLICES_LISTED = 12
@@ -180,85 +168,33 @@ def validate(
         output = SparkOutput(clusters, tables, as_json, junit, html, details)
         refused = (timeout is not None, memory is not None, stories, jobs, mutants, whole)
         refuse_on_spark(dict(zip(NOT_ON_SPARK, map(bool, refused), strict=True)), output)
-        wanted = select_by_lines(model, bound) if spec is None else SpecSelection(load(spec, model, bound))
+        wanted = (
+            select_by_lines(model, bound)
+            if spec is None
+            else SpecSelection(load(spec, model=model, settings=bound).loaded)
+        )
         return validate_on_spark(spark, paths, SparkQuestion(wanted, clause, limits, scope, shapes, redact), output)
     refuse_without_spark(clusters, tables)
     with validation_limits(timeout, memory), activity("reading logs") as show:
-        named, reading = _read(paths, spec, model, bound, clause, shapes)
-        reading, scope, stories = _asked(reading, scope, stories, redact=redact)
-        show(f"validating {sum(reading.kinds.values()):,} events")
-        doing("logs were validated")
+        doing("the spec was loaded")
         bundled = partial(load, model=model, settings=bound)
-        loaded, validation = validate_with_selection(reading, named, bundled, limits, clause, scope)
-        input_ = overview(reading)
+        named = None if spec is None else bundled(spec)
+        found = api.answer(LogQuestion(paths, named, clause, limits, scope, shapes, redact, bundled), show)
         answering()
         is_interrupted = stopped() == INTERRUPTED
-    problems = _write_files(validation, reading, input_, "redacted logs" if redact else " ".join(paths), junit, html)
-    told = Stories(stories, reading.explain)
-    code = _answer(loaded, validation, input_, told, problems, as_json=as_json, details=details)
+    problems = _write_files(found, "redacted logs" if redact else " ".join(paths), junit, html)
+    code = _answer(found, tuple(map(found.shown_name, stories)), problems, as_json=as_json, details=details)
     return ExitCode.INTERRUPTED if is_interrupted else code
 
 
-def _read(
-    paths: tuple[str, ...],
-    spec: str | None,
-    model: str | None,
-    bound: Mapping[str, str],
-    clause: str | None,
-    shapes: tuple[Path, ...],
-) -> tuple[Loaded | None, LogReading]:
-    """The spec, if one is named, and the logs as its trace clause reads them."""
-    doing("the spec was loaded")
-    named = None if spec is None else _with_clause(load(spec, model, bound), clause)
-    doing("logs were read")
-    return named, read_logs(paths, ReadOptions(pattern_files=shapes, source=source_of(named, clause)))
-
-
-def _asked(
-    reading: LogReading, scope: AnswerScope, stories: tuple[str, ...], *, redact: bool
-) -> tuple[LogReading, AnswerScope, tuple[str, ...]]:
-    """The logs, the part that is asked for and the stories, with other names where they are redacted."""
-    _refuse_unknown(scope.topics, reading, redact=redact)
-    return _renamed(reading, scope, stories) if redact else (reading, scope, stories)
-
-
-def _write_files(
-    validation: Validation, reading: LogReading, input_: Overview, title: str, junit: Path | None, html: Path | None
-) -> list[Diagnostic]:
+def _write_files(answer: LogAnswer, title: str, junit: Path | None, html: Path | None) -> list[Diagnostic]:
     """Write the reports that are files; returns what kept one from being written."""
     problems: list[Diagnostic] = []
     if junit is not None:
-        problems += write_result(junit, junit_of_validation(validation))
+        problems += write_result(junit, answer.junit())
     if html is not None:
-        problems += write_result(html, html_report(validation, list(reading.events), title, input_))
+        problems += write_result(html, answer.html(title))
     return problems
-
-
-def _with_clause(loaded: Loaded, clause: str | None) -> Loaded:
-    """The spec, checked to have this trace clause, or a single one. Raises ``SpecError`` before logs are read, which
-    may take minutes.
-
-    For a bundled spec with several clauses the logs select one later.
-    """
-    if clause is not None or loaded.kernel.name.replace(".", "/") not in selectable_specs():
-        trace_plan(loaded.kernel, clause)
-    return loaded
-
-
-def _refuse_unknown(topics: tuple[str, ...], reading: LogReading, *, redact: bool) -> None:
-    """Raise ``SpecError`` (E906) for a topic that no line mentions.
-
-    Otherwise the answer about the lines of no topic, such as the controller's, would look like an answer about that
-    topic.
-    """
-    if not topics:
-        return
-    known = sorted({name for event in reading.events if isinstance(name := event.fields.get("topic"), str)})
-    listed = ", ".join(known[:SLICES_LISTED]) + (", …" if len(known) > SLICES_LISTED else "") or "none"
-    unknown = [name for name in topics if name not in known]
-    if unknown:
-        text = f"no line tells of such a topic; there are {plural(len(known), 'other') if redact else listed}"
-        raise SpecError([Diagnostic("E906", Span(name, 0, 0, 0, 0), text) for name in unknown])
 
 
 def _accepted(known: Path | None) -> list[str] | None:
@@ -266,55 +202,34 @@ def _accepted(known: Path | None) -> list[str] | None:
     return None if known is None else known_ids(known.read_text(encoding="utf-8", errors="replace"))
 
 
-def _renamed(
-    reading: LogReading, scope: AnswerScope, stories: tuple[str, ...]
-) -> tuple[LogReading, AnswerScope, tuple[str, ...]]:
-    """The logs with names replaced, and the options that contain names."""
-    names = Redaction(reading)
-    return redacted(reading, names), scope.renamed(names.text), tuple(map(names.text, stories))
-
-
-@dataclass(frozen=True, slots=True)
-class Stories:
-    """The slices whose history is printed, and what explains an event in words."""
-
-    names: tuple[str, ...]
-    explain: Callable[[Event], str]
-
-    def problems(self, validation: Validation) -> list[Diagnostic]:
-        """A diagnostic E906 for each slice without a history. Histories take time, so that they are only made if one
-        is asked for.
-        """
-        if not self.names:
-            return []
-        known = [each.slice for each in histories(validation) if each.slice]
-        listed = ", ".join(known[:SLICES_LISTED]) + (", …" if len(known) > SLICES_LISTED else "") or "none"
-        return [
-            Diagnostic("E906", Span(name, 0, 0, 0, 0), f"no history of such a slice was found; there are {listed}")
-            for name in self.names
-            if name not in known
-        ]
+def _without_history(answer: LogAnswer, stories: tuple[str, ...]) -> list[Diagnostic]:
+    """A diagnostic E906 for each slice without a history. Histories take time, so that they are only made if one is
+    asked for.
+    """
+    if not stories:
+        return []
+    known = [each.slice for each in histories(answer.validation) if each.slice]
+    listed = ", ".join(known[:SLICES_LISTED]) + (", …" if len(known) > SLICES_LISTED else "") or "none"
+    return [
+        Diagnostic("E906", Span(name, 0, 0, 0, 0), f"no history of such a slice was found; there are {listed}")
+        for name in stories
+        if name not in known
+    ]
 
 
 def _answer(
-    loaded: Loaded,
-    validation: Validation,
-    input_: Overview,
-    stories: Stories,
-    problems: list[Diagnostic],
-    *,
-    as_json: bool,
-    details: bool,
+    answer: LogAnswer, stories: tuple[str, ...], problems: list[Diagnostic], *, as_json: bool, details: bool
 ) -> int:
-    problems = [*problems, *stories.problems(validation)]
+    loaded = answer.spec.loaded
+    problems = [*problems, *_without_history(answer, stories)]
     remarks = [*loaded.diagnostics, *problems]
     complain_about(remarks, loaded.sources)
     if as_json:
         found = [diagnostic_object(each) for each in remarks]
-        stories_found = [story_object(validation, name, stories.explain) for name in stories.names]
-        answer = validation_object(validation, input_) | ({"stories": stories_found} if stories_found else {})
-        say_json(answer | ({"diagnostics": found} if found else {}))
+        stories_found = [answer.story_object(name) for name in stories]
+        as_object = answer.to_object() | ({"stories": stories_found} if stories_found else {})
+        say_json(as_object | ({"diagnostics": found} if found else {}))
     else:
-        story = [line for name in stories.names for line in story_lines(validation, name, stories.explain)]
-        say([*answer_lines(validation, input_, details=details, width=output_width()), *story])
-    return worst([exit_code(validation), *([ExitCode.BAD_INPUT] if problems else [])])
+        story = [line for name in stories for line in answer.story(name)]
+        say([*answer.lines(details=details, width=output_width()), *story])
+    return worst([answer.exit_code, *([ExitCode.BAD_INPUT] if problems else [])])

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import click
 
+from assay.api.spec import load
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome, Report, worst
-from assay.cli.settings import load
 from assay.cli.specs.check import search
 from assay.cli.terminal.output import say
 from assay.report.lines import Line, Tone
@@ -98,7 +98,7 @@ def _break() -> DemoStep:
 
 def _validate() -> DemoStep:
     place = sample(SAMPLE)
-    validation = validate_in_scope(load(SPEC, None, {}), read_logs([place]), DEFAULT_OPTIONS)
+    validation = validate_in_scope(load(SPEC).loaded, read_logs([place]), DEFAULT_OPTIONS)
     return DemoStep(
         "Did a real cluster keep to that model?",
         (
@@ -112,7 +112,8 @@ def _validate() -> DemoStep:
 
 
 def _search(settings: dict[str, str], *properties: str) -> Report:
-    report = search(load(SPEC, None, settings), SearchOptions(properties=frozenset(properties) or None)).report
+    spec = load(SPEC, settings=settings)
+    report = search(spec, SearchOptions(properties=frozenset(properties) or None)).report
     if report.interrupted:
         raise KeyboardInterrupt
     return report

@@ -14,8 +14,8 @@ from pathlib import Path
 import click
 
 from assay import __version__
+from assay.api.bundled import bundled_specs
 from assay.checker.report import ExitCode
-from assay.cli.bundled import bundled_specs
 from assay.cli.links import ADVICE, FOLDERS, broken_links
 from assay.cli.terminal.output import say, say_json
 from assay.grammar.user_cache import user_cache

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import click
 
-from assay.checker.engines import engine_selection
-from assay.checker.engines.engine_selection import Engine, EngineAnswer
+from assay.api import answers as api
+from assay.api.answers import CheckAnswer
+from assay.api.spec import Spec, load
+from assay.checker.engines.engine_selection import Engine
 from assay.checker.options import Fingerprints, Order, SearchOptions
 from assay.cli.answer import Destination, result_options, write_answer
-from assay.cli.settings import load, model_options, parse_settings
+from assay.cli.settings import model_options, parse_settings
 from assay.cli.specs.spark_options import search_on_spark, selected_cluster, spark_options
 from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.parse_size import size_in_bytes
 from assay.cli.terminal.progress import search_progress
 from assay.cli.terminal.supervisor import limit_time
-from assay.grammar.load import Loaded
-from assay.report.specs.check_object import report_object
-from assay.report.specs.text import report_lines
 from assay.spark.session.options import Choice
 
 
@@ -146,7 +144,7 @@ def check(
     _refuse_together(engine, order, checkpoint, resume)
     cluster = selected_cluster(engine, master, partitions, exchange, workdir, resume)
     started = limit_time(timeout, patient=checkpoint is not None or resume is not None)
-    loaded = load(spec, model, parse_settings(settings))
+    asked = load(spec, model=model, settings=parse_settings(settings))
     limits = SearchOptions(
         properties=frozenset(names) or None,
         order=order,
@@ -166,9 +164,10 @@ def check(
         symmetry=symmetry == "on",
     )
     if cluster is not None:
-        return _write_answer(loaded, search_on_spark(loaded, limits, cluster), destination)
+        found = search_on_spark(asked.loaded, limits, cluster)
+        return write_answer(CheckAnswer(spec=asked, report=found.report, declined=found.declined), destination)
     assert engine != "spark"
-    return _write_answer(loaded, search(loaded, limits, engine), destination)
+    return write_answer(search(asked, limits, engine), destination)
 
 
 def _refuse_together(engine: str, order: Order, checkpoint: Path | None, resume: str | None) -> None:
@@ -178,15 +177,7 @@ def _refuse_together(engine: str, order: Order, checkpoint: Path | None, resume:
         raise click.UsageError("--engine spark searches breadth-first")
 
 
-def _write_answer(loaded: Loaded, answer: EngineAnswer, destination: Destination) -> int:
-    report = answer.report
-    return write_answer(
-        loaded, report, destination, partial(report_object, report), partial(report_lines, report), answer.declined
-    )
-
-
-def search(loaded: Loaded, limits: SearchOptions, engine: Engine = "auto") -> EngineAnswer:
+def search(spec: Spec, limits: SearchOptions, engine: Engine = "auto") -> CheckAnswer:
     """Run the search, with progress on a terminal. Ctrl-C ends it, and it reports what it has found."""
     with stoppable() as asked, search_progress() as show:
-        options = replace(limits, progress=show, interrupted=asked)
-        return engine_selection.check(loaded.kernel, options, loaded.sources, engine)
+        return api.check(spec, engine=engine, options=replace(limits, progress=show, interrupted=asked))

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import get_args
 
 import click
 
-from assay.checker.engines import engine_selection
+from assay.api import proofs as api
+from assay.api.spec import load
 from assay.checker.options import SearchOptions
-from assay.checker.symbolic.certificate.proof import Proofs
-from assay.checker.symbolic.induction.ask_inductive import ask_inductive
-from assay.checker.symbolic.parametric.prove import prove_any
 from assay.checker.symbolic.prove import Method
 from assay.cli.answer import Destination, write_answer
-from assay.cli.settings import load, model_options, parse_settings
+from assay.cli.settings import model_options, parse_settings
 from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.supervisor import limit_time
-from assay.grammar.load import Loaded
-from assay.report.specs.proof import proof_lines, proof_object
 
 
 @click.command()
@@ -64,27 +59,19 @@ def prove(
     Exit code: 0 everything is proved     1 something is violated    2 bad input
                3 something is undecided   5 proved up to named bounds
     """
+    _refuse_together(inductive, sets, by)
     started = limit_time(timeout)
-    loaded = load(spec, model, parse_settings(settings))
+    bound = load(spec, model=model, settings=parse_settings(settings))
     with stoppable() as asked:
         options = SearchOptions(
             properties=frozenset(names) or None, timeout=timeout, started=started, interrupted=asked
         )
-        proofs = _prove(loaded, options, inductive, sets, by)
-    return write_answer(
-        loaded, proofs.report, Destination(spec, as_json), partial(proof_object, proofs), partial(proof_lines, proofs)
-    )
+        answer = api.prove(bound, by=by, sets=sets, inductive=inductive, options=options)
+    return write_answer(answer, Destination(as_json))
 
 
-def _prove(
-    loaded: Loaded, options: SearchOptions, inductive: tuple[str, ...], sets: tuple[str, ...], by: Method
-) -> Proofs:
+def _refuse_together(inductive: tuple[str, ...], sets: tuple[str, ...], by: Method) -> None:
     if inductive and sets:
         raise click.UsageError("--inductive and --any do not go together")
     if by != "ic3" and (inductive or sets):
         raise click.UsageError("--by is of no use with --inductive and --any")
-    if inductive:
-        return ask_inductive(loaded.kernel, inductive, options, loaded.sources)
-    if sets:
-        return prove_any(loaded, sets, options)
-    return engine_selection.prove(loaded.kernel, options, loaded.sources, by=by)

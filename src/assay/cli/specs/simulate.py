@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import click
 
+from assay.api import answers as api
+from assay.api.spec import load
 from assay.checker.engines.engine_selection import Engine
 from assay.checker.options import SearchOptions
 from assay.checker.simulate.random_walks import Walks
-from assay.checker.simulate.simulate import simulate as walk
 from assay.cli.answer import Destination, result_options, write_answer
-from assay.cli.settings import load, model_options, parse_settings
+from assay.cli.settings import model_options, parse_settings
 from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.progress import search_progress
 from assay.cli.terminal.supervisor import limit_time
-from assay.report.specs.simulation import simulation_lines, simulation_object
 
 
 @click.command()
@@ -76,7 +75,7 @@ def simulate(
                3 nothing is violated in these walks: a simulation proves nothing
     """
     started = limit_time(timeout)
-    loaded = load(spec, model, parse_settings(settings))
+    bound = load(spec, model=model, settings=parse_settings(settings))
     limits = SearchOptions(
         properties=frozenset(names) or None,
         timeout=timeout,
@@ -86,6 +85,5 @@ def simulate(
     )
     with stoppable() as asked, search_progress() as show:
         options = replace(limits, progress=show, interrupted=asked)
-        simulated = walk(loaded.kernel, Walks(walks, depth, seed, plateau), options, loaded.sources, engine)
-    as_object, as_lines = partial(simulation_object, simulated), partial(simulation_lines, simulated)
-    return write_answer(loaded, simulated.report, destination, as_object, as_lines, simulated.declined)
+        answer = api.simulate(bound, walks=Walks(walks, depth, seed, plateau), engine=engine, options=options)
+    return write_answer(answer, destination)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
+from assay.api.bundled import locate_spec
 from assay.checker.engines import engine_selection
 from assay.checker.engines import reference_engine as reference
 from assay.checker.engines.race import RaceDisagreementError, race
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome, Report
 from assay.checker.symbolic.bounded import bmc
-from assay.cli.bundled import locate_spec
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from assay.api.bundled import locate_spec
 from assay.checker.engines.engine_selection import check
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome, Report
-from assay.cli.bundled import locate_spec
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec, load_text

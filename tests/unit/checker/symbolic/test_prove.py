@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from assay.api.bundled import locate_spec
 from assay.checker.engines.reference_engine import check
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome, Report
@@ -14,7 +15,6 @@ from assay.checker.symbolic.certificate.proof import Proofs
 from assay.checker.symbolic.induction.ask_inductive import ask_inductive
 from assay.checker.symbolic.parametric.prove import prove_any
 from assay.checker.symbolic.prove import Method, prove
-from assay.cli.bundled import locate_spec
 from assay.grammar.diagnostics.diagnostic import Diagnostics, SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import Loaded, load_spec, load_text

@@ -6,11 +6,11 @@ import time
 
 import pytest
 
+from assay.api.bundled import locate_spec
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome
 from assay.checker.symbolic.bounded import bmc
 from assay.checker.symbolic.sat.subprocess_solver import ChildSolver, NoAnswerError
-from assay.cli.bundled import locate_spec
 from assay.grammar.load import load_spec
 
 

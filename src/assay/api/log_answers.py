@@ -1,0 +1,202 @@
+"""``validate``: logs against a spec, and the answer as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from assay.api.input_error import raises_input_error
+from assay.api.spec import Spec, SpecLike, load
+from assay.checker.report import ExitCode
+from assay.grammar.current_work import doing
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
+from assay.grammar.load import Loaded
+from assay.report.lines import Line, plural
+from assay.report.logs.first_screen import answer_lines
+from assay.report.logs.html import html_report
+from assay.report.logs.story import story_lines, story_object
+from assay.report.logs.validation_object import exit_code, junit_of_validation, validation_object
+from assay.traces.diagnosis.node_settings import Overview, overview
+from assay.traces.diagnosis.redact import Redaction, redacted
+from assay.traces.log_reader import LogReading, ReadOptions, read_logs
+from assay.traces.observe.model_size import source_of, trace_plan
+from assay.traces.options import DEFAULT_OPTIONS, Options
+from assay.traces.result import LogViolation, TraceVerdict, Validation
+from assay.traces.scoped_validate import AnswerScope
+from assay.traces.spec_selection import selectable_specs, validate_with_selection
+
+LISTED = 12
+"""How many topics a message lists."""
+
+EVERYTHING = AnswerScope()
+"""The scope of an answer about all that was read."""
+PathLikes = str | PathLike[str] | Iterable[str | PathLike[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class LogAnswer:
+    """An answer about logs. Its text is what ``assay validate --details`` prints.
+
+    ``validation`` is the whole answer, ``overview`` what is known of the nodes, ``reading`` the lines that were read.
+    ``shown_name`` gives the name that a topic or a slice has in the answer: another one where names are redacted.
+    """
+
+    spec: Spec
+    validation: Validation = field(repr=False)
+    overview: Overview = field(repr=False)
+    reading: LogReading = field(repr=False)
+    shown_name: Callable[[str], str] = field(default=str, repr=False)
+
+    @property
+    def verdict(self) -> TraceVerdict:
+        """Whether the model explains the logs."""
+        return self.validation.verdict
+
+    @property
+    def reason(self) -> str | None:
+        """Why the verdict is inconclusive or vacuous."""
+        return self.validation.reason
+
+    @property
+    def ok(self) -> bool:
+        """Whether the logs are consistent with the model, and no property of it is broken."""
+        return self.exit_code is ExitCode.OK
+
+    @property
+    def mismatches(self) -> tuple[LogViolation, ...]:
+        """The lines at which no execution continues, each with what is to blame and the smallest repair."""
+        return self.validation.violations
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code of the command line."""
+        return exit_code(self.validation)
+
+    def lines(self, *, details: bool = True, width: int | None = None) -> list[Line]:
+        """The answer as lines of text; without ``details`` those of the first screen."""
+        return answer_lines(self.validation, self.overview, details=details, width=width)
+
+    def to_object(self) -> dict[str, Any]:
+        """The answer as ``--json`` prints it (docs/cli.md)."""
+        return validation_object(self.validation, self.overview)
+
+    def junit(self) -> str:
+        """The answer as JUnit XML."""
+        return junit_of_validation(self.validation)
+
+    def html(self, title: str) -> str:
+        """The answer as one HTML page with a timeline."""
+        return html_report(self.validation, list(self.reading.events), title, self.overview)
+
+    def story(self, slice_: str) -> list[Line]:
+        """The history of a slice as lines of text; none if no history of it was found."""
+        return list(story_lines(self.validation, slice_, self.reading.explain))
+
+    def story_object(self, slice_: str) -> dict[str, Any]:
+        """The same as ``--json`` prints it."""
+        return story_object(self.validation, slice_, self.reading.explain)
+
+    def __str__(self) -> str:
+        return "\n".join(line.text for line in self.lines())
+
+
+@dataclass(frozen=True, slots=True)
+class LogQuestion:
+    """What is asked about logs.
+
+    ``paths`` are files, directories, archives, or ``-`` for standard input. Without a ``spec`` the bundled spec for such
+    lines is taken, which ``selected`` loads. ``clause`` is the trace clause of the spec, if it has several. ``shapes``
+    are files of further line patterns. With ``redact`` all names are replaced by others.
+    """
+
+    paths: tuple[str, ...]
+    spec: Spec | None = None
+    clause: str | None = None
+    options: Options = DEFAULT_OPTIONS
+    scope: AnswerScope = EVERYTHING
+    shapes: tuple[Path, ...] = ()
+    redact: bool = False
+    selected: Callable[[str], Spec] = load
+
+
+@raises_input_error
+def validate(
+    logs: PathLikes,
+    spec: SpecLike | None = None,
+    *,
+    clause: str | None = None,
+    options: Options = DEFAULT_OPTIONS,
+    scope: AnswerScope = EVERYTHING,
+    shapes: Iterable[str | PathLike[str]] = (),
+    redact: bool = False,
+) -> LogAnswer:
+    """Validate logs against a spec: whether some execution of the model explains all of their lines.
+
+    ``logs`` are files, directories or archives. Without a spec the bundled one for such lines is taken. ``options``
+    limit the search (with ``jobs`` other than 1, processes are forked to check slices), ``scope`` what the answer is
+    about; for the others see ``LogQuestion``. Raises ``InputError`` for a spec with mistakes, a clause that it does not
+    have, and logs that are not there.
+    """
+    paths = (fspath(logs),) if isinstance(logs, str | PathLike) else tuple(fspath(each) for each in logs)
+    asked = None if spec is None else load(spec)
+    return answer(LogQuestion(paths, asked, clause, options, scope, tuple(map(Path, shapes)), redact))
+
+
+def answer(question: LogQuestion, progress: Callable[[str], None] | None = None) -> LogAnswer:
+    """The answer to a question; ``progress`` is called with what is being done. Raises ``SpecError``."""
+    show = progress or _silent
+    if question.spec is not None:
+        _refuse_clause(question.spec, question.clause)
+    doing("logs were read")
+    loaded = None if question.spec is None else question.spec.loaded
+    source = source_of(loaded, question.clause)
+    reading = read_logs(question.paths, ReadOptions(pattern_files=question.shapes, source=source))
+    _refuse_unknown(question.scope.topics, reading, redact=question.redact)
+    scope = question.scope
+    shown: Callable[[str], str] = str
+    if question.redact:
+        names = Redaction(reading)
+        reading, scope, shown = redacted(reading, names), scope.renamed(names.text), names.text
+    show(f"validating {sum(reading.kinds.values()):,} events")
+    doing("logs were validated")
+    bundled = _loader(question.selected)
+    found, validation = validate_with_selection(reading, loaded, bundled, question.options, question.clause, scope)
+    spec = question.spec or Spec(found.kernel.name.replace(".", "/"), found)
+    return LogAnswer(spec, validation, overview(reading), reading, shown)
+
+
+def _silent(_: str) -> None:
+    return None
+
+
+def _loader(selected: Callable[[str], Spec]) -> Callable[[str], Loaded]:
+    return lambda name: selected(name).loaded
+
+
+def _refuse_clause(spec: Spec, clause: str | None) -> None:
+    """Raise ``SpecError`` if the spec has not this trace clause, or not a single one, before logs are read: that may
+    take minutes.
+
+    For a bundled spec with several clauses the logs select one later.
+    """
+    if clause is not None or spec.kernel.name.replace(".", "/") not in selectable_specs():
+        trace_plan(spec.kernel, clause)
+
+
+def _refuse_unknown(topics: Sequence[str], reading: LogReading, *, redact: bool) -> None:
+    """Raise ``SpecError`` (E906) for a topic that no line mentions.
+
+    Otherwise the answer about the lines of no topic, such as the controller's, would look like an answer about that
+    topic.
+    """
+    if not topics:
+        return
+    known = sorted({name for event in reading.events if isinstance(name := event.fields.get("topic"), str)})
+    listed = ", ".join(known[:LISTED]) + (", …" if len(known) > LISTED else "") or "none"
+    unknown = [name for name in topics if name not in known]
+    if unknown:
+        text = f"no line tells of such a topic; there are {plural(len(known), 'other') if redact else listed}"
+        raise SpecError([Diagnostic("E906", Span(name, 0, 0, 0, 0), text) for name in unknown])

@@ -1,0 +1,259 @@
+"""The recorder: events of all threads of a process go through one queue into one file."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import re
+import sys
+import threading
+import weakref
+from collections import Counter, deque
+from enum import Enum
+from itertools import count
+from pathlib import Path
+from time import time_ns
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+
+from assay.record.own_file import OwnFile
+
+LOGGER = logging.getLogger("assay.record")
+MOST_PENDING = 1_024
+"""So many events are written at once, whatever the interval."""
+_PROVIDED = frozenset({"event", "sequence"})
+_KEYS = frozenset({*_PROVIDED, "time", "node", "run", "thread"})
+
+
+class Recorder:
+    """Writes events, one JSON object a line: the event, its time in milliseconds, node, run, thread, number, fields.
+
+    * Any thread may record. The lines of a file are in the order in which ``record`` was called; ``sequence`` counts
+      them. Events that are recorded while the lock is held that protects what they report are in the order in which
+      that happened.
+    * A process writes a file of its own: the first that opens ``path`` writes it, another (a child, a worker, a second
+      recorder) a file beside it with the number of its process in the name. ``files`` lists them.
+    * Events are written after ``flush_interval`` seconds at the latest (0: at once, before ``record`` returns). A
+      process that is killed loses those that were not written yet, and no others.
+    * ``record`` never fails because of the file. Events that cannot be written are counted in ``lost``, the logger
+      ``assay.record`` warns of them, and a line in the file says so as soon as there is room: then the answer about the
+      file is at best inconclusive.
+
+    ``OSError`` is raised only here, if the file cannot be opened.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, node: str | None = None, run: int = 1, flush_interval: float = 0.1
+    ) -> None:
+        self.path = Path(path)
+        self.node = node
+        self.run = run
+        self.flush_interval = flush_interval
+        self.lost = 0
+        self._file = OwnFile(self.path)
+        self._file.open()
+        self._begin()
+        _RECORDERS.add(self)
+
+    def _begin(self) -> None:
+        """Begin in a process without what another one, whose copy it is, has not written yet."""
+        self._pending: deque[bytes] = deque()
+        self._heads: dict[str, bytes] = {}
+        self._numbers = count(1)
+        self._writing = threading.Lock()
+        self._ended = threading.Event()
+        self._same: Counter[str] = Counter()
+        self._names: weakref.WeakKeyDictionary[threading.Thread, str] = weakref.WeakKeyDictionary()
+        self._own = threading.local()
+        self._flusher: threading.Thread | None = None
+        self._nodes: list[Recorder] = []
+
+    # ------------------------------------------------------------------------------------------------- recording
+
+    def record(self, event: str, /, **fields: Any) -> None:
+        """Record that an event happens now. A field ``time``, ``node``, ``run`` or ``thread`` replaces what is known.
+
+        A field that is a constant of an ``Enum`` is written as its name; sets are lists, and what JSON has no value for
+        is text.
+        """
+        try:
+            own = self._own.text
+        except AttributeError:
+            own = self._new_thread()
+        try:
+            head = self._heads[event]
+        except KeyError:
+            head = self._heads[event] = b'{"event":%b,"time":' % orjson.dumps(event)
+        for name, value in fields.items():
+            if isinstance(value, Enum):
+                fields[name] = value.name
+        if not fields:
+            text = b"%b%.3f%b%d}\n" % (head, time_ns() / 1e6, own, next(self._numbers))
+        elif _KEYS.isdisjoint(fields):
+            text = b"%b%.3f%b%d,%b\n" % (head, time_ns() / 1e6, own, next(self._numbers), _json(fields)[1:])
+        else:
+            text = self._replacing(event, fields)
+        self._pending.append(text)
+        if not self.flush_interval or len(self._pending) >= MOST_PENDING:
+            self.flush()
+
+    def _replacing(self, event: str, fields: dict[str, Any]) -> bytes:
+        """The line of an event whose fields say what else is known of the process."""
+        if not _PROVIDED.isdisjoint(fields):
+            raise TypeError(f"{self.__class__.__name__}.record() writes {sorted(_PROVIDED & fields.keys())} itself")
+        node = {} if self.node is None else {"node": self.node}
+        here = {**node, "run": self.run, "thread": self._own.name, "sequence": next(self._numbers)}
+        return _json({"event": event, "time": time_ns() / 1e6, **here, **fields}) + b"\n"
+
+    def _new_thread(self) -> bytes:
+        """What the lines of a thread have in common that records for the first time. No two threads of a process have
+        the same name.
+        """
+        thread = threading.current_thread()
+        with self._writing:
+            if thread not in self._names:
+                self._same[thread.name] += 1
+                same = self._same[thread.name]
+                self._names[thread] = thread.name if same == 1 else f"{thread.name} ({same})"
+            self._own.name = self._names[thread]
+            if self._flusher is None and self.flush_interval:
+                self._flusher = threading.Thread(
+                    target=_flush_often, args=(weakref.ref(self), self._ended), daemon=True
+                )
+                self._flusher.start()
+                _flush_at_exit()
+        node = b"" if self.node is None else b',"node":%b' % orjson.dumps(self.node)
+        text = b'%b,"run":%d,"thread":%b,"sequence":' % (node, self.run, orjson.dumps(self._own.name))
+        self._own.text = text
+        return text
+
+    # --------------------------------------------------------------------------------------------------- writing
+
+    def flush(self) -> None:
+        """Write what was recorded. It is then the operating system's: a killed process does not lose it."""
+        lost = 0
+        with self._writing:
+            while self._pending:
+                lines = [self._pending.popleft() for _ in range(min(len(self._pending), MOST_PENDING))]
+                lost += self._file.write(lines)
+            self.lost += lost
+        if lost:
+            LOGGER.warning(
+                "%d events could not be written to %s: %s; %d in all",
+                lost,
+                self._file.path,
+                self._file.error,
+                self.lost,
+            )
+
+    def close(self) -> None:
+        """Write what was recorded, and close the file. What is recorded later is lost, and counted."""
+        for other in self._nodes:
+            other.close()
+        self._ended.set()
+        self.flush()
+        with self._writing:
+            self._file.close()
+
+    def of_node(self, node: str) -> Recorder:
+        """A recorder of another node that this process plays, as in a test; it is closed with this one."""
+        other = Recorder(self.path, node=node, run=self.run, flush_interval=self.flush_interval)
+        self._nodes.append(other)
+        return other
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of all processes that have recorded to ``path``, for ``assay.validate``."""
+        name = re.compile(rf"{re.escape(self.path.stem)}-p\d+(?:-\d+)?{re.escape(self.path.suffix)}")
+        others = [each for each in self.path.parent.iterdir() if name.fullmatch(each.name)]
+        return (*([self.path] if self.path.exists() else []), *sorted(others))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A recorder that is sent to another process records there, into a file of that process."""
+        return _again, (str(self.path), self.node, self.run, self.flush_interval)
+
+    def _before_fork(self) -> None:
+        """Write what there is, and end the thread, which the next event starts again: Python warns of a fork beside
+        other threads.
+        """
+        with self._writing:
+            flusher, self._flusher = self._flusher, None
+            self._ended.set()
+            self._ended, self._own = threading.Event(), threading.local()
+        if flusher is not None:
+            flusher.join()
+        self.flush()
+
+    def _after_fork(self) -> None:
+        self.lost = 0
+        self._file.forget()
+        self._begin()
+
+
+def _again(path: str, node: str | None, run: int, flush_interval: float) -> Recorder:
+    return Recorder(path, node=node, run=run, flush_interval=flush_interval)
+
+
+def _json(fields: dict[str, Any]) -> bytes:
+    """An object as JSON, whatever it holds: the program that records goes on."""
+    try:
+        return orjson.dumps(fields, _plain)
+    except TypeError:  # such as an integer of more than 64 bits, a key that is no text
+        pass
+    try:
+        return json.dumps(fields, default=_plain, skipkeys=True).encode()
+    except (TypeError, ValueError):
+        return json.dumps({name: str(value) for name, value in fields.items()}).encode()
+
+
+def _plain(value: object) -> Any:
+    """What stands for a value that JSON lacks."""
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=repr)
+    return str(value)
+
+
+_RECORDERS: weakref.WeakSet[Recorder] = weakref.WeakSet()
+
+
+def _flush_often(of: weakref.ref[Recorder], ended: threading.Event) -> None:
+    interval = getattr(of(), "flush_interval", 0)
+    while not ended.wait(interval):
+        recorder = of()
+        if recorder is None:
+            return
+        recorder.flush()
+        del recorder
+
+
+def _flush_all() -> None:
+    for recorder in list(_RECORDERS):
+        recorder.flush()
+
+
+def _flush_at_exit() -> None:
+    """Flush at the end of a process of ``multiprocessing``, too: it ends without the functions of ``atexit``."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.Finalize(None, _flush_all, exitpriority=0)
+
+
+def _forget_all() -> None:
+    for recorder in list(_RECORDERS):
+        recorder._after_fork()
+
+
+atexit.register(_flush_all)
+os.register_at_fork(after_in_child=_forget_all)
