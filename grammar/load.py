@@ -40,7 +40,10 @@ from assay.grammar.elaborate.modules.parameter_overrides import (
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A loaded spec: its kernel, its modules, the texts of all files, and warnings."""
+    """A loaded spec: its kernel, its modules, the texts of all files, and warnings.
+
+    ``sorts`` and ``sizes`` are what a log binds, of a kernel that ``log_kernel`` made.
+    """
 
     kernel: kernel.Kernel
     tree: ModuleTree
@@ -48,6 +51,8 @@ class Loaded:
     diagnostics: tuple[Diagnostic, ...]
     model: str | None = None
     overrides: Mapping[str, str] = field(default_factory=dict)
+    sorts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 class UnusableSpecError(SpecError):
@@ -135,6 +140,11 @@ def log_kernel(loaded: Loaded, sorts: Mapping[str, Sequence[str]], sizes: Mappin
     return made
 
 
+def _default(loaded: Loaded) -> str | None:
+    """The model that is taken if none is named; none for a log."""
+    return None if loaded.sorts or loaded.sizes else default_model(loaded.tree.top)
+
+
 def units_of(loaded: Loaded) -> tuple[Unit, ...]:
     """The modules of a loaded spec with the scopes in which their declarations are read; the top module is the first.
 
@@ -142,9 +152,10 @@ def units_of(loaded: Loaded) -> tuple[Unit, ...]:
     """
     diagnostics = Diagnostics()
     slots = find_slots(loaded.tree)
-    configuration = _configuration(
-        loaded.tree, slots, loaded.model or default_model(loaded.tree.top), loaded.overrides, diagnostics
-    )
+    configuration = _configuration(loaded.tree, slots, loaded.model or _default(loaded), loaded.overrides, diagnostics)
+    if loaded.sorts or loaded.sizes:
+        bindings = from_log(configuration.bindings, slots, loaded.sorts, loaded.sizes, diagnostics)
+        configuration = replace(configuration, bindings=bindings)
     _, units = build_with_units(loaded.tree, slots, replace(configuration, scenarios=False), diagnostics)
     return units.canonical()
 

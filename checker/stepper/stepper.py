@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -95,6 +95,10 @@ class Stepper:
         self._undone.clear()
         return step.state
 
+    def stand_on(self, steps: Sequence[Step]) -> None:
+        """Take a path that this stepper made before, or the end of one; it is not followed again."""
+        self._path, self._undone = list(steps), []
+
     def undo(self) -> bool:
         """Go back by one step; False in an initial state."""
         if len(self._path) < 2:
@@ -122,24 +126,39 @@ class Stepper:
     def possible(self, action: str | None = None, wanted: Wanted | None = None) -> Iterator[PossibleStep]:
         """The steps that are possible, lazily and in the order of the model; only those of an action, if one is given.
 
-        Steps that change nothing are listed too.
+        Steps that change nothing are listed too. The list is of this state, wherever the path goes meanwhile.
         """
+        return (each for each in self.possible_with_pauses(action, wanted) if each is not None)
+
+    def possible_with_pauses(
+        self, action: str | None = None, wanted: Wanted | None = None
+    ) -> Iterator[PossibleStep | None]:
+        """The same with None after each instance, so that a search among very many can be left and gone on with."""
+        return self._listed_possible(self.state, action, wanted)
+
+    def _listed_possible(
+        self, state: State, action: str | None, wanted: Wanted | None
+    ) -> Iterator[PossibleStep | None]:
         with deep_recursion(self.kernel):
             for meaning, arguments in self._instances(action, wanted):
-                for outcome in meaning.outcomes(self.state, arguments):
+                for outcome in meaning.outcomes(state, arguments):
                     if isinstance(outcome, Successor):
-                        yield self._possible(meaning, arguments, outcome)
+                        yield self._possible(state, meaning, arguments, outcome)
+                yield None
 
     def refused(self, action: str | None = None, wanted: Wanted | None = None) -> Iterator[RefusedStep]:
         """The instances that are not possible, lazily, each with the lines that refuse it.
 
         Where an instance picks, the lines are those of the picks that come closest to being possible.
         """
+        return self._listed_refused(self.state, action, wanted)
+
+    def _listed_refused(self, state: State, action: str | None, wanted: Wanted | None) -> Iterator[RefusedStep]:
         with deep_recursion(self.kernel):
             for meaning, arguments in self._instances(action, wanted):
-                found = meaning.outcomes(self.state, arguments)
+                found = meaning.outcomes(state, arguments)
                 if not any(isinstance(outcome, Successor) for outcome in found):
-                    yield self._refused(meaning, arguments, found)
+                    yield self._refused(state, meaning, arguments, found)
 
     def find(self, action: str, wanted: Wanted | None = None) -> PossibleStep:
         """The only possible step of an action with these arguments; raises ``NoSuchStepError`` saying why not."""
@@ -199,13 +218,13 @@ class Stepper:
         if action is not None and action not in self.kernel.next:
             raise NoSuchStepError(f"the model has no step `{action}`")
 
-    def _possible(self, meaning: ActionMeaning, arguments: Arguments, outcome: Successor) -> PossibleStep:
+    def _possible(self, state: State, meaning: ActionMeaning, arguments: Arguments, outcome: Successor) -> PossibleStep:
         step = Step(meaning.node.name, _named(meaning, arguments), outcome.picks, outcome.state)
         text = show_instance(meaning.node, arguments, outcome.picks)
-        return PossibleStep(step, text, tuple(what_changed(self.state, outcome.state, self.kernel)))
+        return PossibleStep(step, text, tuple(what_changed(state, outcome.state, self.kernel)))
 
-    def _refused(self, meaning: ActionMeaning, arguments: Arguments, found: list[Outcome]) -> RefusedStep:
-        guards = self._limits(meaning, found) or self._false_guards(meaning, arguments)
+    def _refused(self, state: State, meaning: ActionMeaning, arguments: Arguments, found: list[Outcome]) -> RefusedStep:
+        guards = self._limits(meaning, found) or self._false_guards(state, meaning, arguments)
         named = _named(meaning, arguments)
         return RefusedStep(meaning.node.name, named, show_instance(meaning.node, arguments), guards)
 
@@ -220,22 +239,26 @@ class Stepper:
                 limits[RefusedGuard("undefined", "undefined", outcome.message, outcome.span)] = None
         return tuple(limits)
 
-    def _false_guards(self, meaning: ActionMeaning, arguments: Arguments) -> tuple[RefusedGuard, ...]:
-        closest = min(meaning.false_guards(self.state, arguments), key=len, default=())
+    def _false_guards(self, state: State, meaning: ActionMeaning, arguments: Arguments) -> tuple[RefusedGuard, ...]:
+        closest = min(meaning.false_guards(state, arguments), key=len, default=())
         bound = dict(zip(meaning.names, arguments, strict=True))
         guards = []
         for false in closest:
             label, text, span = describe_guard(false, self.loaded.sources)
             if isinstance(false.node, k.Guard) and false.undefined is None:
-                guards.append(RefusedGuard("guard", label, text, span, self._explained(meaning, false.node, bound)))
+                guards.append(
+                    RefusedGuard("guard", label, text, span, self._explained(state, meaning, false.node, bound))
+                )
             else:
                 kind = "pick" if false.undefined is None else "undefined"
                 guards.append(RefusedGuard(kind, label, text, span))
         return tuple(guards)
 
-    def _explained(self, meaning: ActionMeaning, guard: k.Guard, bound: dict[str, Value]) -> Explanation | None:
+    def _explained(
+        self, state: State, meaning: ActionMeaning, guard: k.Guard, bound: dict[str, Value]
+    ) -> Explanation | None:
         """The parts of a guard with their values; None where the guard reads a pick, whose value is not unique."""
-        frame = Frame(self.state, (), dict(bound))
+        frame = Frame(state, (), dict(bound))
         for each in meaning.node.body:
             if each is guard:
                 break
@@ -302,14 +325,15 @@ class Stepper:
 
         Raises ``SpecError`` if the file is no saved trace.
         """
-        return self._follow(read_trace(path))
+        return self.follow_saved(read_trace(path))
 
     def follow(self, trace: Trace) -> str | None:
         """Follow a path of this model, or of another version of its spec, as ``load`` does."""
         data = trace_to_json(trace, self.kernel, self.spec, "", self.loaded.overrides)
-        return self._follow(trace_from_json(data))
+        return self.follow_saved(trace_from_json(data))
 
-    def _follow(self, saved: SavedTrace) -> str | None:
+    def follow_saved(self, saved: SavedTrace) -> str | None:
+        """Follow a saved trace that was read already, as ``load`` does."""
         followed = replay(self.kernel, saved)
         if not followed.trace.steps:
             raise NoSuchStepError(followed.diverged or "the trace has no steps")

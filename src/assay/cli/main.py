@@ -31,6 +31,7 @@ COMMANDS = {
     "replay": "specs",
     "eval": "specs",
     "repl": "specs",
+    "explore": "specs",
     "graph": "specs",
     "mutate": "specs",
     "export": "specs",

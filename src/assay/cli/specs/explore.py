@@ -1,0 +1,132 @@
+"""``assay explore``: a page on which a model is walked by hand."""
+
+from __future__ import annotations
+
+import webbrowser
+from functools import partial
+from pathlib import Path
+
+import click
+
+from assay.checker.report import ExitCode
+from assay.checker.saved_traces.trace_file import read_trace
+from assay.checker.stepper.split_call import NoSuchStepError
+from assay.checker.stepper.stepper import Stepper
+from assay.cli.settings import load, model_options, parse_settings
+from assay.cli.terminal.files import write_result
+from assay.cli.terminal.output import complain_about, say
+from assay.cli.terminal.progress import activity
+from assay.explorer.complete_graph import MOST_STATES, complete_graph
+from assay.explorer.log_run import log_run, log_stepper
+from assay.explorer.page import explorer_page
+from assay.explorer.server import ExplorerServer
+from assay.explorer.session import ExplorerSession
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
+from assay.report.lines import Line, Tone, plural
+from assay.traces.log_reader import ReadOptions, read_logs
+from assay.traces.observe.model_size import source_of
+from assay.traces.spec_selection import validate_with_selection
+
+
+@click.command()
+@click.argument("spec", required=False)
+@model_options
+@click.option(
+    "--trace", type=click.Path(path_type=Path), metavar="FILE", help="Open a saved run, such as a counterexample."
+)
+@click.option(
+    "--log", "logs", multiple=True, metavar="PATH",
+    help="Open the execution that explains these logs; repeatable. Without SPEC the lines decide which spec.",
+)  # fmt: skip
+@click.option("--slice", "slice_", metavar="NAME", help="With --log: the execution of this slice, such as orders-0.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port on loopback.  [default: any]")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option(
+    "--html", type=click.Path(path_type=Path), metavar="FILE",
+    help=f"Write one page that needs no server, of a model of up to {MOST_STATES:,} states.",
+)  # fmt: skip
+def explore(
+    spec: str | None,
+    model: str | None,
+    settings: tuple[str, ...],
+    trace: Path | None,
+    logs: tuple[str, ...],
+    slice_: str | None,
+    port: int,
+    no_browser: bool,
+    html: Path | None,
+) -> int:
+    """Walk the model of SPEC by hand, in a page that only this machine can open.
+
+    With --trace or --log the SPEC may be left out: it is the one in which the run was found, or the one that the lines
+    fit. Ctrl-C ends the page.
+    """
+    if logs and (trace is not None or html is not None):
+        raise click.UsageError("--log goes with neither --trace nor --html")
+    if slice_ is not None and not logs:
+        raise click.UsageError("--slice needs --log")
+    session = _of_logs(spec, model, settings, logs, slice_) if logs else _session(spec, model, settings, trace)
+    complain_about(session.stepper.loaded.diagnostics, session.stepper.loaded.sources)
+    if html is not None:
+        return _write(session, html)
+    return _serve(session, port, no_browser=no_browser)
+
+
+def _session(spec: str | None, model: str | None, settings: tuple[str, ...], trace: Path | None) -> ExplorerSession:
+    saved = None if trace is None else read_trace(trace)
+    if spec is None and saved is None:
+        raise click.UsageError("Missing argument 'SPEC'")
+    named = spec or (saved.spec if saved is not None else "")
+    chosen = parse_settings(settings)
+    if saved is not None:
+        model, chosen = model or saved.model, {**saved.settings, **chosen}
+    session = ExplorerSession(Stepper(load(named, model, chosen), named))
+    if saved is not None:
+        stopped = session.stepper.follow_saved(saved)
+        session.opened(
+            session.stepper.trace, "" if stopped is None else f"the run can be followed up to here: {stopped}"
+        )
+    return session
+
+
+def _of_logs(
+    spec: str | None, model: str | None, settings: tuple[str, ...], logs: tuple[str, ...], slice_: str | None
+) -> ExplorerSession:
+    chosen = parse_settings(settings)
+    named = None if spec is None else load(spec, model, chosen)
+    with activity("reading logs") as show:
+        reading = read_logs(list(logs), ReadOptions(source=source_of(named, None)))
+        show("validating")
+        loaded, validation = validate_with_selection(reading, named, partial(load, model=model, settings=chosen))
+    session = ExplorerSession(log_stepper(loaded, validation, spec or validation.kernel.name))
+    try:
+        trace = log_run(validation, slice_)
+    except NoSuchStepError as error:
+        raise SpecError([Diagnostic("E901", NOWHERE, str(error))]) from error
+    session.opened(trace, f"{slice_ or 'the log'}: {validation.verdict.value}; {plural(len(trace) - 1, 'step')}")
+    return session
+
+
+def _write(session: ExplorerSession, html: Path) -> int:
+    problems = write_result(html, explorer_page(graph=complete_graph(session.stepper)))
+    complain_about(problems)
+    if problems:
+        return ExitCode.BAD_INPUT
+    say([Line(f"{html}: written", Tone.GOOD)])
+    return ExitCode.OK
+
+
+def _serve(session: ExplorerSession, port: int, *, no_browser: bool) -> int:
+    try:
+        server = ExplorerServer(session, port)
+    except OSError as error:
+        raise SpecError([Diagnostic("E901", NOWHERE, f"port {port} cannot be used: {error.strerror}")]) from error
+    say([Line(server.url), Line("only this machine can open it; Ctrl-C ends it", Tone.FAINT)])
+    if not no_browser:
+        webbrowser.open(server.url)
+    with server:
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            return ExitCode.OK
+    return ExitCode.OK

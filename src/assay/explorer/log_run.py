@@ -1,0 +1,41 @@
+"""The execution that explains a log, as a run of the model with the sets and sizes that the log gave it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from assay.checker.report import Step, Trace
+from assay.checker.stepper.split_call import NoSuchStepError
+from assay.checker.stepper.stepper import Stepper
+from assay.grammar.diagnostics.suggest import did_you_mean
+from assay.grammar.kernel.types import Sort
+from assay.grammar.load import Loaded
+from assay.traces.result import Execution, Validation
+
+
+def log_stepper(loaded: Loaded, validation: Validation, spec: str) -> Stepper:
+    """A stepper over the model of a validated log."""
+    kernel = validation.kernel
+    sorts = {each.name: each.value.elements for each in kernel.parameters if isinstance(each.value, Sort)}
+    sizes = {each.name: each.value for each in kernel.parameters if each.size and isinstance(each.value, int)}
+    return Stepper(replace(loaded, kernel=kernel, sorts=sorts, sizes=sizes), spec)
+
+
+def log_run(validation: Validation, slice_: str | None = None) -> Trace:
+    """The execution of what is shared, or of a slice. Raises ``NoSuchStepError`` if there is none."""
+    if slice_ is None:
+        return _trace(validation.execution, f"the log is {validation.verdict.value}")
+    names = {each.name: each for each in validation.slices}
+    if slice_ not in names:
+        guess = did_you_mean(slice_, names)
+        raise NoSuchStepError(f"the log has no slice `{slice_}`{f'; did you mean `{guess}`?' if guess else ''}")
+    found = names[slice_]
+    return _trace(found.execution, f"the slice `{slice_}` is {found.verdict.value}")
+
+
+def _trace(execution: Execution | None, otherwise: str) -> Trace:
+    """Observations are steps without action: they change nothing."""
+    if execution is None:
+        raise NoSuchStepError(f"{otherwise}, and no execution of it was found that could be shown")
+    first = Step(None, (), (), execution.initial)
+    return Trace((first, *(Step(each.action, each.arguments, (), each.state) for each in execution.steps)))

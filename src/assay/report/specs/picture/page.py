@@ -1,0 +1,30 @@
+"""The page about the counterexample of a check, a proof, a simulation or a replay: one file that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
+
+
+def template(text: str) -> Template:
+    """A template in which every inserted text is escaped, and a misspelt name is an error."""
+    return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True).from_string(
+        text
+    )
+
+
+def asset(name: str, added: str = "") -> Markup:
+    """A style sheet or script of this room, and what is ``added`` to it, as it stands in a page."""
+    own = (files("assay.report.specs.picture") / name).read_text(encoding="utf-8")
+    return Markup(f"{own}\n{added}")
+
+
+def as_script_data(data: Any) -> Markup:
+    """An object as text for a ``script`` element; nothing in it can end the element."""
+    plain = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    safe = plain.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return Markup(safe)
