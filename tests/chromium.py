@@ -86,8 +86,8 @@ class Tab:
 
     def click(self, selector: str) -> None:
         """Click the element as a user does, in its middle."""
-        self.wait(f"Boolean(document.querySelector({json.dumps(selector)}))")
         find = f"document.querySelector({json.dumps(selector)})"
+        self.wait(f"Boolean({find} && !{find}.disabled)")
         self.value(f"{find}.scrollIntoView({{block: 'center'}})")
         x, y = self.value(
             f"(() => {{ const box = {find}.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"

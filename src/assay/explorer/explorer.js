@@ -115,7 +115,7 @@
     const path = branchTo(leaf);
     if (!path.includes(moment)) leaf = deepest(moment);
     offset = 0;
-    document.body.dataset.node = moment.node;
+    for (const each of byId("steps").querySelectorAll("button")) each.disabled = true; // they are of the moment before
     drawWalk();
     await Promise.all([drawMoment(), drawSteps()]);
   }
