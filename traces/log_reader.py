@@ -6,7 +6,7 @@ import gc
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assay.grammar.kernel.event_source import DEFAULT_SOURCE, EventSource
@@ -14,13 +14,14 @@ from assay.traces.attribution.attribution import RunStream, attribute
 from assay.traces.attribution.node_identity import ClusterNode, node_names
 from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.gc_control import trim_heap
+from assay.traces.input.events.pattern_test import refuse_misfits
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.lines.record_scanner import FileCounts, ScanLimits
 from assay.traces.input.lines.statement_tally import TroubleGroup
 from assay.traces.input.pattern_matcher import RecordReader, may_be_pasted
 from assay.traces.input.rotation import complete_years, drop_copies, missing_parts, reverse_newest_first
 from assay.traces.input.sources import ExpansionLimit, TextSource, check_paths, read_error, unreadable, walk
-from assay.traces.patterns.catalogue import Catalogue, PatternFileText, load_catalogue
+from assay.traces.patterns.catalogue import Catalogue, PatternFileText, content_of, load_catalogue
 from assay.traces.patterns.match import PatternMatcher
 from assay.traces.patterns.pattern import LinePattern
 from assay.traces.stop import StopRequest
@@ -36,6 +37,16 @@ class ReadOptions:
     expansion: ExpansionLimit = field(default_factory=ExpansionLimit)
     scan: ScanLimits = field(default_factory=ScanLimits)
     source: EventSource = DEFAULT_SOURCE
+
+    @property
+    def files(self) -> tuple[Path | PatternFileText, ...]:
+        """All pattern files: those that the clause names, and the further ones."""
+        return (*map(Path, self.source.patterns), *self.pattern_files)
+
+    def portable(self) -> ReadOptions:
+        """The same options for processes that cannot open the pattern files. Raises SpecError (E701)."""
+        contents = tuple(each if isinstance(each, PatternFileText) else content_of(each) for each in self.files)
+        return replace(self, pattern_files=contents, source=replace(self.source, patterns=()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +155,9 @@ def without_gc() -> Iterator[None]:
 
 def _read(places: Sequence[Path], options: ReadOptions) -> LogReading:
     """Read the files, then attribute their lines, then make events."""
-    catalogue = load_catalogue(options.pattern_files)
+    catalogue = load_catalogue(options.files, text=options.source.catalogue == "text")
+    if options.source.catalogue == "text":
+        refuse_misfits(catalogue)
     reader = record_reader(catalogue, options)
     on_the_way: list[Notice] = []
     texts: list[TextReading] = []

@@ -186,7 +186,8 @@ LOGS = (
         "E702",
         "shape that cannot be used",
         "A `[[shape]]` has a name of its own, `kind`, `loggers`, `pattern`, `meaning` and `example`. Each named group of its pattern "
-        "has a conversion in `fields`.",
+        "has a conversion in `fields`. For text logs of other systems `kind`, `pattern` and `example` are enough; the pattern describes "
+        "its example, and not any line (docs/events.md, Text logs).",
     ),
     Code(
         "E710",

@@ -23,7 +23,6 @@ from assay.grammar.syntax import (
     ActionMapping,
     Binding,
     Do,
-    DottedName,
     Ends,
     Expect,
     Expr,
@@ -159,8 +158,8 @@ def trace(node: TraceClause) -> list[PrintedItem]:
 def trace_line(node: TraceLine) -> list[PrintedItem]:
     """A line of a trace block."""
     match node:
-        case From(catalogue, items):
-            return _source(catalogue, items, node)
+        case From():
+            return _source(node)
         case On():
             return _on(node)
         case Ignore(events, reason):
@@ -196,13 +195,14 @@ def trace_line(node: TraceLine) -> list[PrintedItem]:
             raise AssertionError(node)
 
 
-def _source(catalogue: DottedName, items: tuple[SourceItem, ...], node: TraceLine) -> list[PrintedItem]:
+def _source(node: From) -> list[PrintedItem]:
     """A ``from`` line, or a ``from`` block; keys that shared a line still do."""
-    if not items:
-        return [line(1, f"from {catalogue}", node)]
+    named = f"from {node.catalogue}" + ("" if node.patterns is None else f" {string_lines(node.patterns)[0]}")
+    if not node.items:
+        return [line(1, named, node)]
     return [
-        opening(1, f"from {catalogue}:", node),
-        *(line(2, "; ".join(map(_source_item, group)), *group) for group in _beside(items)),
+        opening(1, f"{named}:", node),
+        *(line(2, "; ".join(map(_source_item, group)), *group) for group in _beside(node.items)),
     ]
 
 

@@ -51,6 +51,10 @@ class EventSource(Node):
     order: Literal["file", "thread", "lines", "sequence"] = "file"
     needed: frozenset[str] = frozenset()
     """The fields that the clause names: only of these it matters what they hold."""
+    catalogue: str = ""
+    """``events``, or ``text`` if patterns describe the lines; empty where no clause says it."""
+    patterns: tuple[str, ...] = ()
+    """The pattern files that the clause names, as paths."""
 
     def path(self, key: str) -> str | None:
         """The path of a key; None if lines do not have it."""

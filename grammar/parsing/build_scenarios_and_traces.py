@@ -43,6 +43,10 @@ from assay.grammar.syntax import (
 )
 
 
+def _file_of(text: str | None) -> str | None:
+    return None if text is None else string_value(text)
+
+
 def _word(text: object) -> str:
     """The text of a name, or inside a string literal."""
     return string_value(str(text)) if str(text).startswith('"') else str(text)
@@ -101,11 +105,11 @@ class SpecBuilder(DeclarationBuilder):
         return TraceClause(name, base, tuple(lines), span=span)
 
     def from_(self, span: Span, children: list[Any]) -> From:
-        return From(children[0], span=span)
+        return From(children[0], patterns=_file_of(children[1]), span=span)
 
     def from_block(self, span: Span, children: list[Any]) -> From:
-        catalogue, *lines = children
-        return From(catalogue, tuple(item for line in lines for item in line), span=span)
+        catalogue, file, *lines = children
+        return From(catalogue, tuple(item for line in lines for item in line), _file_of(file), span=span)
 
     def source_line(self, span: Span, children: list[Any]) -> tuple[SourceItem, ...]:
         return tuple(children)

@@ -52,10 +52,12 @@ class SourceField(SourceItem):
 
 @dataclass(frozen=True, slots=True)
 class From(TraceLine):
-    """``from kafka``, or ``from events:`` with a block that says how an event is read."""
+    """``from kafka``, or ``from events:`` with a block that says how an event is read; ``from text "FILE"`` names the
+    file of its patterns."""
 
     catalogue: DottedName
     items: tuple[SourceItem, ...] = ()
+    patterns: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

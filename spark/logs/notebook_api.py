@@ -20,7 +20,6 @@ from assay.spark.session.session import require_pyspark
 from assay.traces.log_reader import ReadOptions
 from assay.traces.observe.model_size import source_of
 from assay.traces.options import DEFAULT_OPTIONS
-from assay.traces.patterns.catalogue import PatternFileText
 from assay.traces.result import Validation
 from assay.traces.scoped_validate import AnswerScope
 
@@ -107,10 +106,7 @@ def validate(  # noqa: PLR0913 - keyword arguments, each with a default
         clause=clause,
         options=replace(DEFAULT_OPTIONS, skew=skew),
         scope=scope,
-        read=ReadOptions(
-            tuple(PatternFileText(str(path), path.read_bytes()) for path in shapes),
-            source=source_of(chosen.loaded, clause),
-        ),
+        read=ReadOptions(tuple(shapes), source=source_of(chosen.loaded, clause)).portable(),
         all_events=True,
     )
     with ExitStack() as kept:

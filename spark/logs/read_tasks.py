@@ -82,7 +82,7 @@ class ReadJob:
 @lru_cache(maxsize=2)
 def catalogue_of(options: ReadOptions) -> Catalogue:
     """The line patterns, loaded once in each process."""
-    return load_catalogue(options.pattern_files)
+    return load_catalogue(options.files, text=options.source.catalogue == "text")
 
 
 @lru_cache(maxsize=2)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
+from typing import Any
 
 from assay.grammar.kernel.event_source import DEFAULT_SOURCE, EventSource
 from assay.traces.event import LogPosition
@@ -15,8 +16,9 @@ from assay.traces.input.containers.detect import ContainerDetector, Wrapping
 from assay.traces.input.containers.encodings import DecodedStream, RepeatedStart, encoding_of
 from assay.traces.input.containers.parts import LineOrigin, PartLines
 from assay.traces.input.containers.unwrapper import Unwrapper
-from assay.traces.input.events.decoder import EventDecoder
-from assay.traces.input.events.json_lines import JsonEvents, events_in, holds_events, read_events
+from assay.traces.input.events.decoder import EventDecoder, TextDecoder
+from assay.traces.input.events.json_lines import FoundLine, JsonEvents, events_in, holds_events, read_events
+from assay.traces.input.events.text_lines import TextLines
 from assay.traces.input.file_contents import FileReading, RecordOrigin
 from assay.traces.input.file_reader import FileJob
 from assay.traces.input.kraft_metadata_dump import is_dump, read_dump
@@ -67,6 +69,18 @@ class _Hashed:
         return self._hash.digest()
 
 
+class FoundEvents:
+    """The events in containers, by the part of the file that they are in."""
+
+    def __init__(self, *, every_line: bool) -> None:
+        self.every_line = every_line
+        self.by_part: dict[LineOrigin, list[FoundLine]] = {}
+
+    def __call__(self, part: LineOrigin, place: LogPosition, content: bytes | dict[str, Any], time: object, /) -> None:
+        """Take an event in."""
+        self.by_part.setdefault(part, []).append((place, content, time))
+
+
 class RecordReader:
     """Reads files with one catalogue of patterns."""
 
@@ -75,7 +89,8 @@ class RecordReader:
     ) -> None:
         self._matcher = matcher
         self.source = source
-        self.detector = ContainerDetector(containers, EventDecoder(source).names_event)
+        decoder = self.decoder()
+        self.detector = ContainerDetector(containers, decoder.names_event, decoder.describes)
         self._limits = limits
         self._loggers: dict[bytes, LoggerDispatch] = {}
         self.endings: dict[bytes, LoggerDispatch] = {}
@@ -83,6 +98,13 @@ class RecordReader:
         self.statements = StatementReader(statement_catalogue())
         self.kinds = RecordKinds(self.dispatch, self.level, self.statements)
         self.single = SingleRecordLayouts()
+
+    def decoder(self) -> EventDecoder:
+        """A decoder of the events of a file."""
+        catalogue = self._matcher.catalogue
+        if self.source.catalogue == "text":
+            return TextDecoder(self.source, TextLines(catalogue.patterns, catalogue.headers))
+        return EventDecoder(self.source)
 
     def read(self, stream: ByteStream, head: bytes, origin: RecordOrigin, *, may_be_pasted: bool) -> list[FileReading]:
         """Read one file to its end; returns one reading for the file, or for each part of it.
@@ -97,16 +119,23 @@ class RecordReader:
         if (encoding := encoding_of(head)) is not None:
             stream, head = _decoded(stream, encoding)
             reading.containers = ("UTF-16",)
-        decoder = EventDecoder(self.source)
+        decoder = self.decoder()
         if holds_events(head, decoder):
             reading.order = self.source.order
             return [self._read_events(partial(read_events, decoder=decoder), stream, reading)]
-        if is_dump(head):
+        of_text = self.source.catalogue == "text"
+        if not of_text and is_dump(head):
             return [self._read_events(read_dump, stream, reading)]
         binary = b"\0" in head
         wrapping = self.detector.find(head) if not binary or not _has_record(head) else None
         if wrapping is None and binary and not _has_record(head):
             reading.note("binary file", start, "the file is not text; it was not read")
+            return [reading]
+        if wrapping is None and of_text:
+            reading.order = self.source.order
+            self._read_events(partial(read_events, decoder=decoder), stream, reading)
+            if not reading.events:
+                self.note_not_understood(reading, head)
             return [reading]
         hashed = _Hashed(stream)
         if wrapping is not None:
@@ -138,7 +167,6 @@ class RecordReader:
         """Read a file whose lines are in containers: one reading for each part, after one with the counts of the file."""
         jobs: dict[LineOrigin, FileJob] = {}
         lines: dict[LineOrigin, PartLines] = {}
-        events: dict[LineOrigin, list[tuple[LogPosition, bytes]]] = {}
         whole.containers += wrapping.names
 
         def new_part(part: LineOrigin) -> PartLines:
@@ -147,19 +175,19 @@ class RecordReader:
             lines[part] = PartLines(whole.file, reading.tally, self._limits, job.take_all, wrapping.wrap)
             return lines[part]
 
-        def take_event(part: LineOrigin, place: LogPosition, text: bytes) -> None:
-            events.setdefault(part, []).append((place, text))
-
-        Unwrapper(self.detector, wrapping, whole.file, whole.tally, self._limits, new_part, take_event).read(stream)
+        of_text = self.source.catalogue == "text"
+        found = FoundEvents(every_line=of_text or (self.source.catalogue == "events" and wrapping.events))
+        unwrapper = Unwrapper(self.detector, wrapping, whole.file, whole.tally, self._limits, new_part, found)
+        unwrapper.read(stream)
         readings: list[FileReading] = []
         for part, job in jobs.items():
             job.finish()
             if job.reading.is_log:
                 job.reading.relocate(lines[part].placement)
                 readings.append(job.reading)
-        for part, found in events.items():
+        for part, items in found.by_part.items():
             reading = FileReading(_origin_of(part, whole.origin), FileCounts())
-            read = events_in(found, reading.tally, EventDecoder(self.source))
+            read = events_in(items, reading.tally, self.decoder())
             reading.events, reading.tally.notices, reading.order = read.events, read.notices, self.source.order
             readings.append(reading)
         return [whole, *readings]
@@ -171,9 +199,11 @@ class RecordReader:
         if output is not None:
             reading.note("no log", place, f"this is no log but {output.name}{stated(output, head)}")
             return
-        reading.note(
-            "not understood", place, f"the file was not understood: it holds no log record; {_first_lines(head)}"
-        )
+        what = "it holds no log record"
+        if self.source.catalogue == "text":
+            count = len(self._matcher.catalogue.patterns)
+            what = f"none of {count} patterns describes any of its {reading.tally.lines:,} lines"
+        reading.note("not understood", place, f"the file was not understood: {what}; {_first_lines(head)}")
 
     @property
     def nameless(self) -> LoggerPatterns:
@@ -210,7 +240,9 @@ class RecordReader:
 
 def is_plain(head: bytes, reader: RecordReader) -> bool:
     """Whether a text with these first bytes consists of plain log lines, so that it may be read in parts."""
-    if not head or encoding_of(head) is not None or holds_events(head, EventDecoder(reader.source)) or is_dump(head):
+    if not head or encoding_of(head) is not None or reader.source.catalogue == "text":
+        return False
+    if holds_events(head, EventDecoder(reader.source)) or is_dump(head):
         return False
     return _has_record(head) if b"\0" in head else reader.detector.find(head) is None
 

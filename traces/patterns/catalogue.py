@@ -22,6 +22,7 @@ from assay.traces.patterns.container_files import built_in_containers, load_cont
 from assay.traces.patterns.field_types import CONVERSIONS, Conversion
 from assay.traces.patterns.pattern import LinePattern, MatchExtent
 from assay.traces.patterns.regex_cost import EXPONENTIAL, LONGEST, bounded, degree
+from assay.traces.patterns.text_patterns import completed, line_headers
 
 BUILT_IN = (
     "kafka.toml",
@@ -41,9 +42,10 @@ BUILT_IN = (
 _KEYS = frozenset(
     {
         *("name", "kind", "loggers", "reads", "around", "pattern", "literal", "fields", "constants", "unknown"),
-        *("writer", "role", "joins", "clock", "anchor", "versions", "meaning", "example"),
+        *("writer", "role", "joins", "clock", "anchor", "versions", "meaning", "example", "holds"),
     }
 )
+_TABLES = ("fields", "constants", "unknown", "holds")
 _REQUIRED = ("name", "kind", "loggers", "pattern", "meaning", "example")
 _ROLES = frozenset(
     {
@@ -57,11 +59,14 @@ _ROLES = frozenset(
 class Catalogue:
     """Line patterns, the protocol loggers (those whose every record a pattern should describe; ``*`` stands for any
     text), and the containers out of which lines are taken.
+
+    ``headers`` are what stands before a message in a text log, if its pattern file says it.
     """
 
     patterns: tuple[LinePattern, ...]
     protocol: tuple[str, ...]
     containers: Containers = field(default_factory=built_in_containers, repr=False, compare=False)
+    headers: tuple[re.Pattern[str], ...] = ()
     _by_name: Mapping[str, LinePattern] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -92,21 +97,33 @@ class PatternFileText:
         return self.content.decode(encoding)
 
 
-def load_catalogue(extra: Iterable[Path | PatternFileText] = ()) -> Catalogue:
-    """The built-in patterns and those of further files.
+def content_of(path: Path) -> PatternFileText:
+    """The content of a pattern file; raises SpecError (E701) if it cannot be read."""
+    try:
+        return PatternFileText(str(path), path.read_bytes())
+    except OSError as error:
+        raise SpecError([_unreadable(path, error)]) from None
+
+
+def load_catalogue(extra: Iterable[Path | PatternFileText] = (), *, text: bool = False) -> Catalogue:
+    """The built-in patterns and those of further files; of a ``text`` log of any system those of the files alone.
 
     Raises SpecError with one diagnostic for each mistake (E701, E702).
     """
     problems: list[Diagnostic] = []
-    built_in, loggers_built_in = _built_in()
+    built_in, loggers_built_in = ((), ()) if text else _built_in()
     patterns, protocol = list(built_in), list(loggers_built_in)
     contents: list[tuple[str, Mapping[str, Any]]] = []
+    headers: list[re.Pattern[str]] = []
     for source in extra:
         content = _parse(source, problems)
         contents.append((str(source), content))
-        more, loggers = _patterns_of(source, content, problems)
+        more, loggers = _patterns_of(source, content, problems, text=text)
         patterns += more
         protocol += loggers
+        mistakes: list[str] = []
+        headers += line_headers(content, str(source), mistakes)
+        problems += map(_problem, mistakes)
     names = [pattern.name for pattern in patterns]
     problems += [
         _problem(f"two shapes are named `{name}`") for name in sorted({n for n in names if names.count(n) > 1})
@@ -115,7 +132,7 @@ def load_catalogue(extra: Iterable[Path | PatternFileText] = ()) -> Catalogue:
     problems += map(_problem, wrong)
     if problems:
         raise SpecError(problems)
-    return Catalogue(tuple(patterns), tuple(dict.fromkeys(protocol)), containers)
+    return Catalogue(tuple(patterns), tuple(dict.fromkeys(protocol)), containers, tuple(headers))
 
 
 @cache
@@ -132,10 +149,14 @@ def _built_in() -> tuple[tuple[LinePattern, ...], tuple[str, ...]]:
 
 
 def _patterns_of(
-    source: Traversable | PatternFileText, content: Mapping[str, Any], problems: list[Diagnostic]
+    source: Traversable | PatternFileText,
+    content: Mapping[str, Any],
+    problems: list[Diagnostic],
+    *,
+    text: bool = False,
 ) -> tuple[list[LinePattern], list[str]]:
     """The patterns of a file with such content, and its protocol loggers."""
-    tables = enumerate(content.get("shape", []), 1)
+    tables = enumerate(map(completed, content.get("shape", [])) if text else content.get("shape", []), 1)
     patterns = [_line_pattern(entry, f"shape {number} of {source}", problems) for number, entry in tables]
     return [pattern for pattern in patterns if pattern is not None], content.get("protocol", [])
 
@@ -150,14 +171,18 @@ def _parse(source: Traversable | PatternFileText, problems: list[Diagnostic]) ->
     try:
         content = tomllib.loads(source.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        problems.append(_problem(f"the shape file cannot be read: {error}", "E701", span))
+        problems.append(_unreadable(source, error))
         return {}
-    tables = (content.get(key, []) for key in ("shape", "container"))
+    tables = (content.get(key, []) for key in ("shape", "line", "container"))
     if not (all(_is_list_of(each, dict) for each in tables) and _is_list_of(content.get("protocol", []), str)):
-        text = "`[[shape]]` is a table, and so is `[[container]]`; `protocol` is a list of logger names"
+        text = "`[[shape]]` is a table, and so are `[[line]]` and `[[container]]`; `protocol` is a list of logger names"
         problems.append(_problem(text, "E701", span))
         return {}
     return content
+
+
+def _unreadable(source: object, error: Exception) -> Diagnostic:
+    return _problem(f"the shape file cannot be read: {error}", "E701", Span(str(source), 1, 1, 1, 1))
 
 
 def _is_list_of(value: object, kind: type) -> bool:
@@ -191,6 +216,7 @@ def _line_pattern(entry: Mapping[str, Any], where: str, problems: list[Diagnosti
         meaning=entry["meaning"],
         example=entry["example"],
         clock=entry.get("clock"),
+        holds=MappingProxyType(dict(entry.get("holds", {}))),
         groups=_groups(regex, conversions),
         around=around,
         groups_around=() if around is None else _groups(around, conversions),
@@ -213,11 +239,9 @@ def _mistakes(entry: Mapping[str, Any]) -> list[str]:
     """What is wrong with a table, in words."""
     found = [f"`{key}` is missing" for key in _REQUIRED if key not in entry]
     found += [f"there is no key `{key}`" for key in sorted(set(entry) - _KEYS)]
-    texts = set(_KEYS) - {"loggers", "joins", "fields", "constants", "unknown"}
+    texts = set(_KEYS) - {"loggers", "joins", "fields", "constants", "unknown", "holds"}
     found += [f"`{key}` is a text" for key in sorted(texts & set(entry)) if not isinstance(entry[key], str)]
-    found += [
-        f"`{key}` is a table" for key in ("fields", "constants", "unknown") if not isinstance(entry.get(key, {}), dict)
-    ]
+    found += [f"`{key}` is a table" for key in _TABLES if not isinstance(entry.get(key, {}), dict)]
     found += [f"`{key}` is a list of texts" for key in ("loggers", "joins") if not _is_list_of(entry.get(key, []), str)]
     if found:
         return found

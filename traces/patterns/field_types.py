@@ -69,6 +69,16 @@ def truth(text: str) -> bool:
     return text == "true"
 
 
+_WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,40})")
+
+
+def scalar(text: str) -> int | bool | str:
+    """A text as what it looks like: a whole number, ``true``, ``false``; any other text, such as ``007``, as it is."""
+    if _WHOLE.fullmatch(text) is not None:
+        return int(text)
+    return text == "true" if text in {"true", "false"} else text
+
+
 def _once(convert: Conversion) -> Conversion:
     """The conversion with a cache: a log repeats the same texts, such as a replica list, many thousand times."""
     return lru_cache(maxsize=4096)(convert)
@@ -76,6 +86,7 @@ def _once(convert: Conversion) -> Conversion:
 
 CONVERSIONS: Mapping[str, Conversion] = MappingProxyType(
     {
+        "auto": scalar,
         "text": sys.intern,
         "int": int,
         "int?": _once(integer_or_none),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from assay.traces.event import Field
@@ -66,6 +66,8 @@ class LinePattern:
     meaning: str
     example: str
     clock: str | None = None
+    holds: Mapping[str, Field] = field(default_factory=dict)
+    """Fields that the pattern finds in its example."""
     groups: tuple[tuple[str, Conversion], ...] = ()
     """The field name and the conversion of each group of the pattern, in its order."""
     around: re.Pattern[str] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
 
 from assay.grammar import kernel, syntax
@@ -47,8 +48,24 @@ class SourceReader:
         form = self._form(keys["time"]) if "time" in keys else None
         zone = self._zone(keys["zone"]) if "zone" in keys else None
         return kernel.EventSource(
-            tuple((DEFAULT_KEYS | paths).items()), frozenset(keys), form, zone, fields, span=line.span
+            tuple((DEFAULT_KEYS | paths).items()),
+            frozenset(keys),
+            form,
+            zone,
+            fields,
+            catalogue=str(line.catalogue),
+            patterns=self._patterns(line),
+            span=line.span,
         )
+
+    def _patterns(self, line: syntax.From) -> tuple[str, ...]:
+        """The pattern file that the line names, which lies beside the spec."""
+        if line.patterns is None:
+            return ()
+        if str(line.catalogue) != "text":
+            what = f"`from {line.catalogue}` takes no file: only lines of `text` are read by the patterns of one"
+            self.diagnostics.error(CODE, line.span, what)
+        return (str(Path(line.span.file).parent / line.patterns),)
 
     def _keys(self, items: list[syntax.SourceKey]) -> dict[str, syntax.SourceKey]:
         found: dict[str, syntax.SourceKey] = {}

@@ -38,6 +38,7 @@ COMMANDS = {
     "fmt": "specs",
     "demo": "setup",
     "doctor": "setup",
+    "patterns": "setup",
     "explain": "setup",
     "lsp": "setup",
 }

@@ -15,6 +15,7 @@ from assay.traces.input.containers.documents import items_of
 from assay.traces.input.containers.fields import ObjectReader, parsed
 from assay.traces.input.containers.tables import entries_of, head_of, rows_of
 from assay.traces.input.containers.wrapped_lines import WrapColumn, find_wrap
+from assay.traces.input.events.exact_values import is_logfmt, logfmt
 from assay.traces.input.lines.line_layout import LEVEL_FIRST, START, without_colours
 from assay.traces.input.lines.record_scanner import BOM
 from assay.traces.patterns.container import Container, ContainerForm, Containers
@@ -23,6 +24,10 @@ _MIN_SHARE = 0.9
 _MAX_LAYERS = 4
 _SAMPLE_LINES = 400
 _SAMPLE_ITEMS = 100
+LOGFMT = "logfmt events"
+OF_EVENTS = frozenset({"JSON events", LOGFMT})
+"""The names of layers that are events."""
+
 NO_HEAD: tuple[str, tuple[str, ...]] = ("", ())
 """The delimiter and the columns of entries of fields."""
 
@@ -32,22 +37,36 @@ class Wrapping:
     """What a file's lines are in: a document or a table or neither (``frame``), then the layers from the outermost to
     the innermost: a prefix, or None where each line is a JSON object. ``wrap`` is the column at which lines are wrapped.
 
-    ``names`` are the containers in words.
+    ``names`` are the containers in words. ``events`` is whether events were found in them.
     """
 
     names: tuple[str, ...]
     frame: Container | None = None
     layers: tuple[Container | None, ...] = ()
     wrap: WrapColumn | None = None
+    events: bool = False
     delimiter: str = ""
     columns: tuple[str, ...] = ()
 
 
 class ContainerDetector:
-    """Recognises containers; one object serves any number of files. ``is_event`` says whether an object is an event."""
+    """Recognises containers; one object serves any number of files.
 
-    def __init__(self, containers: Containers, is_event: Callable[[Mapping[str, Any]], bool]) -> None:
-        self.containers, self.objects, self.is_event = containers, ObjectReader(containers), is_event
+    ``is_event`` says whether an object is an event, ``describes`` whether a line of text is one.
+    """
+
+    def __init__(
+        self,
+        containers: Containers,
+        is_event: Callable[[Mapping[str, Any]], bool],
+        describes: Callable[[bytes], bool] = lambda _: False,
+    ) -> None:
+        self.containers, self.objects, self.is_event, self.describes = (
+            containers,
+            ObjectReader(containers),
+            is_event,
+            describes,
+        )
         self._prefixes = containers.of(ContainerForm.PREFIX)
         self._documents = containers.of(ContainerForm.DOCUMENT)
         self._tables = containers.of(ContainerForm.TABLE)
@@ -78,7 +97,9 @@ class ContainerDetector:
         wrap = find_wrap(texts) if None not in layers else None
         if wrap is not None:
             names.append(f"wrapped at column {wrap.column}")
-        return Wrapping(tuple(names), layers=layers, wrap=wrap) if layers or wrap is not None else None
+        if not layers and wrap is None:
+            return None
+        return Wrapping(tuple(names), layers=layers, wrap=wrap, events=not OF_EVENTS.isdisjoint(names))
 
     def _layers(self, texts: Sequence[bytes], names: list[str]) -> tuple[tuple[Container | None, ...], Sequence[bytes]]:
         """The layers around texts, and the texts without them; their names are added."""
@@ -101,10 +122,10 @@ class ContainerDetector:
         found: list[bytes] = []
         seen: dict[str, None] = {}
         for text in texts:
-            if not text.startswith(b"{") or (content := parsed(text)) is None:
+            if (content := self.object_of(text)) is None:
                 continue
             if self.is_event(content):
-                seen["JSON events"] = None
+                seen["JSON events" if text.startswith(b"{") else LOGFMT] = None
                 found.append(b"")
             elif (opened := self.objects.open(content)) is not None:
                 seen[opened.container.name] = None
@@ -112,12 +133,24 @@ class ContainerDetector:
         names += seen
         return [text for text in found if text.strip()] if found else None
 
+    def object_of(self, text: bytes) -> dict[str, Any] | None:
+        """The object that a line is: JSON, or an event in logfmt; None if it is none."""
+        if text.startswith(b"{"):
+            return parsed(text)
+        if is_logfmt(text) and self.is_event(content := logfmt(text)):
+            return content
+        return None
+
     def _outermost(self, texts: Sequence[bytes]) -> Container | None:
         """The outermost prefix of the texts: one behind which a record begins, or another prefix."""
         texts = [text for text in texts if not any(each.match(text) for each in self.containers.noise)]
         # Some tools print the further lines of a message as they are, without a prefix.
         texts = [text for text in texts if not text.startswith((b" ", b"\t"))] or texts
+        plain = any(map(self.describes, texts))
         for prefix in self._prefixes:
+            # Lines that patterns describe as they stand are taken apart only for the sake of who wrote them.
+            if plain and (prefix.pattern is None or "node" not in prefix.pattern.groupindex):
+                continue
             rests = _remainders(prefix, texts)
             if any(self.begins(rest, stamped=prefix.timed) for rest in rests):
                 return prefix
@@ -129,7 +162,9 @@ class ContainerDetector:
         """Whether a record, an event or an object with a log line begins here."""
         if START.match(b"\n" + text) is not None or (stamped and LEVEL_FIRST.match(text) is not None):
             return True
-        content = parsed(text) if text.startswith(b"{") else None
+        if self.describes(text):
+            return True
+        content = self.object_of(text)
         return content is not None and (self.is_event(content) or self.objects.open(content) is not None)
 
     # ------------------------------------------------------------------------------------- documents and tables
@@ -147,7 +182,7 @@ class ContainerDetector:
             items = [item.content for item in islice(items_of(container, text)[0], _SAMPLE_ITEMS)]
             names = [container.name]
             if (layers := self._framed(items, names, container if container.parts else None)) is not None:
-                return Wrapping(tuple(names), container, layers)
+                return Wrapping(tuple(names), container, layers, events=self._any_event(items))
         return None
 
     def _framed(
@@ -172,6 +207,10 @@ class ContainerDetector:
             return layers
         return None
 
+    def _any_event(self, items: Sequence[object]) -> bool:
+        contents = (parsed(item) if isinstance(item, bytes) else item for item in items)
+        return any(isinstance(content, dict) and self.is_event(content) for content in contents)
+
     def _table(self, head: bytes) -> Wrapping | None:
         """CSV with a head line, or entries of fields."""
         first, _, rest = head.partition(b"\n")
@@ -194,7 +233,8 @@ class ContainerDetector:
             else:
                 continue
             if (layers := self._framed(rows, names, table)) is not None:
-                return Wrapping(tuple(names), table, layers, delimiter=delimiter, columns=columns)
+                events = self._any_event(rows)
+                return Wrapping(tuple(names), table, layers, events=events, delimiter=delimiter, columns=columns)
         return None
 
 

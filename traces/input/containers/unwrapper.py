@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.containers.detect import ContainerDetector, Wrapping
@@ -12,6 +12,7 @@ from assay.traces.input.containers.documents import items_of
 from assay.traces.input.containers.fields import NOBODY, Origin, parsed, stamped
 from assay.traces.input.containers.parts import LineOrigin, PartLines
 from assay.traces.input.containers.tables import entries_of, rows_of
+from assay.traces.input.events.exact_values import cell
 from assay.traces.input.lines.line_layout import without_colours
 from assay.traces.input.lines.record_scanner import BOM, ByteStream, FileCounts, ScanLimits
 from assay.traces.patterns.container import Container, ContainerForm
@@ -26,6 +27,17 @@ _WAITING = 1 << 20
 _LABEL = re.compile(r'\b(?:pod|instance|hostname|host|node_name|container)="([\w.:-]{1,100})"')
 
 
+class TakesEvent(Protocol):
+    """What takes an event in: a line or an object, with its place, and when it was collected. ``every_line`` is whether
+    all lines may be events.
+    """
+
+    every_line: bool
+
+    def __call__(self, part: LineOrigin, place: LogPosition, content: bytes | dict[str, Any], time: object, /) -> None:
+        """Take an event in."""
+
+
 class Unwrapper:
     """Reads one file; ``new_part`` makes what takes the lines of a part, ``take_event`` takes an event."""
 
@@ -37,10 +49,11 @@ class Unwrapper:
         tally: FileCounts,
         limits: ScanLimits,
         new_part: Callable[[LineOrigin], PartLines],
-        take_event: Callable[[LineOrigin, LogPosition, bytes], None],
+        take_event: TakesEvent,
     ) -> None:
         self._wrapping, self._objects, self._noise = wrapping, detector.objects, detector.containers.noise
-        self._is_event = detector.is_event
+        self._is_event, self._object_of = detector.is_event, detector.object_of
+        self._lines_are_events = take_event.every_line
         self._file, self._tally, self._limits = file, tally, limits
         self._new_part, self._take_event = new_part, take_event
         self._parts: dict[Origin, PartLines] = {}
@@ -171,11 +184,11 @@ class Unwrapper:
         """Take the layers off a line, and give it to its part."""
         for depth, layer in enumerate(layers):
             if layer is None:
-                content = parsed(text) if text.startswith(b"{") else None
+                content = self._object_of(text)
                 if content is None:
                     continue
                 if self._is_event(content):
-                    self._take_event(self._origin(origin), LogPosition(self._file, number, offset), text)
+                    self._take_event(self._origin(origin), LogPosition(self._file, number, offset), text, time)
                     return
                 if self._take_object(content, number, offset, layers[depth + 1 :], origin, time):
                     return
@@ -211,6 +224,11 @@ class Unwrapper:
     ) -> bool:
         """Take the line out of an object, and out of objects in its message; False if there is none."""
         text = b""
+        if self._is_event(content):
+            cells = self._wrapping.frame is not None and self._wrapping.frame.form is ContainerForm.TABLE
+            stated = {name: cell(value) for name, value in content.items()} if cells else content
+            self._take_event(self._origin(origin), LogPosition(self._file, number, offset), stated, time)
+            return True
         for depth in range(_MAX_NESTING):
             opened = self._objects.open(content, None if depth else self._table)
             if opened is None:
@@ -228,7 +246,7 @@ class Unwrapper:
             if inner is None:
                 break
             if self._is_event(inner):
-                self._take_event(self._origin(origin), LogPosition(self._file, number, offset), text)
+                self._take_event(self._origin(origin), LogPosition(self._file, number, offset), text, time)
                 return True
             content = inner
         if not text:
@@ -257,6 +275,10 @@ class Unwrapper:
 
     def _give(self, text: bytes, number: int, offset: int, origin: Origin, time: object) -> None:
         self._last = origin
+        if self._lines_are_events:
+            if text.strip():
+                self._take_event(self._origin(origin), LogPosition(self._file, number, offset), text, time)
+            return
         part = self._parts.get(origin)
         if part is None:
             part = self._parts[origin] = self._new_part(self._origin(origin))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
 from assay.grammar.kernel.event_source import DEFAULT_KEYS, DEFAULT_SOURCE, EventSource
 from assay.traces.event import Field, LogPosition, LogRecord, Opaque
-from assay.traces.input.events.fields import TWICE, as_field, field_readers, named_twice
+from assay.traces.input.containers.moments import timestamp
+from assay.traces.input.events.exact_values import TWICE, exact_json, is_logfmt, logfmt, named_twice
+from assay.traces.input.events.fields import as_field, field_readers
 from assay.traces.input.events.paths import MISSING, compiled_path
+from assay.traces.input.events.text_lines import TextLines
 from assay.traces.input.events.times import EventClock, TimeError
 
 RESERVED = frozenset(DEFAULT_KEYS)
@@ -53,10 +55,14 @@ class EventDecoder:
         self._readers = field_readers(source)
         self._hidden = RESERVED - (source.needed - {"node", "run"})
 
+    def describes(self, line: bytes) -> bool:  # noqa: ARG002 - lines of text are described by patterns
+        """Whether a line that is no object is an event."""
+        return False
+
     def recognises(self, line: bytes) -> bool:
         """Whether a line is a JSON object that names its event. A line that is cut has to hold the key."""
         try:
-            content = _parsed(line)
+            content = exact_json(line)
         except (ValueError, RecursionError):
             key = self._names["event"].rpartition(".")[2]
             return line.startswith(b"{") and f'"{key}"'.encode() in line
@@ -66,9 +72,15 @@ class EventDecoder:
         """Whether an object names its event."""
         return isinstance(self._at["event"](content), str)
 
-    def event(self, line: bytes, place: LogPosition) -> JsonEvent:
-        """The event of a line. Raises ``NoEventError`` or ``OtherLineError``."""
-        return self.of_object(self._object(line), place, line)
+    def events(self, line: bytes | dict[str, Any], place: LogPosition, time: object = None) -> list[JsonEvent]:  # noqa: ARG002
+        """The events of a line, or of an object of a document: one. ``time`` is when a line of text was collected.
+
+        Raises ``NoEventError`` or ``OtherLineError``.
+        """
+        if isinstance(line, dict):
+            return [self.of_object(line, place, json.dumps(line, default=str, skipkeys=True).encode())]
+        content = logfmt(line) if is_logfmt(line) else self._object(line)
+        return [self.of_object(content, place, line)]
 
     def of_object(self, content: Mapping[str, Any], place: LogPosition, line: bytes = b"") -> JsonEvent:
         """The event that an object states; ``line`` is what to show of it."""
@@ -103,7 +115,7 @@ class EventDecoder:
     def _object(self, line: bytes) -> dict[str, Any]:
         text = line.strip()
         try:
-            content = _parsed(line)
+            content = exact_json(line)
         except UnicodeDecodeError:
             raise NoEventError("the text is not UTF-8") from None
         except (ValueError, RecursionError):
@@ -158,17 +170,40 @@ class EventDecoder:
         return value
 
 
-def _parsed(line: bytes) -> Any:
-    return json.loads(line.removeprefix(b"\xef\xbb\xbf"), parse_float=Decimal, object_pairs_hook=_object_of)
+class TextDecoder(EventDecoder):
+    """Decodes the lines of text logs, which patterns describe."""
+
+    def __init__(self, source: EventSource, lines: TextLines) -> None:
+        super().__init__(source)
+        self._lines = lines
+
+    def recognises(self, line: bytes) -> bool:  # noqa: ARG002 - no line of text is an object
+        """A file of text is recognised by no single line of it."""
+        return False
+
+    def names_event(self, content: Mapping[str, Any]) -> bool:  # noqa: ARG002 - objects hold lines
+        """An object may hold a line of text, and is no event."""
+        return False
+
+    def describes(self, line: bytes) -> bool:
+        """Whether a pattern describes a line."""
+        return bool(self._lines.objects(_text_of(line)))
+
+    def events(self, line: bytes | dict[str, Any], place: LogPosition, time: object = None) -> list[JsonEvent]:
+        """The events of a line. Raises ``NoEventError`` or ``OtherLineError``."""
+        if isinstance(line, dict):
+            raise OtherLineError("objects, in a log whose lines are text")
+        text = _text_of(line)
+        found = self._lines.objects(text)
+        if not found and (meant := self._lines.meant(text)) is not None:
+            raise NoEventError(f"the line holds the `literal` of the pattern `{meant}`, which does not describe it")
+        if not found:
+            raise OtherLineError("no pattern describes them")
+        # Collectors write times without a year, too: the order of the lines is then all that is known.
+        collected = timestamp(time.decode("ascii", "replace") if isinstance(time, bytes) else time)
+        shared = {"time": collected} if collected else {}
+        return [self.of_object({**shared, **each}, place, line) for each in found]
 
 
-def _object_of(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
-    """An object; a key that is there twice is noted, for it is not known which of its values is meant."""
-    content: dict[Any, Any] = dict(pairs)
-    if len(content) != len(pairs):
-        names = [name for name, _ in pairs]
-        content[TWICE] = frozenset(name for name in names if names.count(name) > 1)
-    return content
-
-
-Decode = Callable[[bytes, LogPosition], JsonEvent]
+def _text_of(line: bytes) -> str:
+    return line.decode("utf-8", "replace").rstrip("\r\n").removeprefix("\ufeff")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Any
 
 from assay.grammar.kernel.event_source import EventSource, FieldSource
 from assay.traces.event import Field, Opaque
+from assay.traces.input.events.exact_values import TWICE, named_twice
 from assay.traces.input.events.paths import MISSING, compiled_path
 
 DEEPEST = 32
@@ -17,17 +18,8 @@ DEEPEST = 32
 MOST_DIGITS = 40
 """How many digits a number may have before its point: the power of ten of a text such as 1e999999 is not computed."""
 
-TWICE: Any = object()
-"""The key of an object under which the names are that it holds twice."""
-
 _ROUNDED = {"nearest": ROUND_HALF_UP, "up": ROUND_CEILING, "down": ROUND_FLOOR}
 _EXACT = Context(prec=200)
-
-
-def named_twice(content: Mapping[Any, Any]) -> Set[str]:
-    """The keys that the text of an object holds twice."""
-    found: Set[str] = content.get(TWICE, frozenset())
-    return found
 
 
 def as_field(value: object, depth: int = 0) -> Field:

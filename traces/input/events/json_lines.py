@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.events.decoder import EventDecoder, JsonEvent, NoEventError, OtherLineError
@@ -55,18 +56,22 @@ def read_events(
 
     Other lines are counted by what is wrong with them, with the first position of each kind.
     """
-    lines = ((place, line) for place, line in lines_of(stream, file, tally, limits) if line.strip())
+    lines = ((place, line, None) for place, line in lines_of(stream, file, tally, limits) if line.strip())
     return events_in(lines, tally, decoder)
 
 
-def events_in(lines: Iterable[tuple[LogPosition, bytes]], tally: FileCounts, decoder: EventDecoder) -> JsonEvents:
+FoundLine = tuple[LogPosition, bytes | dict[str, Any], object]
+"""A line, or an object that stands for one, with its place and the time that its container gives it, or None."""
+
+
+def events_in(lines: Iterable[FoundLine], tally: FileCounts, decoder: EventDecoder) -> JsonEvents:
     """The events on some lines, none of them blank; other lines are counted by what is wrong with them."""
     found, skipped = JsonEvents(), SkippedLines()
-    for place, line in lines:
+    for place, line, time in lines:
         tally.records += 1
         since = found.events[-1].record.time if found.events else None
         try:
-            found.events.append(decoder.event(line, place))
+            found.events += decoder.events(line, place, time)
         except NoEventError as error:
             skipped.add(UNREAD_EVENT, str(error), place, since)
         except OtherLineError as error:

@@ -32,7 +32,6 @@ from assay.spark.logs.spec_for_cluster import SpecSelection
 from assay.traces.log_reader import ReadOptions
 from assay.traces.observe.model_size import source_of
 from assay.traces.options import Options
-from assay.traces.patterns.catalogue import PatternFileText
 from assay.traces.scoped_validate import AnswerScope
 
 if TYPE_CHECKING:
@@ -123,13 +122,12 @@ def _answers(
     from assay.spark.logs.validate import validating  # noqa: PLC0415
     from assay.spark.session.session import local_settings, session  # noqa: PLC0415
 
-    shapes = tuple(PatternFileText(str(path), path.read_bytes()) for path in question.shapes)
     asked = ClusterQuestion(
         question.spec,
         question.clause,
         question.options,
         question.scope,
-        ReadOptions(pattern_files=shapes, source=source_of(question.spec.loaded, question.clause)),
+        ReadOptions(question.shapes, source=source_of(question.spec.loaded, question.clause)).portable(),
         question.redact,
         all_events=output.html is not None or output.tables is not None,
     )

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from assay.grammar.diagnostics.diagnostic import SpecError
-from assay.traces.event import LogPosition
 from assay.traces.input.containers.command_output import stated
 from assay.traces.input.containers.detect import ContainerDetector
 from assay.traces.input.containers.moments import timestamp
@@ -16,6 +15,7 @@ from assay.traces.input.containers.parts import LineOrigin, PartLines
 from assay.traces.input.containers.unwrapper import Unwrapper
 from assay.traces.input.events.decoder import EventDecoder
 from assay.traces.input.lines.record_scanner import FileCounts, ScanLimits
+from assay.traces.input.pattern_matcher import FoundEvents
 from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.patterns.catalogue import load_catalogue
 from assay.traces.patterns.container import Container, ContainerForm
@@ -45,10 +45,9 @@ def unwrapped(data: bytes) -> tuple[tuple[str, ...], list[tuple[LineOrigin, byte
 
         return PartLines("file", counts, limits, take, wrapping.wrap)
 
-    def take_event(origin: LineOrigin, place: LogPosition, text: bytes) -> None:
-        raise AssertionError(text)
-
-    Unwrapper(detector, wrapping, "file", counts, limits, new_part, take_event).read(io.BytesIO(data))
+    events = FoundEvents(every_line=False)
+    Unwrapper(detector, wrapping, "file", counts, limits, new_part, events).read(io.BytesIO(data))
+    assert not events.by_part
     return wrapping.names, found
 
 
