@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.api.answers import CheckAnswer, SimulationAnswer, check, simulate
     from assay.api.explanation import explain
+    from assay.api.following import FollowedAnswer, follow
     from assay.api.input_error import InputError
     from assay.api.log_answers import LogAnswer, validate
     from assay.api.proofs import ProofAnswer, prove
@@ -38,6 +39,7 @@ _PLACES = {
     "AnswerScope": "traces.scoped_validate",
     "CheckAnswer": "api.answers",
     "Diagnostic": "grammar.diagnostics.diagnostic",
+    "FollowedAnswer": "api.following",
     "InputError": "api.input_error",
     "LogAnswer": "api.log_answers",
     "Outcome": "checker.report",
@@ -50,6 +52,7 @@ _PLACES = {
     "Walks": "checker.simulate.random_walks",
     "check": "api.answers",
     "explain": "api.explanation",
+    "follow": "api.following",
     "load": "api.spec",
     "prove": "api.proofs",
     "simulate": "api.answers",
@@ -63,6 +66,7 @@ __all__ = [
     "AnswerScope",
     "CheckAnswer",
     "Diagnostic",
+    "FollowedAnswer",
     "InputError",
     "LogAnswer",
     "Outcome",
@@ -75,6 +79,7 @@ __all__ = [
     "Walks",
     "check",
     "explain",
+    "follow",
     "load",
     "prove",
     "simulate",
@@ -82,12 +87,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(import_module(f"{__name__}.{_PLACES[name]}"), _RENAMED.get(name, name))
-    globals()[name] = found
-    return found
+if not TYPE_CHECKING:  # for type checkers only the names above exist
+
+    def __getattr__(name: str) -> object:
+        if name not in _PLACES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found: object = getattr(import_module(f"{__name__}.{_PLACES[name]}"), _RENAMED.get(name, name))
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

@@ -147,13 +147,22 @@ def validate(
 
 def answer(question: LogQuestion, progress: Callable[[str], None] | None = None) -> LogAnswer:
     """The answer to a question; ``progress`` is called with what is being done. Raises ``SpecError``."""
-    show = progress or _silent
+    options = read_options(question)
+    doing("logs were read")
+    return answer_about(question, read_logs(question.paths, options), progress or _silent)
+
+
+def read_options(question: LogQuestion) -> ReadOptions:
+    """How the logs are to be read. Raises ``SpecError`` for a clause that the spec does not have."""
     if question.spec is not None:
         _refuse_clause(question.spec, question.clause)
-    doing("logs were read")
     loaded = None if question.spec is None else question.spec.loaded
-    source = source_of(loaded, question.clause)
-    reading = read_logs(question.paths, ReadOptions(pattern_files=question.shapes, source=source))
+    return ReadOptions(pattern_files=question.shapes, source=source_of(loaded, question.clause))
+
+
+def answer_about(question: LogQuestion, reading: LogReading, show: Callable[[str], None]) -> LogAnswer:
+    """The answer about logs that were read. Raises ``SpecError``."""
+    loaded = None if question.spec is None else question.spec.loaded
     _refuse_unknown(question.scope.topics, reading, redact=question.redact)
     scope = question.scope
     shown: Callable[[str], str] = str

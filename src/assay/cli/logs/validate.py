@@ -8,9 +8,11 @@ from pathlib import Path
 import click
 
 from assay.api import log_answers as api
-from assay.api.log_answers import LogAnswer, LogQuestion
+from assay.api.log_answers import LogQuestion
 from assay.api.spec import load
-from assay.checker.report import ExitCode, worst
+from assay.checker.report import ExitCode
+from assay.cli.logs.log_output import LogOutput, output_options, write_log_answer
+from assay.cli.logs.validate_follow import follow_log, refuse_following
 from assay.cli.logs.validate_spark import (
     SparkOutput,
     SparkQuestion,
@@ -20,23 +22,16 @@ from assay.cli.logs.validate_spark import (
     validation_on_spark,
 )
 from assay.cli.settings import model_options, parse_settings
-from assay.cli.terminal.files import write_result
 from assay.cli.terminal.limits import INTERRUPTED, validation_limits
-from assay.cli.terminal.output import complain_about, output_width, say, say_json
 from assay.cli.terminal.parse_size import size_in_bytes
 from assay.cli.terminal.progress import activity
 from assay.grammar.current_work import answering, doing
-from assay.grammar.diagnostics.diagnostic import Diagnostic, Span
-from assay.report.diagnostics import diagnostic_object
-from assay.report.logs.history import histories
 from assay.spark.logs.spec_for_cluster import SpecSelection, select_by_lines
 from assay.traces import scope as window
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.scope import known_ids
 from assay.traces.scoped_validate import AnswerScope
 from assay.traces.stop import stopped
-
-SLICES_LISTED = 12
 
 
 def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -46,7 +41,7 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
     return None if value is None else window.parse_time(value)
 
 
-NOT_ON_SPARK = ("--timeout", "--memory", "--story", "--jobs", "--mutants", "--no-slice")
+NOT_ON_SPARK = ("--timeout", "--memory", "--story", "--jobs", "--mutants", "--no-slice", "--follow")
 """Options that `--spark` refuses."""
 
 
@@ -100,13 +95,6 @@ NOT_ON_SPARK = ("--timeout", "--memory", "--story", "--jobs", "--mutants", "--no
     "--topic", "topics", multiple=True, metavar="NAME", help="Leave out the lines of other topics; repeatable."
 )
 @click.option(
-    "--story",
-    "stories",
-    multiple=True,
-    metavar="SLICE",
-    help="Also tell the history of a slice, such as T-0; repeatable.",
-)
-@click.option(
     "--known",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
@@ -120,11 +108,10 @@ NOT_ON_SPARK = ("--timeout", "--memory", "--story", "--jobs", "--mutants", "--no
 @click.option(
     "--redact", is_flag=True, help="Replace all names (hosts, users, topics, directories, …) in every output."
 )
-@click.option("--details", is_flag=True, help="Show everything that was found and noticed, not only the first screen.")
+@click.option("--follow", is_flag=True,
+              help="Answer while lines come, as `tail -F` reads them, until Ctrl-C or --timeout: one file, or `-`.")  # fmt: skip
 @validation_on_spark
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
-@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Also write the answer as JUnit XML.")
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write a report as one HTML page.")
+@output_options
 def validate(
     paths: tuple[str, ...],
     spec: str | None,
@@ -143,17 +130,14 @@ def validate(
     since: int | None,
     until: int | None,
     topics: tuple[str, ...],
-    stories: tuple[str, ...],
     known: Path | None,
     strict: bool,
     redact: bool,
-    details: bool,
+    follow: bool,
     spark: str | None,
     clusters: str | None,
     tables: str | None,
-    as_json: bool,
-    junit: Path | None,
-    html: Path | None,
+    output: LogOutput,
 ) -> int:
     """Validate the logs at PATH… against a spec. Directories are walked, archives are opened; `-` is standard input.
 
@@ -165,71 +149,31 @@ def validate(
     limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict, jobs=jobs, whole=whole)
     scope = AnswerScope(since, until, topics, _accepted(known))
     if spark is not None:
-        output = SparkOutput(clusters, tables, as_json, junit, html, details)
-        refused = (timeout is not None, memory is not None, stories, jobs, mutants, whole)
-        refuse_on_spark(dict(zip(NOT_ON_SPARK, map(bool, refused), strict=True)), output)
+        target = SparkOutput(clusters, tables, output.as_json, output.junit, output.html, output.details)
+        refused = (timeout is not None, memory is not None, output.stories, jobs, mutants, whole, follow)
+        refuse_on_spark(dict(zip(NOT_ON_SPARK, map(bool, refused), strict=True)), target)
         wanted = (
             select_by_lines(model, bound)
             if spec is None
             else SpecSelection(load(spec, model=model, settings=bound).loaded)
         )
-        return validate_on_spark(spark, paths, SparkQuestion(wanted, clause, limits, scope, shapes, redact), output)
+        return validate_on_spark(spark, paths, SparkQuestion(wanted, clause, limits, scope, shapes, redact), target)
     refuse_without_spark(clusters, tables)
+    bundled = partial(load, model=model, settings=bound)
+    if follow:
+        refuse_following(paths, memory=memory is not None, redact=redact)
+        named = None if spec is None else bundled(spec)
+        return follow_log(LogQuestion(paths, named, clause, limits, scope, shapes, False, bundled), timeout, output)
     with validation_limits(timeout, memory), activity("reading logs") as show:
         doing("the spec was loaded")
-        bundled = partial(load, model=model, settings=bound)
         named = None if spec is None else bundled(spec)
         found = api.answer(LogQuestion(paths, named, clause, limits, scope, shapes, redact, bundled), show)
         answering()
         is_interrupted = stopped() == INTERRUPTED
-    problems = _write_files(found, "redacted logs" if redact else " ".join(paths), junit, html)
-    code = _answer(found, tuple(map(found.shown_name, stories)), problems, as_json=as_json, details=details)
+    code = write_log_answer(found, output, "redacted logs" if redact else " ".join(paths))
     return ExitCode.INTERRUPTED if is_interrupted else code
-
-
-def _write_files(answer: LogAnswer, title: str, junit: Path | None, html: Path | None) -> list[Diagnostic]:
-    """Write the reports that are files; returns what kept one from being written."""
-    problems: list[Diagnostic] = []
-    if junit is not None:
-        problems += write_result(junit, answer.junit())
-    if html is not None:
-        problems += write_result(html, answer.html(title))
-    return problems
 
 
 def _accepted(known: Path | None) -> list[str] | None:
     """The ids of the findings in the file of ``--known``."""
     return None if known is None else known_ids(known.read_text(encoding="utf-8", errors="replace"))
-
-
-def _without_history(answer: LogAnswer, stories: tuple[str, ...]) -> list[Diagnostic]:
-    """A diagnostic E906 for each slice without a history. Histories take time, so that they are only made if one is
-    asked for.
-    """
-    if not stories:
-        return []
-    known = [each.slice for each in histories(answer.validation) if each.slice]
-    listed = ", ".join(known[:SLICES_LISTED]) + (", …" if len(known) > SLICES_LISTED else "") or "none"
-    return [
-        Diagnostic("E906", Span(name, 0, 0, 0, 0), f"no history of such a slice was found; there are {listed}")
-        for name in stories
-        if name not in known
-    ]
-
-
-def _answer(
-    answer: LogAnswer, stories: tuple[str, ...], problems: list[Diagnostic], *, as_json: bool, details: bool
-) -> int:
-    loaded = answer.spec.loaded
-    problems = [*problems, *_without_history(answer, stories)]
-    remarks = [*loaded.diagnostics, *problems]
-    complain_about(remarks, loaded.sources)
-    if as_json:
-        found = [diagnostic_object(each) for each in remarks]
-        stories_found = [answer.story_object(name) for name in stories]
-        as_object = answer.to_object() | ({"stories": stories_found} if stories_found else {})
-        say_json(as_object | ({"diagnostics": found} if found else {}))
-    else:
-        story = [line for name in stories for line in answer.story(name)]
-        say([*answer.lines(details=details, width=output_width()), *story])
-    return worst([answer.exit_code, *([ExitCode.BAD_INPUT] if problems else [])])

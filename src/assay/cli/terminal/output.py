@@ -46,14 +46,14 @@ def complain_about(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str]
         _put(sys.stderr, diagnostics_text(diagnostics, sources, color=wants_colour(sys.stderr)))
 
 
-def say_json(answer: Mapping[str, Any]) -> None:
+def say_json(answer: Mapping[str, Any], *, in_a_line: bool = False) -> None:
     """Write one JSON object to standard output. A command with ``--json`` writes nothing else there.
 
     It is UTF-8 whatever the locale, and ASCII where standard output is not UTF-8. Names of files that are not UTF-8 hold
     lone surrogates, which JSON must not; each becomes the replacement character.
     """
     is_unicode = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
-    text = _SURROGATE.sub("\ufffd", json.dumps(answer, ensure_ascii=False, indent=2))
+    text = _SURROGATE.sub("\ufffd", json.dumps(answer, ensure_ascii=False, indent=None if in_a_line else 2))
     text = text if is_unicode else _NOT_ASCII.sub(_escaped, text)
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode() + b"\n")

@@ -1,0 +1,115 @@
+"""The bytes by which a file grows, as ``tail -F`` has them, or those of a pipe."""
+
+from __future__ import annotations
+
+import os
+import select
+from io import FileIO
+from pathlib import Path
+from typing import Protocol
+
+BLOCK = 1 << 20
+
+
+class GrowingText(Protocol):
+    """What is followed: new bytes, whether there can be more, and sentences about what happened to the file."""
+
+    ended: bool
+    remarks: list[str]
+
+    def read(self, patience: float) -> bytes:
+        """The next bytes, after at most ``patience`` seconds; none if there are none by then."""
+        ...
+
+    def close(self) -> None:
+        """Leave it."""
+        ...
+
+
+class FollowedFile:
+    """A file by name. If another one takes its name (rotation), the rest of the first is read, then the other from its
+    beginning; if it gets shorter, it is read from its beginning.
+
+    A last line without its end is a line once the file is rotated. A file that is not there yet is waited for.
+    """
+
+    ended = False
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.remarks: list[str] = []
+        self._stream: FileIO | None = None
+        self._at_line_end = True
+
+    def read(self, patience: float) -> bytes:
+        """The next bytes; raises ``OSError`` if the file may not be read."""
+        found = self._next()
+        if not found:
+            select.select([], [], [], patience)
+            found = self._next()
+        return found
+
+    def _next(self) -> bytes:
+        found = self._read()
+        return found or (self._read() if self._turned() else b"")
+
+    def _read(self) -> bytes:
+        if self._stream is None:
+            return self._open()
+        found = self._stream.read(BLOCK)
+        if found:
+            self._at_line_end = found.endswith(b"\n")
+        return found
+
+    def _open(self) -> bytes:
+        try:
+            self._stream = FileIO(self.path)
+        except FileNotFoundError:
+            return b""
+        lead = b"" if self._at_line_end else b"\n"
+        self._at_line_end = True
+        return lead + self._read()
+
+    def _turned(self) -> bool:
+        """Whether the name stands for other bytes than those that were read."""
+        if self._stream is None:
+            return False
+        own = os.fstat(self._stream.fileno())
+        if own.st_size < self._stream.tell():
+            self.remarks.append(f"{self.path} was cut to {own.st_size:,} bytes, and is read from its beginning")
+            self.close()
+            return True
+        try:
+            now = self.path.stat()
+        except FileNotFoundError:
+            return False
+        if (now.st_dev, now.st_ino) == (own.st_dev, own.st_ino):
+            return False
+        self.remarks.append(f"{self.path} was rotated, and the new file is read")
+        self.close()
+        return True
+
+    def close(self) -> None:
+        """Leave the file."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+
+class FollowedPipe:
+    """A descriptor that is read to its end: standard input."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.ended = False
+        self.remarks: list[str] = []
+        self._descriptor = descriptor
+
+    def read(self, patience: float) -> bytes:
+        """The next bytes."""
+        ready, _, _ = select.select([self._descriptor], [], [], patience)
+        found = os.read(self._descriptor, BLOCK) if ready else b""
+        self.ended = bool(ready) and not found
+        return found
+
+    def close(self) -> None:
+        """The descriptor stays open: it belongs to the process."""
