@@ -79,12 +79,14 @@ class Repair:
 class LineContradiction:
     """Lines that no beginning of the log explains together, whatever else happened; ``text`` says it in one sentence.
 
-    ``rules`` are the guards and the invariants that stand between them, in words.
+    ``rules`` are the guards and the invariants that stand between them, in words. ``calls``: of calls, where each begins
+    and ends, and what it says.
     """
 
     events: tuple[Event, ...]
     text: str
     rules: tuple[str, ...]
+    calls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

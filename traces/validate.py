@@ -15,6 +15,7 @@ from time import perf_counter
 
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded
+from assay.traces.calls.decide import CallsAnswer, decide, has_calls
 from assay.traces.event import Event
 from assay.traces.explain.mismatch import violation_of
 from assay.traces.gc_control import frozen_heap, trim_heap
@@ -125,6 +126,8 @@ def validate_shared(
 
     If ``levels`` are given, only events of these log levels are explained in words.
     """
+    if has_calls(loaded, clause):
+        return _of_calls(decide(loaded, events, clause, options), events, _explanations(events, explain, levels)), {}
     with frozen_heap():
         followed = (
             compiled_replay.replay_log(loaded, events, clause, options)
@@ -168,6 +171,29 @@ def validate_shared(
         gc.collect(2 if gc.isenabled() else 0)
     trim_heap(len(events))
     return answer, slices
+
+
+def _of_calls(found: CallsAnswer, events: Sequence[Event], explanations: tuple[EventMeaning, ...]) -> SharedAnswer:
+    """The answer about a log of calls, which has no slices: calls are divided by themselves."""
+    return SharedAnswer(
+        kernel=found.kernel,
+        clause=found.plan.name,
+        read=len(events),
+        checked=found.tally.used > 0,
+        explained=found.explained,
+        tally=found.tally,
+        reason=found.reason,
+        violations=tuple(found.violations),
+        properties=tuple(found.properties),
+        hidden=found.hidden,
+        reordering=0.0,
+        execution=found.execution,
+        kill_rate=None,
+        visited=found.visited,
+        explanations=explanations,
+        relaxed=(),
+        joint=None,
+    )
 
 
 def _of_followed(found: compiled_replay.ReplayedLog, read: int, explanations: tuple[EventMeaning, ...]) -> SharedAnswer:

@@ -22,6 +22,7 @@ from assay.grammar.syntax import (
     AcceptBounds,
     ActionMapping,
     Binding,
+    CallLine,
     Do,
     Ends,
     Expect,
@@ -162,6 +163,8 @@ def trace_line(node: TraceLine) -> list[PrintedItem]:
             return _source(node)
         case On():
             return _on(node)
+        case CallLine():
+            return _call_line(node)
         case Ignore(events, reason):
             return [_with_reason("ignore ", events, reason, node)]
         case Numbered(actions):
@@ -277,8 +280,24 @@ def _on(node: On) -> list[PrintedItem]:
     chosen = chosen if node.at is None else f" at {expression(node.at, SUM, False)}{chosen}"
     *first, last = listed(1, "on ", (name_or_string(event.text) for event in node.events), node).lines
     *more, last = _with_fields(last, node.fields)
-    first, last = [*first, *more], f"{last}{chosen}:"
-    reaction = _reaction(node)
+    return _with_reaction([*first, *more], f"{last}{chosen}:", _reaction(node), node)
+
+
+def _call_line(node: CallLine) -> list[PrintedItem]:
+    lines = list(listed(1, "call ", (name_or_string(event.text) for event in node.events), node).lines)
+    lines[-1:] = _with_fields(lines[-1], node.fields)
+    if node.returned:
+        lines[-1:] = _with_fields(f"{lines[-1]} returns ", node.returned)
+    *first, last = lines
+    last += " fails" if node.fails else ""
+    last += "" if node.times is None else f" from {node.times[0].shown} to {node.times[1].shown}"
+    last += "" if node.condition is None else f" if {expression(node.condition)}"
+    happening = On(node.events, (), None, None, node.steps, node.then, node.observe, span=node.span)
+    return _with_reaction(first, f"{last}:", _reaction(happening), node)
+
+
+def _with_reaction(first: list[str], last: str, reaction: list[str], node: TraceLine) -> list[PrintedItem]:
+    """What an event says behind the line that names it, if it fits there, otherwise in a block."""
     flat = f"{last} {reaction[0]}"
     if len(reaction) == 1 and len(flat) + 4 <= WIDTH:
         return [PrintedItem(1, (*first, flat), node.span)]

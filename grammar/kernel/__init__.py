@@ -14,7 +14,7 @@ Rules that hold of every kernel and on which engines rely:
 
 from __future__ import annotations
 
-from assay.grammar.kernel.event_source import EventSource, FieldSource
+from assay.grammar.kernel.event_source import PHASES, EventSource, FieldSource
 from assay.grammar.kernel.expressions import (
     ActionAtom,
     Aggregate,
@@ -75,6 +75,7 @@ from assay.grammar.kernel.model import (
     ActionCall,
     ActionMapping,
     BoundParameter,
+    CallTimes,
     Conjunct,
     Do,
     EventField,
@@ -115,6 +116,7 @@ from assay.grammar.kernel.statements import (
 
 __all__ = [
     "GAP",
+    "PHASES",
     "Action",
     "ActionAtom",
     "ActionCall",
@@ -125,6 +127,7 @@ __all__ = [
     "AtField",
     "AtKey",
     "BoundParameter",
+    "CallTimes",
     "Checked",
     "Combine",
     "Compare",

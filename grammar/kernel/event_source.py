@@ -13,6 +13,9 @@ DEFAULT_KEYS = {key: key for key in ("event", "time", "node", "run", "thread", "
 TIME_UNITS = {"ns": 1_000_000, "us": 1_000, "ms": 1, "s": -1_000}
 """How many of a unit are a millisecond; of a negative one, minus how many milliseconds it is."""
 
+PHASES = ("invoke", "ok", "fail", "info")
+"""What ``phase`` says of a line: a call begins; it ended, and took effect; it had no effect; its outcome is unknown."""
+
 Rounding = Literal["nearest", "up", "down"]
 
 
@@ -38,7 +41,7 @@ class EventSource(Node):
     """Which key of a line holds what, and what the order of lines means.
 
     ``keys`` are the paths of ``event``, ``time``, ``node``, ``run``, ``thread``, ``message``, ``level`` and perhaps
-    ``sequence``. ``stated`` are those among them that the clause itself names. ``time_form`` is a unit of ``TIME_UNITS``,
+    ``sequence``, ``phase`` and ``process``; the last two are fields, too. ``phases`` are the words for ``PHASES``. ``stated`` are those among them that the clause itself names. ``time_form`` is a unit of ``TIME_UNITS``,
     ``iso``, or a format of ``strptime``; None is milliseconds for a number and ISO 8601 for a text. ``zone`` is that of
     times without one. ``order``: see ``docs/events.md``.
     """
@@ -48,6 +51,7 @@ class EventSource(Node):
     time_form: str | None = None
     zone: str | None = None
     fields: tuple[FieldSource, ...] = ()
+    phases: tuple[str, ...] = PHASES
     order: Literal["file", "thread", "lines", "sequence"] = "file"
     needed: frozenset[str] = frozenset()
     """The fields that the clause names: only of these it matters what they hold."""

@@ -159,12 +159,26 @@ GAP = "gap"
 
 
 @dataclass(frozen=True, slots=True)
+class CallTimes(Node):
+    """When a call began and ended: the fields of one line that hold both times; None if two lines report it.
+
+    ``returned`` are the names of the rule's fields that are known only when the call has ended. ``fails``: the rule is
+    about calls that failed; without such a rule they had no effect.
+    """
+
+    times: tuple[str, str] | None
+    returned: frozenset[str]
+    fails: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TraceRule(Node):
     """The meaning of an event.
 
     ``steps`` is a sequence of alternatives; it is empty for an observation, whose condition is ``observe``. ``then``
     may use ``Old``. ``at`` is the version of the update that the event reports, within its slice: events with one
-    version report one step, and versions order the steps.
+    version report one step, and versions order the steps. If ``call`` is set, the step happened at a moment between the
+    beginning and the end of a call.
     """
 
     label: str
@@ -175,6 +189,7 @@ class TraceRule(Node):
     then: Expr | None
     observe: Expr | None
     at: Expr | None = None
+    call: CallTimes | None = None
 
 
 @dataclass(frozen=True, slots=True)

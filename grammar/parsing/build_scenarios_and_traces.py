@@ -12,6 +12,7 @@ from assay.grammar.parsing.builder import flat, nodes, string_value, texts
 from assay.grammar.syntax import (
     ActionMapping,
     Binding,
+    CallLine,
     Do,
     Ends,
     Expect,
@@ -149,6 +150,13 @@ class SpecBuilder(DeclarationBuilder):
     def on(self, span: Span, children: list[Any]) -> On:
         events, fields, at, condition, (steps, then, observed) = children
         return On(events, fields or (), at, condition, steps, then, observed, span=span)
+
+    def call_line(self, span: Span, children: list[Any]) -> CallLine:
+        events, fields, returned, fails, begin, end, condition, (steps, then, observed) = children
+        times = None if begin is None else (begin, end)
+        return CallLine(
+            events, fields or (), returned or (), fails is not None, times, condition, steps, then, observed, span=span
+        )
 
     def happens(self, span: Span, children: list[Any]) -> tuple[Any, ...]:
         *steps, then = children

@@ -99,6 +99,7 @@ from assay.grammar.syntax.expressions import (
     With,
 )
 from assay.grammar.syntax.traces import (
+    CallLine,
     Comment,
     Ends,
     From,
@@ -145,6 +146,7 @@ __all__ = [
     "BlockValue",
     "BoolLit",
     "Call",
+    "CallLine",
     "CasePattern",
     "CollectionType",
     "Comment",

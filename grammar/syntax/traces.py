@@ -80,6 +80,26 @@ class On(TraceLine):
 
 
 @dataclass(frozen=True, slots=True)
+class CallLine(TraceLine):
+    """``call Event(fields) returns (fields) fails from start to end if cond: alternatives; … then e``: the step happened
+    at a moment between the beginning and the end of the call.
+
+    ``returned`` are fields that are known only when the call ends. ``fails``: the line is about calls that failed.
+    ``times`` are the keys of both times where one line reports the whole call.
+    """
+
+    events: tuple[Name, ...]
+    fields: tuple[Field, ...]
+    returned: tuple[Field, ...]
+    fails: bool
+    times: tuple[Name, Name] | None
+    condition: Expr | None
+    steps: tuple[tuple[Expr, ...], ...]
+    then: Expr | None
+    observe: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
 class Ignore(TraceLine):
     """``ignore Event, Event "reason"``."""
 

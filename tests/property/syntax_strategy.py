@@ -255,6 +255,18 @@ trace_lines: SearchStrategy[s.TraceLine] = (
     | st.builds(
         s.On, tuples(names, 1, 2), tuples(fields), st.none() | small, st.none() | small, st.just(()), st.none(), small
     )
+    | st.builds(
+        s.CallLine,
+        tuples(event_names, 1, 2),
+        tuples(event_fields),
+        tuples(event_fields),
+        st.booleans(),
+        st.none() | st.tuples(names, names),
+        st.none() | small,
+        tuples(tuples(actions, 1, 2), 1, 2),
+        st.none() | small,
+        st.none(),
+    )
     | st.builds(s.Slice, names, tuples(names, 1, 2), st.none() | names)
     | st.builds(s.ThreadLine, tuples(names, 1, 3), doc_texts.map(without_indentation))
     | st.builds(s.ReportLine, paths, names, versions, versions, doc_texts.map(without_indentation))

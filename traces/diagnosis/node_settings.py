@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from assay.traces.attribution.attribution import RunStream
+from assay.traces.attribution.eager_events import EagerEvents
 from assay.traces.attribution.node_identity import ClusterNode
 from assay.traces.attribution.run_events import Traits
 from assay.traces.diagnosis.clock_estimates import ClockEstimate, estimates
 from assay.traces.diagnosis.cluster_ids import ClusterSpan, cluster_spans, new_incarnations
 from assay.traces.diagnosis.incident_moments import Moment, moments
 from assay.traces.durations import duration_in_words
-from assay.traces.event import Field, Notice
+from assay.traces.event import Event, Field, Notice
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.rule_files import rule_file
 from assay.traces.store.packed_records import NEVER
@@ -62,12 +64,12 @@ def overview(reading: LogReading) -> Overview:
     stated: dict[str, list[Numbers]] = defaultdict(list)
     loggers: set[str] = set()
     for stream in reading.streams:
-        node = nodes[stream.run.node]
-        node.events += len(stream.events)
-        stated[stream.run.node].append(times(stream.events))
-        for each in traits(stream.events):
-            loggers.add(each.logger)
-            _note_level(node, each)
+        for name, events in _by_node(stream, nodes):
+            nodes[name].events += len(events)
+            stated[name].append(times(events))
+            for each in traits(events):
+                loggers.add(each.logger)
+                _note_level(nodes[name], each)
     for event in reading.of_role("configuration"):
         nodes[event.run.node].settings |= _settings(event.record.message, worth["settings"])
     for name, clock in estimates(reading).items():
@@ -80,6 +82,17 @@ def overview(reading: LogReading) -> Overview:
     every = tuple(nodes.values())
     names = tuple(sorted(cluster.name for cluster in clusters))
     return Overview(every, names, tuple(_lacking(loggers, every, known, worth, clusters)), moments(reading))
+
+
+def _by_node(stream: RunStream, nodes: Container[str]) -> Iterator[tuple[str, Sequence[Event]]]:
+    """The events of a stream by the node that wrote them; a file whose lines are in one order holds those of several."""
+    if stream.run.node in nodes:
+        yield stream.run.node, stream.events
+        return
+    found: dict[str, list[Event]] = defaultdict(list)
+    for event in stream.events:
+        found[str(event.fields["node"])].append(event)
+    yield from ((name, EagerEvents(own)) for name, own in found.items())
 
 
 def configured(reading: LogReading) -> dict[str, Field]:

@@ -13,11 +13,14 @@ from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.modules.type_declarations import elaborate_type
 from assay.grammar.elaborate.scopes.scope import Scope
-from assay.grammar.kernel.event_source import DEFAULT_KEYS, TIME_UNITS, FieldSource, Rounding
+from assay.grammar.kernel.event_source import DEFAULT_KEYS, PHASES, TIME_UNITS, FieldSource, Rounding
 from assay.grammar.kernel.types import Type
 
 CODE = "E517"
-KEYS = (*DEFAULT_KEYS, "sequence", "zone")
+OF_CALLS = ("phase", "process")
+"""The keys by which the two lines of a call are told apart and joined. They are fields, too."""
+
+KEYS = (*DEFAULT_KEYS, "sequence", *OF_CALLS, "zone")
 """What a ``from`` block can say of the origin and the order of an event."""
 
 READ_BY_BLOCK = frozenset({"events", "text"})
@@ -47,12 +50,14 @@ class SourceReader:
         paths = {name: key.path for name, key in keys.items() if name != "zone"}
         form = self._form(keys["time"]) if "time" in keys else None
         zone = self._zone(keys["zone"]) if "zone" in keys else None
+        joined = tuple(FieldSource(name, paths[name], span=keys[name].span) for name in OF_CALLS if name in paths)
         return kernel.EventSource(
             tuple((DEFAULT_KEYS | paths).items()),
             frozenset(keys),
             form,
             zone,
-            fields,
+            (*joined, *fields),
+            self._phases(keys.get("phase")),
             catalogue=str(line.catalogue),
             patterns=self._patterns(line),
             span=line.span,
@@ -66,6 +71,16 @@ class SourceReader:
             what = f"`from {line.catalogue}` takes no file: only lines of `text` are read by the patterns of one"
             self.diagnostics.error(CODE, line.span, what)
         return (str(Path(line.span.file).parent / line.patterns),)
+
+    def _phases(self, item: syntax.SourceKey | None) -> tuple[str, ...]:
+        """The words that say which part of a call a line reports, in the order of ``PHASES``."""
+        if item is None or item.form is None:
+            return PHASES
+        words = tuple(word.strip() for word in item.form.split(","))
+        if len(words) != len(PHASES) or len(set(words)) != len(words) or not all(words):
+            self._wrong(item, f'four words say what a line reports of a call: `in "{", ".join(PHASES)}"`')
+            return PHASES
+        return words
 
     def _keys(self, items: list[syntax.SourceKey]) -> dict[str, syntax.SourceKey]:
         found: dict[str, syntax.SourceKey] = {}
@@ -84,7 +99,7 @@ class SourceReader:
             else:
                 found[name] = item
             self._check_path(item, item.path)
-            if item.form is not None and name != "time":
+            if item.form is not None and name not in {"time", "phase"}:
                 self._wrong(item, f"only a time has a unit or a format, and `{name}` has none")
         return found
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.elaborate.declarations.bare_action_names import action_named
-from assay.grammar.elaborate.declarations.event_sources import CODE, SourceReader
+from assay.grammar.elaborate.declarations.event_sources import CODE, OF_CALLS, SourceReader
 from assay.grammar.elaborate.declarations.scenarios import StepReader
 from assay.grammar.elaborate.expressions.dispatch import (
     action_reference,
@@ -46,7 +46,15 @@ Placed = tuple[Unit, syntax.TraceLine]
 SLICE = "slice"
 """The field that is the element of a slice."""
 
-REPEATED = {syntax.On, syntax.Ignore, syntax.ThreadLine, syntax.ReportLine, syntax.Measure, syntax.Noted}
+REPEATED = {
+    syntax.On,
+    syntax.CallLine,
+    syntax.Ignore,
+    syntax.ThreadLine,
+    syntax.ReportLine,
+    syntax.Measure,
+    syntax.Noted,
+}
 RENAME = 'read the field under another name: `field other = "key"` in a `from events:` block'
 SEVERITIES: tuple[Literal["risk", "known"], ...] = ("risk", "known")
 
@@ -99,13 +107,17 @@ class Traces:
 def _without(inherited: list[Placed], own: tuple[syntax.TraceLine, ...]) -> Iterator[Placed]:
     """The inherited lines that the own ones do not replace. An own rule or ``ignore`` replaces the inherited ones for
     its events; most other lines replace the one of their kind."""
-    spoken = {event.text for line in own if isinstance(line, syntax.On) for event in line.events}
-    spoken |= {event.text for line in own if isinstance(line, syntax.Ignore) for event in line.events}
+    spoken = {
+        event.text
+        for line in own
+        if isinstance(line, syntax.On | syntax.CallLine | syntax.Ignore)
+        for event in line.events
+    }
     measured = {line.name.text for line in own if isinstance(line, syntax.Measure)}
     once = {type(line) for line in own} - REPEATED
     for unit, line in inherited:
         match line:
-            case syntax.On(events):
+            case syntax.On(events) | syntax.CallLine(events):
                 still = tuple(event for event in events if event.text not in spoken)
                 if still:
                     yield unit, replace(line, events=still)
@@ -153,6 +165,9 @@ class ClausePlan:
                 self.diagnostics.error(
                     "E515", rule.at.span, "`at` numbers steps of a slice, and this clause has no `slice`"
                 )
+        if self.slicing is not None and any(rule.call is not None for rule in rules):
+            text = "`call` is divided by key without it, if the spec keeps the keys apart: leave `slice` out"
+            self.diagnostics.error("E515", self.slicing.span, text)
         hidden, limit = self._hidden()
         measures, noted = tuple(self._measures()), tuple(self._noted())
         return kernel.TracePlan(
@@ -177,6 +192,8 @@ class ClausePlan:
     def _needed(self, lines: Iterable[kernel.TraceRule | kernel.Measure | kernel.Noted]) -> frozenset[str]:
         """The fields of events that the clause names."""
         named = {each.field for line in lines for each in line.fields}
+        calls = [line.call for line in lines if isinstance(line, kernel.TraceRule) and line.call is not None]
+        named |= {key for call in calls for key in call.times or ()} | set(OF_CALLS if calls else ())
         sliced = self.slicing
         return frozenset(
             named if sliced is None else {*named, *sliced.fields, *((sliced.identity,) if sliced.identity else ())}
@@ -300,12 +317,29 @@ class ClausePlan:
 
     def _rules(self) -> Iterator[kernel.TraceRule]:
         taken: set[str] = set()
-        for unit, line in self._of(syntax.On):
+        for unit, line in self.lines:
+            if not isinstance(line, syntax.On | syntax.CallLine):
+                continue
             label = place_label(line.span)
             label = label if label not in taken else f"{label}:{line.span.column}"
             taken.add(label)
-            rule = self._rule(unit, line, label)
+            rule = self._rule(unit, line, label) if isinstance(line, syntax.On) else self._call_rule(unit, line, label)
             yield from (replace(rule, event=event.text) for event in line.events)
+
+    def _call_rule(self, unit: Unit, line: syntax.CallLine, label: str) -> kernel.TraceRule:
+        """The rule of a call: that of a line with all fields, and when the call began and ended."""
+        known = (*line.fields, *line.returned)
+        said = syntax.On(line.events, known, None, line.condition, line.steps, line.then, line.observe, span=line.span)
+        lacking = [key for key in OF_CALLS if self.source.path(key) is None]
+        if line.times is None and lacking:
+            text = f"two lines report this call, and the `from` block does not say which key holds their {lacking[0]}"
+            whole = "if one line reports all of it, name the keys of both times: `call … from start to end: …`"
+            self.diagnostics.error(CODE, line.span, text, whole)
+        times = None if line.times is None else (line.times[0].text, line.times[1].text)
+        call = kernel.CallTimes(
+            times, frozenset(field.name.text for field in line.returned), line.fails, span=line.span
+        )
+        return replace(self._rule(unit, said, label), call=call)
 
     def _rule(self, unit: Unit, line: syntax.On, label: str) -> kernel.TraceRule:
         fresh = Fresh()
@@ -392,7 +426,8 @@ class ClausePlan:
 
     def _ignored(self) -> Iterator[kernel.IgnoredEvent]:
         """The ignored events; one that a rule without condition takes can never be ignored."""
-        rules = {event.text: line for _, line in self._of(syntax.On) if line.condition is None for event in line.events}
+        speaking = [line for _, line in self.lines if isinstance(line, syntax.On | syntax.CallLine)]
+        rules = {event.text: line for line in speaking if line.condition is None for event in line.events}
         first: dict[str, syntax.Name] = {}
         for _, line in self._of(syntax.Ignore):
             for event in line.events:

@@ -11,6 +11,7 @@ from typing import Any
 from assay.grammar.kernel.event_source import DEFAULT_KEYS, DEFAULT_SOURCE, EventSource
 from assay.traces.event import Field, LogPosition, LogRecord, Opaque
 from assay.traces.input.containers.moments import timestamp
+from assay.traces.input.events.edn import EdnError, is_jepsen, jepsen_object
 from assay.traces.input.events.exact_values import TWICE, exact_json, is_logfmt, logfmt, named_twice
 from assay.traces.input.events.fields import as_field, field_readers
 from assay.traces.input.events.paths import MISSING, compiled_path
@@ -62,7 +63,7 @@ class EventDecoder:
     def recognises(self, line: bytes) -> bool:
         """Whether a line is a JSON object that names its event. A line that is cut has to hold the key."""
         try:
-            content = exact_json(line)
+            content = _parsed(line)
         except (ValueError, RecursionError):
             key = self._names["event"].rpartition(".")[2]
             return line.startswith(b"{") and f'"{key}"'.encode() in line
@@ -115,9 +116,11 @@ class EventDecoder:
     def _object(self, line: bytes) -> dict[str, Any]:
         text = line.strip()
         try:
-            content = exact_json(line)
+            content = _parsed(line)
         except UnicodeDecodeError:
             raise NoEventError("the text is not UTF-8") from None
+        except EdnError as error:
+            raise NoEventError(str(error)) from None
         except (ValueError, RecursionError):
             # Half an event at least begins or ends like one; any other text was written by something else.
             if text.startswith(b"{") or text.endswith(b"}"):
@@ -168,6 +171,12 @@ class EventDecoder:
         if isinstance(value, bool) or not isinstance(value, int):
             raise NoEventError(f"`{self._names[key]}`, the {key}, is missing or no whole number")
         return value
+
+
+def _parsed(line: bytes) -> Any:
+    if not line.startswith(b'{"') and is_jepsen(line):
+        return jepsen_object(line)
+    return exact_json(line)
 
 
 class TextDecoder(EventDecoder):

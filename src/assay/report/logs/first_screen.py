@@ -214,6 +214,7 @@ def _finding(number: int, violation: LogViolation, *, own: bool) -> Iterator[Lin
     first = violation.blame[0] if violation.blame else None
     if violation.contradiction is not None:
         yield Line(f"   {clean(violation.contradiction.text)}", Tone.BAD)
+        yield from (Line(f"     {clean(each)}") for each in violation.contradiction.calls)
     elif first is not None:
         elsewhere = "" if first.event is violation.event else f", because of {place_text(first.event.record.place)}"
         yield Line(f"   {_rule(first, own=own)}{elsewhere}")

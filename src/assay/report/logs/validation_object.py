@@ -188,7 +188,8 @@ def _contradiction(found: LineContradiction | None) -> dict[str, Any] | None:
     if found is None:
         return None
     lines = [{**_place(each.record.place), "event": event_text(each)} for each in found.events]
-    return {"text": found.text, "lines": lines, "rules": list(found.rules)}
+    own = {"calls": list(found.calls)} if found.calls else {}
+    return {"text": found.text, "lines": lines, "rules": list(found.rules), **own}
 
 
 def _blame(blame: Blame) -> dict[str, Any]:

@@ -115,7 +115,8 @@ def _contradiction(found: LineContradiction | None) -> Iterator[Line]:
     """The lines that no beginning explains together, and the rules between them."""
     if found is not None:
         yield Line(f"   {clean(found.text)}", Tone.BAD)
-        for event in found.events:
+        yield from (Line(f"     {clean(each)}") for each in found.calls)
+        for event in () if found.calls else found.events:
             message = event.record.message.splitlines()[0] if event.record.message else ""
             yield Line(f"     {clean(str(event.record.place))}  {clean(message)}", Tone.FAINT)
         yield from (Line(f"     {clean(each)}") for each in found.rules)

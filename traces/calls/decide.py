@@ -1,0 +1,241 @@
+"""The answer about a log of calls: an order in which each took effect between its beginning and its end, or the calls
+that have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from assay.checker.interpreter.actions.outcome import Successor
+from assay.checker.interpreter.compiled_model import Model as Meanings
+from assay.checker.interpreter.expressions.traverse import locals_of
+from assay.checker.report import EnginesDisagreeError
+from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
+from assay.grammar.load import Loaded
+from assay.traces.calls.call import BoundCall, HistoryCall
+from assay.traces.calls.contradiction import violation_of_window
+from assay.traces.calls.history import Effects, GaveUp, Linearized, Refuted, linearize
+from assay.traces.calls.instants import MILLISECOND
+from assay.traces.calls.object_states import ObjectStates, changes_nothing
+from assay.traces.calls.pairing import History, history_of
+from assay.traces.calls.partition import ANY_KEY, KeyOfCalls, key_of_calls
+from assay.traces.calls.window import shortest_window
+from assay.traces.event import Event, Field
+from assay.traces.explain.mismatch import violation_of
+from assay.traces.observe.binding import EventBinder
+from assay.traces.observe.binding_tally import BindingTally, total_of
+from assay.traces.observe.model_size import NeedsOfEvents, adapt_clause, kernel_for, trace_plan
+from assay.traces.observe.observation import Observation, fields_of
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.options import Options
+from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps
+from assay.traces.result import BrokenProperty, Execution, LogViolation
+from assay.traces.search.path import SearchNode, SearchPath
+from assay.traces.search.transition_system import TraceModel
+
+ONE_OBJECT = ""
+"""The name of the only part of a history that is not divided."""
+
+
+@dataclass(slots=True)
+class CallsAnswer:
+    """What was found about a log of calls. ``execution`` is that of the whole, if it was not divided."""
+
+    kernel: k.Kernel
+    plan: k.TracePlan
+    tally: BindingTally
+    parts: int = 0
+    explained: bool = False
+    violations: list[LogViolation] = field(default_factory=list)
+    properties: list[BrokenProperty] = field(default_factory=list)
+    hidden: dict[str, int] = field(default_factory=dict)
+    reason: str | None = None
+    execution: Execution | None = None
+    visited: int = 0
+
+
+def has_calls(loaded: Loaded, clause: str | None) -> bool:
+    """Whether a trace clause is about calls."""
+    plans = [plan for plan in loaded.kernel.traces if clause in (None, plan.name)]
+    return len(plans) == 1 and any(rule.call is not None for rule in plans[0].rules)
+
+
+def decide(loaded: Loaded, events: Sequence[Event], clause: str | None, options: Options) -> CallsAnswer:
+    """The answer about the calls that some events report."""
+    asked = adapt_clause(trace_plan(loaded.kernel, clause), options)
+    history = history_of(events, asked)
+    divided = key_of_calls(loaded.kernel, asked)
+    parts = _parts(history, divided)
+    whole = [call.event for calls in parts.values() for call in calls]
+    needs = NeedsOfEvents(replace(asked, rules=(*asked.rules, *map(without_results, asked.rules))))
+    kernel, plan = kernel_for(loaded, map(needs, whole), len(whole), clause)
+    model = TraceModel(kernel, adapt_clause(plan, options))
+    answer = CallsAnswer(kernel, model.plan, history.tally)
+    bound = {name: _bound(model, calls, answer) for name, calls in parts.items()}
+    states = ObjectStates(model)
+    effects = Effects(states, len({states.kind(call) for calls in bound.values() for call in calls}))
+    skew = model.plan.ordering.skew * MILLISECOND if history.by_time else 0
+    answer.explained = True
+    for name, calls in bound.items():
+        _decide_part(name, calls, effects, skew, answer)
+        if len(answer.violations) >= options.mismatches:
+            answer.reason = answer.reason or "what follows was not checked"
+            break
+    answer.parts = len(bound)
+    if answer.violations or len(bound) > 1:
+        answer.execution = None
+    return answer
+
+
+def _parts(history: History, divided: KeyOfCalls | None) -> Mapping[str, list[HistoryCall]]:
+    """The calls of each key; in each part the one key of the model stands for it."""
+    if divided is None:
+        return {ONE_OBJECT: history.calls}
+    found: dict[str, list[HistoryCall]] = {}
+    for call in history.calls:
+        name = divided.fields.get(call.event.kind)
+        fields = fields_of(call.event)
+        if name is None or not isinstance(fields.get(name), str | int):
+            found.setdefault(ONE_OBJECT, []).append(call)  # the binder tells what is wrong with it
+            continue
+        own: dict[str, Field] = {**fields, name: ANY_KEY}
+        call.shown, call.event = call.event, replace(call.event, fields=own)
+        found.setdefault(str(fields[name]), []).append(call)
+    return found
+
+
+def _bound(model: TraceModel, calls: Sequence[HistoryCall], answer: CallsAnswer) -> list[BoundCall]:
+    """The calls as the rules of the clause see them. Of calls that have not returned their results are unknown."""
+    rules = model.plan.rules
+    fails = tuple(rule for rule in rules if rule.call is not None and rule.call.fails)
+    others = tuple(rule for rule in rules if rule.call is None or not rule.call.fails)
+    found: list[tuple[int, BoundCall]] = []
+    for own, returned, failed in (
+        (others, True, False),
+        (tuple(map(without_results, others)), False, False),
+        (fails, True, True),
+    ):
+        chosen = [(at, call) for at, call in enumerate(calls) if (call.returned, call.failed) == (returned, failed)]
+        bound = EventBinder(replace(model.plan, rules=own), model.applies).bind([call.event for _, call in chosen])
+        answer.tally = total_of([answer.tally, bound.tally])
+        answer.violations += [violation_of(misfit) for misfit in bound.misfits if returned]
+        by_event = IdentityMemo((call.event, (at, call)) for at, call in chosen)
+        for seen in bound.observations:
+            at, call = by_event[seen.event]
+            found.append((at, BoundCall(call, seen)))
+    kept = [(at, each) for at, each in found if each.call.returned or _matters(model, each, answer)]
+    return [each for _, each in sorted(kept, key=lambda pair: pair[0])]
+
+
+def without_results(rule: k.TraceRule) -> k.TraceRule:
+    """A rule about a call whose outcome is unknown: nothing is known of what it returned."""
+    if rule.call is None or not rule.call.returned:
+        return rule
+    hidden = {each.binder.name for each in rule.fields if each.field in rule.call.returned}
+
+    def known(expr: k.Expr | None) -> k.Expr | None:
+        return None if expr is None or _reads(expr, hidden) else expr
+
+    steps = tuple(
+        tuple(replace(call, arguments=tuple(map(known, call.arguments))) for call in step) for step in rule.steps
+    )
+    fields = tuple(each for each in rule.fields if each.binder.name not in hidden)
+    return replace(
+        rule,
+        fields=fields,
+        condition=known(rule.condition),
+        steps=steps,
+        then=known(rule.then),
+        observe=known(rule.observe),
+    )
+
+
+def _reads(expr: k.Expr, names: set[str]) -> bool:
+    return not locals_of(expr).isdisjoint(names) or (isinstance(expr, k.Local) and expr.name in names)
+
+
+def _matters(model: TraceModel, each: BoundCall, answer: CallsAnswer) -> bool:
+    """Whether it matters if a call without a return took effect."""
+    rule = each.observation.rule
+    if changes_nothing(model.kernel, rule):
+        return False
+    calls = ((call, model.wanted_or_none(call, each.observation.bound)) for step in rule.steps for call in step)
+    for call, wanted in calls:
+        if wanted is not None and not model.is_listable(call.action, wanted):
+            place = each.call.event.record.place
+            answer.reason = f"{place} has not returned, and what `{call.action}` did has too many possible values"
+            return False
+    return True
+
+
+def _decide_part(name: str, calls: Sequence[BoundCall], effects: Effects, skew: int, answer: CallsAnswer) -> None:
+    found = linearize(calls, effects, skew)
+    answer.visited += found.visited
+    match found:
+        case Linearized(order):
+            _accept([calls[at] for at in order], effects.states, answer)
+        case GaveUp(visited):
+            of = f" of {name}" if name else ""
+            answer.reason = f"gave up after {visited:,} configurations{of}"
+            answer.explained = False
+        case Refuted(until):
+            doubt = _doubt(effects.states)
+            answer.explained = False
+            if doubt is not None:
+                answer.reason = f"{calls[until].call.event.record.place}: {doubt}"
+                return
+            window = shortest_window(calls, effects, skew, until)
+            answer.violations.append(violation_of_window(name, calls, window, until))
+
+
+def _doubt(states: ObjectStates) -> str | None:
+    """Why a refutation proves nothing; None if it does."""
+    overflowed = sorted(states.model.overflowed)
+    if overflowed:
+        return f"the model is too small for the log: {', '.join(overflowed)} ran out"
+    if states.budget_reached:
+        return "it can be explained only with more hidden steps than the clause allows, if at all"
+    return None
+
+
+def _accept(order: Sequence[BoundCall], states: ObjectStates, answer: CallsAnswer) -> None:
+    """Replay a linearization by the reference evaluator, and check the properties on it."""
+    model = states.model
+    items = [OrderedObservation(at, _shown(each), 0, at, 0.0, 0.0, 0.0) for at, each in enumerate(order)]
+    first, moves, after = states.moves(items, [states.kind(each) for each in order])
+    path = SearchPath(SearchNode((0,), first, 0), 0)
+    for at, (move, state) in enumerate(zip(moves, after, strict=True)):
+        path = path.then(move, SearchNode((at + 1,), state, 0))
+    run = execution(model, path)
+    replay(model.kernel, run)
+    answer.execution = run
+    answer.properties += [
+        each
+        for each in PropertyChecker(model, model.kernel.properties).broken(run)
+        if each.name not in {known.name for known in answer.properties}
+    ]
+    for action, count in hidden_steps(path).items():
+        answer.hidden[action] = answer.hidden.get(action, 0) + count
+
+
+def _shown(each: BoundCall) -> Observation:
+    """The call as its lines have it, not with the one key of the model."""
+    return each.observation if each.call.shown is None else replace(each.observation, event=each.call.shown)
+
+
+def replay(kernel: k.Kernel, run: Execution) -> None:
+    """Replay an execution by an evaluator that remembers nothing; raises ``EnginesDisagreeError`` if a step is none."""
+    meanings = Meanings(kernel, bounded=False)
+    state, known = run.initial, set[object]()
+    for step in run.steps:
+        if step.action is not None:
+            key = state, step.action, step.arguments, step.state
+            if key not in known:
+                known.add(key)
+                choices = [(value,) for _, value in step.arguments]
+                results = meanings.actions[step.action].results(state, choices)
+                if not any(isinstance(each, Successor) and each.state == step.state for _, each in results):
+                    raise EnginesDisagreeError(f"the evaluator knows no step {step.action} of the linearization")
+        state = step.state

@@ -1,0 +1,221 @@
+"""A linearization of calls: whether there is an order in which each takes effect between its beginning and its end.
+
+The arrays that ``wing_gong`` works on are made here, and its questions are answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.traces.calls.call import BoundCall
+from assay.traces.calls.object_states import ObjectStates
+from assay.traces.calls.wing_gong import (
+    ASKED,
+    ASKS,
+    BITS,
+    COUNT,
+    DEPTH,
+    ENTRY,
+    FOUND,
+    FULL,
+    FURTHEST,
+    LEFT,
+    REFUTED,
+    STATE,
+    put_effect,
+    put_effects,
+    put_rows,
+    search,
+)
+
+Words = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int64]
+
+MOST_BYTES = 200_000_000
+"""How large the memo of a search may become."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linearized:
+    """The calls in an order in which they may have taken effect; those that never did are left out."""
+
+    order: tuple[int, ...]
+    visited: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """There is no such order: the return of the call ``until`` cannot be explained, and that of each call before it
+    can.
+    """
+
+    until: int
+    visited: int
+
+
+@dataclass(frozen=True, slots=True)
+class GaveUp:
+    """The memo was full."""
+
+    visited: int
+
+
+Answer = Linearized | Refuted | GaveUp
+
+
+class Effects:
+    """The effects that are known, as a hash table for the machine code."""
+
+    def __init__(self, states: ObjectStates, kinds: int) -> None:
+        """``kinds``: how many kinds of calls there can be at most."""
+        self.states, self.kinds = states, max(1, kinds)
+        self.keys: Words = np.zeros(1 << 10, np.uint64)
+        self.afters: Numbers = np.zeros(1 << 10, np.int64)
+        self.count = 0
+
+    def learn(self, state: int, kind: int) -> None:
+        """Ask the model for one effect."""
+        if 2 * (self.count + 1) > len(self.keys):
+            keys, afters = np.zeros(4 * len(self.keys), np.uint64), np.zeros(4 * len(self.keys), np.int64)
+            put_effects(keys, afters, self.keys, self.afters)
+            self.keys, self.afters = keys, afters
+        put_effect(self.keys, self.afters, state * self.kinds + kind + 1, self.states.after(state, kind))
+        self.count += 1
+
+
+def linearize(
+    calls: Sequence[BoundCall],
+    effects: Effects,
+    skew: int = 0,
+    initial: int | None = None,
+    optional: frozenset[int] = frozenset(),
+    most: int = 1 << 40,
+) -> Answer:
+    """Search an order of the calls.
+
+    ``skew`` is by how much the clocks of two callers may differ. ``initial`` is the set of states at the beginning,
+    by its number. The calls ``optional`` may have had no effect, too. At most ``most`` configurations are visited.
+    """
+    found = _Search(calls, effects, skew, optional)
+    return found.run(effects.states.initial if initial is None else initial, most)
+
+
+class _Search:
+    def __init__(self, calls: Sequence[BoundCall], effects: Effects, skew: int, optional: frozenset[int]) -> None:
+        self.effects = effects
+        kinds = [effects.states.kind(each) for each in calls]
+        needed = [each.call.returned and at not in optional for at, each in enumerate(calls)]
+        begins = [-inf if each.call.begin is None else each.call.begin for each in calls]
+        ends = [_end(each, skew) if needed[at] else None for at, each in enumerate(calls)]
+        order = sorted(range(len(calls)), key=lambda at: (begins[at], at))
+        bits = _bits(order, needed)
+        pure = effects.states.kinds
+        columns = zip(kinds, bits, needed, _before(calls, order, kinds, bits, needed), strict=True)
+        rows = [(kind, bit, need, before, pure[kind].changes_nothing) for kind, bit, need, before in columns]
+        self.calls: Numbers = np.array(rows, np.int64).reshape(-1, 5)
+        self.entries, self.links = _entries(begins, ends)
+        must = sum(needed)
+        self.wide = _window([(begins[at], end) for at in order if (end := ends[at]) is not None])
+        self.first_optional = must // BITS + self.wide + 2
+        more = (len(calls) - must) // BITS + 1 if must < len(calls) else 0
+        self.taken: Words = np.zeros(self.first_optional + more, np.uint64)
+        self.row: Words = np.zeros(2 + self.wide + more, np.uint64)
+        for at, need in enumerate(needed):
+            if not need:
+                self.calls[at, 1] += BITS * self.first_optional - must
+                if self.calls[at, 3] >= must:
+                    self.calls[at, 3] += BITS * self.first_optional - must
+        self.must = must
+
+    def run(self, initial: int, most: int) -> Answer:
+        """Search to the end."""
+        registers: Numbers = np.zeros(8, np.int64)
+        registers[[STATE, LEFT, FURTHEST]] = initial, self.must, -1
+        registers[ENTRY] = self.links[len(self.entries), 1]
+        stack: Numbers = np.zeros((len(self.calls) + 1, 3), np.int64)
+        slots: Numbers = np.zeros(1 << 10, np.int64)
+        rows: Words = np.zeros((1 << 9, len(self.row)), np.uint64)
+        most = min(most, max(1 << 10, MOST_BYTES // self.row.nbytes))
+        sizes = (self.effects.kinds, self.wide, self.first_optional, self.must, most)
+        history = self.entries, self.links, self.calls
+        while True:
+            table = self.effects.keys, self.effects.afters
+            said = search(history, self.taken, stack, (slots, rows, self.row), table, registers, sizes)
+            count = int(registers[COUNT])
+            match said:
+                case _ if said == ASKS:
+                    self.effects.learn(int(registers[STATE]), int(registers[ASKED]))
+                case _ if said == FULL:
+                    more: Words = np.zeros((2 * len(rows), len(self.row)), np.uint64)
+                    more[:count] = rows[:count]
+                    rows, slots = more, np.zeros(4 * len(rows), np.int64)
+                    put_rows(slots, rows, count)
+                case _ if said == FOUND:
+                    return Linearized(tuple(self.entries[stack[: registers[DEPTH], 0], 0].tolist()), count)
+                case _ if said == REFUTED:
+                    return Refuted(int(self.entries[registers[FURTHEST], 0]), count)
+                case _:
+                    return GaveUp(count)
+
+
+def _end(each: BoundCall, skew: int) -> float:
+    return inf if each.call.end is None else each.call.end + skew
+
+
+def _bits(order: Sequence[int], needed: Sequence[bool]) -> list[int]:
+    """The bit of each call: those that must be taken first, in the order of their beginnings."""
+    bits = [0] * len(order)
+    for bit, at in enumerate([*(at for at in order if needed[at]), *(at for at in order if not needed[at])]):
+        bits[at] = bit
+    return bits
+
+
+def _before(
+    calls: Sequence[BoundCall], order: Sequence[int], kinds: Sequence[int], bits: Sequence[int], needed: Sequence[bool]
+) -> list[int]:
+    """The bit of the call that has to be taken before each, whatever the clocks say: the last one of its caller. Of
+    equal calls that may have had no effect, the earlier one is taken first.
+    """
+    before = [-1] * len(order)
+    last: dict[object, int] = {}
+    for at in order:
+        caller = calls[at].call.caller if needed[at] else kinds[at]
+        if caller is not None:
+            if caller in last and (not needed[at] or _follows(calls[last[caller]], calls[at])):
+                before[at] = bits[last[caller]]
+            last[caller] = at
+    return before
+
+
+def _follows(one: BoundCall, other: BoundCall) -> bool:
+    end, begin = one.call.end, other.call.begin
+    return end is not None and begin is not None and end <= begin
+
+
+def _entries(begins: Sequence[float], ends: Sequence[float | None]) -> tuple[Numbers, Numbers]:
+    """The beginnings and returns in the order of time, with what ``wing_gong.search`` wants to know of each; of equal
+    times the beginnings come first, for such calls overlap.
+    """
+    moments = [(begin, 0, at) for at, begin in enumerate(begins)]
+    moments += [(end, 1, at) for at, end in enumerate(ends) if end is not None]
+    moments.sort()
+    returns = {at: place for place, (_, is_return, at) in enumerate(moments) if is_return}
+    rows = [(at, -2 if is_return else returns.get(at, -1)) for _, is_return, at in moments]
+    size = len(moments)
+    places = np.arange(size + 1)
+    links = np.stack(((places - 1) % (size + 1), (places + 1) % (size + 1)), axis=1).astype(np.int64)
+    return np.array(rows, np.int64).reshape(-1, 2), np.ascontiguousarray(links)
+
+
+def _window(intervals: Sequence[tuple[float, float]]) -> int:
+    """How many words hold all calls that may be taken while an earlier one is not: those that begin before it ends."""
+    begins = np.array([begin for begin, _ in intervals])
+    if not len(begins):
+        return 1
+    reach = np.searchsorted(begins, np.array([end for _, end in intervals]), side="right")
+    return int((reach - np.arange(len(begins))).max()) // BITS + 1

@@ -1,0 +1,104 @@
+"""The shortest contradiction in a history that has no order: a window of it that no state of the object explains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.traces.calls.call import BoundCall
+from assay.traces.calls.history import Effects, Refuted, linearize
+
+MOST_STATES = 3_000
+"""A window that begins in any of more states than this is not asked about."""
+
+FEW = 100_000
+"""How many configurations are visited to see whether a window can be explained."""
+
+MOST_SHOWN = 200
+"""A window of more calls than this is not made smaller call by call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Calls that contradict each other, by their numbers, in the order of their beginnings.
+
+    ``whatever``: they do in whatever state the object was before; else only from its initial state. ``others`` is how
+    many further calls overlap them, and help as little if they took effect as if they did not.
+    """
+
+    calls: tuple[int, ...]
+    others: int
+    whatever: bool
+
+
+def shortest_window(calls: Sequence[BoundCall], effects: Effects, skew: int, until: int) -> Window:
+    """The shortest window of a history that was refuted at the return of the call ``until``."""
+    end = calls[until].call.end
+    assert end is not None
+    kept = [at for at, each in enumerate(calls) if each.call.begin is None or each.call.begin <= end + skew]
+    kept.sort(key=lambda at: (calls[at].call.begin is not None, calls[at].call.begin or 0, at))
+    late = {at for at in kept if _ends_after(calls[at], end + skew) and at != until}
+    everywhere = effects.states.everywhere(MOST_STATES)
+    asked = _Windows(calls, effects, skew, kept, late, everywhere)
+    first = 0
+    if everywhere is not None and asked.is_refuted(0):
+        size = 1
+        while size < len(kept) and not asked.is_refuted(len(kept) - size):
+            size *= 2
+        first, behind = max(0, len(kept) - size), max(0, len(kept) - size // 2)
+        while behind - first > 1:
+            middle = (first + behind) // 2
+            first, behind = (middle, behind) if asked.is_refuted(middle) else (first, middle)
+        return asked.smallest(first, whatever=True)
+    return _Windows(calls, effects, skew, kept, late, effects.states.initial).smallest(0, whatever=False)
+
+
+def _ends_after(each: BoundCall, moment: int) -> bool:
+    return not each.call.returned or each.call.end is None or each.call.end > moment
+
+
+@dataclass(slots=True)
+class _Windows:
+    """Windows of a history that end with one return; each begins with the beginning of some call."""
+
+    calls: Sequence[BoundCall]
+    effects: Effects
+    skew: int
+    kept: Sequence[int]
+    late: set[int]
+    initial: int | None
+
+    def within(self, first: int) -> tuple[list[int], set[int]]:
+        """The calls that may take effect in the window from the beginning of a call on, and those that may have done so
+        before or may do so later.
+        """
+        begin = self.calls[self.kept[first]].call.begin
+        inside = [
+            at
+            for at in self.kept
+            if begin is None or (end := self.calls[at].call.end) is None or end + self.skew >= begin
+        ]
+        rank = {at: place for place, at in enumerate(self.kept)}
+        return inside, {at for at in inside if rank[at] < first or at in self.late}
+
+    def is_refuted(self, first: int) -> bool:
+        """Whether no state of the object explains the window."""
+        inside, optional = self.within(first)
+        return self._is_refuted(inside, optional)
+
+    def _is_refuted(self, inside: Sequence[int], optional: set[int]) -> bool:
+        places = frozenset(place for place, at in enumerate(inside) if at in optional)
+        own = [self.calls[at] for at in inside]
+        return isinstance(linearize(own, self.effects, self.skew, self.initial, places, FEW), Refuted)
+
+    def smallest(self, first: int, *, whatever: bool) -> Window:
+        """A window in which every call is needed: if one of them had no effect, or had it at another time, the others
+        would be explained.
+        """
+        inside, optional = self.within(first)
+        if len(inside) <= MOST_SHOWN:
+            for at in inside:
+                if at not in optional and self._is_refuted(inside, optional | {at}):
+                    optional.add(at)
+        needed = tuple(at for at in inside if at not in optional)
+        return Window(needed, len(inside) - len(needed), whatever)

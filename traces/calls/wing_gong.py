@@ -1,0 +1,250 @@
+"""The search for a linearization, as machine code.
+
+The algorithm is that of Wing and Gong ("Testing and verifying concurrent objects", 1993) with the memo of Lowe
+("Testing for linearizability", 2017): a call that may come next is taken, until the return of an open call stands in
+the way; then the last one is put back. A configuration, the set of the calls taken and the state of the object, is
+visited once.
+
+States and effects of calls are numbers. The machine code knows the effects that it was told; it stops where it needs
+another one, and goes on when it has got it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from assay.checker.jit.jit_function import ArrayFunction
+
+ENTRY, STATE, DEPTH, LEFT, FURTHEST, COUNT, LOW, ASKED = range(8)
+"""The registers of a search: the entry at which it stands; the state; how many calls were taken, and how many are left
+that have to be; the last return that stood in the way; how many configurations are known; the first call that is not
+taken; the kind of the call whose effect is needed."""
+
+REFUTED, FOUND, ASKS, FULL, STOPPED = range(5)
+"""The answers of a search."""
+
+UNKNOWN, ILLEGAL = -2, -1
+"""No effect is known; the call is not possible in this state."""
+
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+BITS = 64
+
+
+@ArrayFunction
+def mixed(word: Any) -> Any:
+    """A word with its bits mixed."""
+    spread = np.uint64(word) * FACTOR
+    return spread ^ (spread >> np.uint64(29))
+
+
+@ArrayFunction
+def effect(keys: Any, effects: Any, key: int) -> int:
+    """The state after a call, by the key of state and call; ``UNKNOWN`` if it was not put in."""
+    mask = keys.shape[0] - 1
+    at = np.int64(mixed(key)) & mask
+    while keys[at] != 0:
+        if keys[at] == key:
+            return int(effects[at])
+        at = (at + 1) & mask
+    return -2
+
+
+@ArrayFunction
+def put_effect(keys: Any, effects: Any, key: int, after: int) -> None:
+    """Put in the state after a call; there must be room."""
+    mask = keys.shape[0] - 1
+    at = np.int64(mixed(key)) & mask
+    while keys[at] != 0:
+        at = (at + 1) & mask
+    keys[at] = key
+    effects[at] = after
+
+
+@ArrayFunction
+def put_effects(keys: Any, effects: Any, more: Any, afters: Any) -> None:
+    """Put in all effects of another table."""
+    for i in range(more.shape[0]):
+        if more[i] != 0:
+            put_effect(keys, effects, more[i], afters[i])
+
+
+@ArrayFunction
+def is_taken(taken: Any, bit: int) -> Any:
+    """Whether the call of a bit was taken."""
+    return (taken[bit // BITS] >> np.uint64(bit % BITS)) & np.uint64(1)
+
+
+@ArrayFunction
+def flip(taken: Any, bit: int) -> None:
+    """Take the call of a bit, or put it back."""
+    taken[bit // BITS] = taken[bit // BITS] ^ (np.uint64(1) << np.uint64(bit % BITS))
+
+
+@ArrayFunction
+def slot_of(slots: Any, rows: Any, row: Any) -> int:
+    """The slot of a configuration, or the free one where it belongs."""
+    mark = np.uint64(0)
+    for i in range(row.shape[0]):
+        mark = mixed(mark ^ row[i])
+    mask = slots.shape[0] - 1
+    at = np.int64(mark) & mask
+    while slots[at] != 0:
+        known, same = slots[at] - 1, 1
+        for i in range(row.shape[0]):
+            if rows[known, i] != row[i]:
+                same = 0
+                break
+        if same:
+            return int(at)
+        at = (at + 1) & mask
+    return int(at)
+
+
+@ArrayFunction
+def put_rows(slots: Any, rows: Any, count: int) -> None:
+    """Put the first ``count`` rows into empty slots."""
+    for i in range(count):
+        slots[slot_of(slots, rows, rows[i])] = i + 1
+
+
+@ArrayFunction
+def write_row(row: Any, taken: Any, state: int, low: int, wide: int, first_optional: int) -> None:
+    """Write a configuration: the state, the first call that is not taken, which of the ``wide`` words of calls from
+    there on are, and which optional ones are.
+    """
+    row[0] = state
+    row[1] = low
+    word, by = low // BITS, low % BITS
+    for i in range(wide):
+        part = taken[word + i] >> np.uint64(by)
+        if by:
+            part = part | (taken[word + i + 1] << np.uint64(BITS - by))
+        row[2 + i] = part
+    for i in range(row.shape[0] - 2 - wide):
+        row[2 + wide + i] = taken[first_optional + i]
+
+
+@ArrayFunction
+def unlink(links: Any, entry: int) -> None:
+    """Take an entry out of the list."""
+    links[links[entry, 0], 1] = links[entry, 1]
+    links[links[entry, 1], 0] = links[entry, 0]
+
+
+@ArrayFunction
+def link(links: Any, entry: int) -> None:
+    """Put an entry back to where it was."""
+    links[links[entry, 0], 1] = entry
+    links[links[entry, 1], 0] = entry
+
+
+@ArrayFunction
+def possible(entry: int, history: Any, taken: Any, table: Any, registers: Any, sizes: Any) -> int:
+    """The state after the call that begins at an entry, or ``ILLEGAL``, or ``UNKNOWN``."""
+    entries, _, calls = history
+    keys, effects = table
+    call = entries[entry, 0]
+    before, state = calls[call, 3], registers[STATE]
+    if before >= 0 and not is_taken(taken, before):
+        return -1
+    if calls[call, 4] and not calls[call, 2]:
+        return -1
+    after = effect(keys, effects, state * sizes[0] + calls[call, 0] + 1)
+    if after == state and not calls[call, 2]:  # a call that may never happen, and would change nothing
+        return -1
+    return int(after)
+
+
+@ArrayFunction
+def take(entry: int, after: int, history: Any, taken: Any, stack: Any, memo: Any, registers: Any, sizes: Any) -> int:  # noqa: PLR0913, PLR0917
+    """Take the call that begins at an entry; returns 1, or 0 if that leads to a known configuration."""
+    entries, links, calls = history
+    slots, rows, row = memo
+    call = entries[entry, 0]
+    flip(taken, calls[call, 1])
+    low = registers[LOW]
+    while low < sizes[3] and is_taken(taken, low):
+        low += 1
+    write_row(row, taken, after, low, sizes[1], sizes[2])
+    slot = slot_of(slots, rows, row)
+    if slots[slot] != 0:
+        flip(taken, calls[call, 1])
+        return 0
+    known, depth = registers[COUNT], registers[DEPTH]
+    for i in range(row.shape[0]):
+        rows[known, i] = row[i]
+    slots[slot] = known + 1
+    stack[depth, 0] = entry
+    stack[depth, 1] = registers[STATE]
+    stack[depth, 2] = registers[LOW]
+    registers[COUNT] = known + 1
+    registers[DEPTH] = depth + 1
+    registers[STATE] = after
+    registers[LOW] = low
+    registers[LEFT] = registers[LEFT] - calls[call, 2]
+    unlink(links, entry)
+    if entries[entry, 1] >= 0:
+        unlink(links, entries[entry, 1])
+    return 1
+
+
+@ArrayFunction
+def put_back(history: Any, taken: Any, stack: Any, registers: Any) -> int:
+    """Put back the last call for which there was a choice; returns the entry to go on with, or -1."""
+    entries, links, calls = history
+    while registers[DEPTH] > 0:
+        depth = registers[DEPTH] - 1
+        entry = stack[depth, 0]
+        call = entries[entry, 0]
+        if entries[entry, 1] >= 0:
+            link(links, entries[entry, 1])
+        link(links, entry)
+        flip(taken, calls[call, 1])
+        same = registers[STATE] == stack[depth, 1]
+        registers[DEPTH] = depth
+        registers[STATE] = stack[depth, 1]
+        registers[LOW] = stack[depth, 2]
+        registers[LEFT] = registers[LEFT] + calls[call, 2]
+        # A call that never changes a state and was possible may as well come first: nothing else is tried instead. (One
+        # that tells which of several states the object is in may not.)
+        if calls[call, 4] == 0 or not same:
+            return int(links[entry, 1])
+    return -1
+
+
+@ArrayFunction
+def search(history: Any, taken: Any, stack: Any, memo: Any, table: Any, registers: Any, sizes: Any) -> int:
+    """Search from where the registers stand.
+
+    ``history``: entries, links, calls. Entries: for each beginning or return its call, and the entry of its return (-1:
+    none, -2: it is one itself). Links: the entry before and behind each; the last row is the head. Calls: the kind, the
+    bit, whether it has to be taken, the bit of the call that has to be taken before it (-1: none), and whether it never
+    changes a state. ``taken``: bits. ``stack``: for each call taken its entry, the state before, the first call that
+    was not taken. ``memo``: slots, rows, a row to write. ``table``: effects by key. ``sizes``: kinds, words of the
+    window, word of the first optional call, calls that have to be taken, most configurations.
+    """
+    entries, links, calls = history
+    slots, rows, _ = memo
+    head, entry = entries.shape[0], registers[ENTRY]
+    while registers[LEFT] > 0 and entry >= 0:
+        registers[ENTRY] = entry
+        if entries[entry, 1] == -2:
+            if entry > registers[FURTHEST]:  # noqa: PLR1730 - the compiled language has no `max`
+                registers[FURTHEST] = entry
+            entry = put_back(history, taken, stack, registers)
+            continue
+        after = possible(entry, history, taken, table, registers, sizes)
+        if after == -2:
+            registers[ASKED] = calls[entries[entry, 0], 0]
+            return 2
+        moved = 0
+        if after >= 0:
+            if registers[COUNT] >= sizes[4]:
+                return 4
+            if (registers[COUNT] + 1) * 2 > slots.shape[0] or registers[COUNT] == rows.shape[0]:
+                return 3
+            moved = take(entry, after, history, taken, stack, memo, registers, sizes)
+        entry = links[head, 1] if moved else links[entry, 1]
+    return int(registers[LEFT] == 0)
