@@ -2,7 +2,7 @@
 
 A block of ```console holds lines `$ assay …`, with `# exit N` at the end where the exit code is not 0, and perhaps the output below; an
 output line that is `…` stands for any number of lines. A block of another language with a file's name behind it, such as ```json log.jsonl, is
-that file, for the commands of its page. Between them, `mkdir`, `mv`, `python3` and `sed` may prepare what assay reads.
+that file, for the commands of its page. Between them, `mkdir`, `mv`, `python3`, `pytest` and `sed` may prepare what assay reads.
 """
 
 from __future__ import annotations
@@ -21,12 +21,16 @@ from tests.stages import slow
 CHECKOUT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"^```\w+ ([\w-]+\.\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-COMMAND = re.compile(r"^\$ ((?:assay|mkdir|mv|python3|sed) .*?)(?:\s+# exit (\d+))?$")
+COMMAND = re.compile(r"^\$ ((?:assay|mkdir|mv|python3|pytest|sed) .*?)(?:\s+# exit (\d+))?$")
+
+
+IN_ONE_GO = frozenset({"your-service.md"})
+"""Pages whose blocks follow one another in one directory."""
 
 
 @dataclass(frozen=True)
 class Session:
-    """The commands of one block, run one after the other in one directory."""
+    """The commands of one block, or of a page, run one after the other in one directory."""
 
     name: str
     text: str
@@ -38,6 +42,9 @@ def sessions() -> list[Session]:
     for page in (CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))):
         text = page.read_text(encoding="utf-8")
         files = tuple(FILE.findall(text))
+        if page.name in IN_ONE_GO:
+            found.append(Session(page.name, "".join(match[1] for match in BLOCK.finditer(text)), files))
+            continue
         for match in BLOCK.finditer(text):
             if "\n$ assay" in f"\n{match[1]}":
                 line = text.count("\n", 0, match.start()) + 1
@@ -54,7 +61,10 @@ def program() -> list[str]:
 def run(command: str, directory: Path) -> subprocess.CompletedProcess[str]:
     prefix = " ".join(program())
     line = re.sub(r"(^|\| )assay ", lambda match: f"{match[1]}{prefix} ", command)
-    environment = os.environ | {"NO_COLOR": "1", "COLUMNS": "100"}
+    # The interpreter of these tests is first; the plugin is named, for a checkout may not be installed.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"NO_COLOR": "1", "COLUMNS": "100", "PATH": path}
+    environment["PYTEST_ADDOPTS"] = "-p assay.pytest_plugin -p no:cacheprovider"
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", line],
         cwd=directory,
@@ -76,7 +86,7 @@ def agrees(shown: list[str], actual: list[str]) -> bool:
 
 
 def timeless(line: str) -> str:
-    return re.sub(r"\d+\.\d s\b", "T s", line.rstrip())
+    return re.sub(r"\d+\.\d+ ?s\b", "T s", line.rstrip())
 
 
 EVERYDAY = [each if each.name.startswith("README") else slow(each) for each in sessions()]
