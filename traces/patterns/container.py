@@ -58,6 +58,13 @@ class Container:
     fields: bool = False
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     states: tuple[StatedFact, ...] = ()
+    named: tuple[str, ...] = ()
+    fields_of: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    cells: bool = False
+    lookup: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    event: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unit: str = ""
 
     @property
     def timed(self) -> bool:

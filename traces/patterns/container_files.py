@@ -14,17 +14,17 @@ from typing import Any
 from assay.traces.patterns.container import PARTS, Container, ContainerForm, Containers, StatedFact
 from assay.traces.patterns.regex_cost import degree
 
-BUILT_IN = ("prefixes.toml", "objects.toml", "documents.toml", "tables.toml", "outputs.toml")
+BUILT_IN = ("prefixes.toml", "objects.toml", "events.toml", "documents.toml", "tables.toml", "outputs.toml")
 """The files that come with the product."""
 
 _MACROS = {
     "<rfc3339>": r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| UTC|[+-]\d\d:?\d\d)",
     "<syslog>": r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,9})?",
 }
-_TEXTS = ("name", "form", "example", "pattern", "inside", "items")
-_LISTS = frozenset({"keys", "also", "columns", "pairs", *PARTS})
-_FLAGS = ("only", "fields")
-_TABLES = ("holds", "beside")
+_TEXTS = ("name", "form", "example", "pattern", "inside", "items", "unit")
+_LISTS = frozenset({"keys", "also", "columns", "pairs", "named", "fields_of", "needs", *PARTS})
+_FLAGS = ("only", "fields", "cells")
+_TABLES = ("holds", "beside", "lookup", "event")
 _KEYS = frozenset({*_TEXTS, *_LISTS, *_FLAGS, *_TABLES, "states"})
 _WITH_PATTERN = (ContainerForm.PREFIX, ContainerForm.OUTPUT)
 
@@ -83,6 +83,13 @@ def _container(table: Mapping[str, Any]) -> Container:
         pairs=tuple(table.get("pairs", ())),
         beside=table.get("beside", {}),
         fields=table.get("fields", False),
+        named=tuple(table.get("named", ())),
+        fields_of=tuple(table.get("fields_of", ())),
+        needs=tuple(table.get("needs", ())),
+        cells=table.get("cells", False),
+        lookup={name: (steps[0], steps[1]) for name, steps in table.get("lookup", {}).items()},
+        event={name: tuple(paths) for name, paths in table.get("event", {}).items()},
+        unit=table.get("unit", ""),
         parts={part: tuple(table[part]) for part in sorted(PARTS & set(table))},
         states=tuple(
             StatedFact(re.compile(each["pattern"], re.MULTILINE), each["text"]) for each in table.get("states", ())
@@ -110,6 +117,9 @@ def _mistakes(table: Mapping[str, Any]) -> list[str]:
         return [f"`form` is one of {', '.join(form.value for form in ContainerForm)}, not `{table['form']}`"]
     if (ContainerForm(table["form"]) in _WITH_PATTERN) != ("pattern" in table):
         return ["a prefix and an output have a `pattern`, and no other form has one"]
+    for key, least in (("lookup", 2), ("event", 1)):
+        if not all(_is_texts(each) and len(each) >= least for each in table.get(key, {}).values()):
+            return [f"each entry of `{key}` is a list of texts"]
     return [text for pattern in _patterns(table) for text in _pattern_mistakes(pattern)]
 
 

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from assay.traces.input.containers.event_objects import as_event
+from assay.traces.input.events.exact_values import exact_json
 from assay.traces.patterns.container import Container
 
 _BLANKS = re.compile(r"[ \t\r\n,]*")
@@ -77,9 +79,9 @@ class _Walk:
 
     def _member(self, at: int, name: str, rest: tuple[str, ...], beside: Mapping[str, Any]) -> Walked:
         """The elements in one member of an object. What stands beside it may follow it, and is looked for first."""
-        if self._container.beside and rest[:1] == ("[]",) and rest.count("[]") == 1:
+        if self._container.beside and rest[:1] == ("[]",):
             own = {key: value for key, value in self._others(at, name) if key in self._container.beside.values()}
-            beside = {part: own[key] for part, key in self._container.beside.items() if key in own}
+            beside = {**beside, **{part: own[key] for part, key in self._container.beside.items() if key in own}}
         at = self._blanks(at + 1)
         while not self.cut and at < len(self._text) and self._text[at] == '"':
             key, at = self._key(at)
@@ -124,6 +126,8 @@ class _Walk:
     def _element(self, at: int, end: int, steps: tuple[str, ...], beside: Mapping[str, Any]) -> DocumentItem | None:
         """An element as an object with names."""
         text = self._data[at:end]
+        if self._container.event:
+            return self._event(at, text, beside)
         if not (steps or beside or self._columns or self._pairs or self._container.parts):
             return DocumentItem(at, text)
         try:
@@ -137,6 +141,16 @@ class _Walk:
         if self._pairs:
             content = _named(content, *self._pairs) if isinstance(content, list) else None
         return DocumentItem(at, {**beside, **content}) if isinstance(content, dict) else None
+
+    def _event(self, at: int, text: bytes, beside: Mapping[str, Any]) -> DocumentItem | None:
+        """An element that is an event, as an object with the keys of one."""
+        try:
+            content = exact_json(text)
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(content, dict) or not all(key in content for key in self._container.needs):
+            return None
+        return DocumentItem(at, as_event(self._container, {**beside, **content}))
 
 
 def _named(entries: list[Any], name: str, value: str) -> dict[str, Any]:
