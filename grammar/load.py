@@ -7,82 +7,33 @@ from a log.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.grammar import kernel
-from assay.grammar.current_work import doing
-from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Severity, Span, SpecError
-from assay.grammar.elaborate.build_kernel import Configuration, build_kernel, build_with_units
-from assay.grammar.elaborate.modules.find_parameters import Slots, find_slots
-from assay.grammar.elaborate.modules.module_instance import Unit
-from assay.grammar.elaborate.modules.module_tree import (
-    Folders,
-    Given,
-    Library,
-    ModuleTree,
-    UnreadModule,
-    read_tree,
-    shown,
-)
-from assay.grammar.elaborate.modules.parameter_overrides import (
-    COMMAND_LINE,
-    Bindings,
-    chosen_model,
-    collect,
-    default_model,
-    from_log,
-    models_of,
-    override_text,
-)
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Span
+from assay.grammar.elaborate.modules.library import Folders, Given, Library, UnreadModule, shown
+from assay.grammar.loaded import Loaded, Outline, ParameterInfo, UnusableSpecError
+from assay.grammar.spec_cache import Elements, kernel_with_names, remembered_spec
 
+if TYPE_CHECKING:
+    from assay.grammar.elaborate.modules.module_instance import Unit
+    from assay.grammar.elaborate.modules.module_tree import ModuleTree
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A loaded spec: its kernel, its modules, the texts of all files, and warnings.
-
-    ``sorts`` and ``sizes`` are what a log binds, of a kernel that ``log_kernel`` made.
-    """
-
-    kernel: kernel.Kernel
-    tree: ModuleTree
-    sources: Mapping[str, str]
-    diagnostics: tuple[Diagnostic, ...]
-    model: str | None = None
-    overrides: Mapping[str, str] = field(default_factory=dict)
-    sorts: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    sizes: Mapping[str, int] = field(default_factory=dict)
-
-
-class UnusableSpecError(SpecError):
-    """A spec with errors; ``sources`` are the texts of the files that were read, by the names that the
-    diagnostics use."""
-
-    def __init__(self, diagnostics: Sequence[Diagnostic], sources: Mapping[str, str]) -> None:
-        super().__init__(diagnostics)
-        self.sources = sources
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterInfo:
-    """A parameter that the command line may bind: its name, whether it is a set or a size, and whether it has a
-    default."""
-
-    name: str
-    kind: str
-    symmetric: bool
-    has_default: bool
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """The models and parameters that a spec offers, known without binding anything."""
-
-    name: str
-    models: tuple[str, ...]
-    parameters: tuple[ParameterInfo, ...]
+__all__ = [
+    "Loaded",
+    "Outline",
+    "ParameterInfo",
+    "UnusableSpecError",
+    "bundled_specs",
+    "load_spec",
+    "load_text",
+    "log_kernel",
+    "model_names",
+    "outline",
+    "units_of",
+]
 
 
 def bundled_specs() -> tuple[Path, ...]:
@@ -131,18 +82,13 @@ def log_kernel(loaded: Loaded, sorts: Mapping[str, Sequence[str]], sizes: Mappin
     Everything else is bound as in ``loaded``, except by a model that was taken only because none was named. Elements
     may have any names, and scenarios are left out. Raises ``UnusableSpecError``.
     """
-    diagnostics = Diagnostics()
-    slots = find_slots(loaded.tree)
-    configuration = _configuration(loaded.tree, slots, loaded.model, loaded.overrides, diagnostics)
-    bindings = from_log(configuration.bindings, slots, sorts, sizes, diagnostics)
-    made = build_kernel(loaded.tree, slots, replace(configuration, bindings=bindings, scenarios=False), diagnostics)
-    _raise_errors(diagnostics, loaded.tree, loaded.sources)
-    return made
 
+    def make(elements: Elements) -> kernel.Kernel:
+        from assay.grammar.elaborate.elaborate_spec import sized_kernel  # noqa: PLC0415 - as in `_load`
 
-def _default(loaded: Loaded) -> str | None:
-    """The model that is taken if none is named; none for a log."""
-    return None if loaded.sorts or loaded.sizes else default_model(loaded.tree.top)
+        return sized_kernel(loaded, elements, sizes)
+
+    return kernel_with_names(loaded, sorts, sizes, make)
 
 
 def units_of(loaded: Loaded) -> tuple[Unit, ...]:
@@ -150,23 +96,17 @@ def units_of(loaded: Loaded) -> tuple[Unit, ...]:
 
     They are bound as the kernel is.
     """
-    diagnostics = Diagnostics()
-    slots = find_slots(loaded.tree)
-    configuration = _configuration(loaded.tree, slots, loaded.model or _default(loaded), loaded.overrides, diagnostics)
-    if loaded.sorts or loaded.sizes:
-        bindings = from_log(configuration.bindings, slots, loaded.sorts, loaded.sizes, diagnostics)
-        configuration = replace(configuration, bindings=bindings)
-    _, units = build_with_units(loaded.tree, slots, replace(configuration, scenarios=False), diagnostics)
-    return units.canonical()
+    from assay.grammar.elaborate.elaborate_spec import bound_units  # noqa: PLC0415 - as in `_load`
+
+    return bound_units(loaded)
 
 
 def outline(path: Path | str, *, search: Sequence[Path] | None = None) -> Outline:
     """The models and parameters of a spec. Raises ``UnusableSpecError`` if it cannot be read."""
-    diagnostics = Diagnostics()
+    from assay.grammar.elaborate.elaborate_spec import outlined  # noqa: PLC0415 - as in `_load`
+
     folders = Folders(bundled_specs() if search is None else tuple(search))
-    tree = _read(UnreadModule(shown(Path(path)), Path(path)), folders, diagnostics, {})
-    _raise_errors(diagnostics, tree, tree.sources)
-    return _outline(tree, find_slots(tree))
+    return outlined(UnreadModule(shown(Path(path)), Path(path)), folders)
 
 
 def model_names(path: Path | str) -> tuple[str, ...]:
@@ -174,68 +114,19 @@ def model_names(path: Path | str) -> tuple[str, ...]:
     return outline(path).models
 
 
-def _outline(tree: ModuleTree, slots: Slots) -> Outline:
-    parameters = []
-    for slot in slots.all:
-        declared = slot.declaration
-        kind = "size" if declared.size else "set" if declared.type is None else "value"
-        default = declared.default is not None
-        parameters.append(ParameterInfo(slot.shown, kind, declared.symmetric, default, declared.name.span))
-    return Outline(tree.top.name, tuple(m.name.text for m in models_of(tree.top)), tuple(parameters))
-
-
 def _load(top: UnreadModule, library: Library, model: str | None, overrides: Mapping[str, str]) -> Loaded:
+    def modules() -> ModuleTree:
+        from assay.grammar.elaborate.elaborate_spec import modules_of  # noqa: PLC0415 - a tenth of a second
+
+        return modules_of(top, library, Diagnostics(), {})
+
     try:
-        return _elaborated(top, library, model, overrides)
+        kept = remembered_spec(top, library, model, overrides, modules)
+        if kept is not None:
+            return kept
+        from assay.grammar.elaborate.elaborate_spec import elaborated  # noqa: PLC0415 - a tenth of a second
+
+        return elaborated(top, library, model, overrides)
     except RecursionError:
         message = "something in this file is nested too deeply"
         raise UnusableSpecError([Diagnostic("E017", Span(top.file, 1, 1, 1, 1), message)], {}) from None
-
-
-def _elaborated(top: UnreadModule, library: Library, model: str | None, overrides: Mapping[str, str]) -> Loaded:
-    doing(f"`{top.file}` was read")
-    diagnostics = Diagnostics()
-    command_line = {COMMAND_LINE: override_text(overrides)} if overrides else {}
-    tree = _read(top, library, diagnostics, command_line)
-    sources = {**tree.sources, **command_line}
-    slots = find_slots(tree)
-    configuration = _configuration(tree, slots, model or default_model(tree.top), overrides, diagnostics)
-    made = build_kernel(tree, slots, configuration, diagnostics)
-    _raise_errors(diagnostics, tree, sources)
-    return Loaded(made, tree, sources, tuple(diagnostics), model, dict(overrides))
-
-
-def _read(top: UnreadModule, library: Library, diagnostics: Diagnostics, sources: Mapping[str, str]) -> ModuleTree:
-    tree = read_tree(top, library, diagnostics)
-    if tree is None:
-        raise UnusableSpecError(tuple(diagnostics), sources)
-    return tree
-
-
-def _configuration(
-    tree: ModuleTree, slots: Slots, model: str | None, overrides: Mapping[str, str], diagnostics: Diagnostics
-) -> Configuration:
-    chosen = chosen_model(tree.top, model, diagnostics)
-    bindings: Bindings = collect(slots, models_of(tree.top), chosen, overrides, diagnostics)
-    return Configuration(chosen, bindings)
-
-
-def _raise_errors(diagnostics: Diagnostics, tree: ModuleTree, sources: Mapping[str, str]) -> None:
-    """Raise the recorded errors, without those that follow from another one."""
-    codes = frozenset(d.code for d in diagnostics)
-    found = [d for d in diagnostics if not _follows(d, tree, codes)]
-    if any(d.severity is Severity.ERROR for d in found):
-        raise UnusableSpecError(found, sources)
-
-
-def _follows(diagnostic: Diagnostic, tree: ModuleTree, codes: frozenset[str]) -> bool:
-    """Whether an error follows from another: nothing is bound by a model that does not exist, nothing declared by what
-    cannot be parsed."""
-    if diagnostic.code == "E313" and "E308" in codes:
-        return True
-    words = frozenset().union(*tree.broken.values())
-    if diagnostic.code not in ("E101", "E411") or not words:
-        return False
-    span = diagnostic.span
-    line = tree.sources.get(span.file, "").split("\n")[span.line - 1 : span.line]
-    return bool(line) and line[0][span.column - 1 : span.end_column - 1] in words

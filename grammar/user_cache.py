@@ -54,10 +54,11 @@ def cached(name: str, folder: Path | None = None) -> bytes | None:
     return kept if _checksum(name, kept) == checksum else None
 
 
-def keep(name: str, content: bytes, folder: Path | None = None) -> None:
+def keep(name: str, content: bytes, folder: Path | None = None, *, at_most: int | None = None) -> None:
     """Keep content under a name. A cache that cannot be written only costs time in the next run.
 
-    The file is written under a temporary name and renamed, so that processes do not disturb each other.
+    The file is written under a temporary name and renamed, so that processes do not disturb each other. With
+    ``at_most`` only so many entries stay whose names begin as this one's, up to the hyphen: the oldest are deleted.
     """
     place = folder or user_cache()
     if place is None:
@@ -71,6 +72,14 @@ def keep(name: str, content: bytes, folder: Path | None = None) -> None:
                 Path(file.name).replace(place / name)
             except OSError:
                 Path(file.name).unlink()
+        if at_most is not None:
+            _delete_oldest(place, name.partition("-")[0], at_most)
+
+
+def _delete_oldest(place: Path, kind: str, at_most: int) -> None:
+    entries = sorted(place.glob(f"{kind}-*"), key=lambda path: path.stat().st_mtime_ns)
+    for path in entries[: max(0, len(entries) - at_most)]:
+        path.unlink(missing_ok=True)
 
 
 def _checksum(name: str, content: bytes) -> bytes:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from assay.grammar import load
-from assay.grammar.elaborate.modules.module_tree import Library, UnreadModule
+from assay.grammar.elaborate.modules.library import Library, UnreadModule
 from assay.grammar.load import Loaded
 from assay.grammar.parsing.parse import parse
 

@@ -56,6 +56,10 @@ FEW_LINES = 2_000
 NO_TIMELINE = "not checked: no execution was found for what all slices share"
 
 
+SMALL_SEARCH = 2_000
+"""The garbage of a search that visited at most so many nodes waits for the next collection."""
+
+
 @dataclass(frozen=True, slots=True)
 class SharedAnswer:
     """The answer about what all slices share, and the context for validating slices: ``joint``, if an execution was
@@ -166,7 +170,7 @@ def validate_shared(
     slices = found.parts.slices
     # Freed before the collection below: the search holds most of the memory of a log.
     del found, asked, findings, model
-    if answer.visited:
+    if answer.visited > SMALL_SEARCH:
         # The caches of a search are cyclic, and reference counts alone do not free them.
         gc.collect(2 if gc.isenabled() else 0)
     trim_heap(len(events))

@@ -10,7 +10,8 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.event import Event, Field
 from assay.traces.incremental.incremental_recheck import Change
 from assay.traces.patterns.catalogue import Catalogue
-from assay.traces.patterns.pattern import LinePattern, MatchExtent
+from assay.traces.patterns.line_regex import MatchExtent
+from assay.traces.patterns.pattern import LinePattern
 
 _MEMBER = re.compile(r"BrokerState\(brokerId=\d+, brokerEpoch=-?\d+\)|\d+")
 
@@ -18,9 +19,9 @@ _MEMBER = re.compile(r"BrokerState\(brokerId=\d+, brokerEpoch=-?\d+\)|\d+")
 def printed(catalogue: Catalogue, event: Event, field: str) -> tuple[int, int] | None:
     """Where the text of a field stands in its record's message; None if the line does not print it."""
     pattern = catalogue.pattern(event.pattern)
-    for found in pattern.regex.finditer(event.record.message):
+    for found in pattern.regex.compiled.finditer(event.record.message):
         for name in (field, f"{field}_"):
-            text = found.group(name) if name in pattern.regex.groupindex else None
+            text = found.group(name) if name in pattern.regex.compiled.groupindex else None
             if text is not None and pattern.fields[field](text) == event.fields.get(field):
                 return found.span(name)
     return None

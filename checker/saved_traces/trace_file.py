@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.checker.saved_traces.saved_trace import NOT_A_TRACE, SavedTrace, trace_from_json
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Span, SpecError
-from assay.grammar.parsing.read_file import read_text
+from assay.grammar.parsing.spec_text import read_text
 
 
 def read_trace(path: Path) -> SavedTrace:

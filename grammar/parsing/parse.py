@@ -27,6 +27,7 @@ from assay.grammar.parsing.build_scenarios_and_traces import SpecBuilder
 from assay.grammar.parsing.builder import DeclarationOrigin, string_value
 from assay.grammar.parsing.error_recovery import report_faults
 from assay.grammar.parsing.logical_lines import Layout, LayoutFault
+from assay.grammar.parsing.spec_text import normalized
 from assay.grammar.parsing.split_declarations import DECLARATION_WORDS, DeclarationTokens, scan
 from assay.grammar.syntax import Declaration, DottedName, Expr, Module
 from assay.grammar.user_cache import cached, keep
@@ -123,11 +124,6 @@ def parse_expression(text: str, file: str) -> ParsedExpression:
     if not _errors(diagnostics.items):
         expression = _read(text.strip("\n "), "lone_expression", DeclarationOrigin(file, 0), diagnostics)
     return ParsedExpression(expression, tuple(diagnostics.sorted()))
-
-
-def normalized(text: str) -> str:
-    """The text with plain line ends and without a byte order mark; lines and columns refer to this form."""
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 # ------------------------------------------------------------------------------------------------- declarations

@@ -6,16 +6,25 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.synthetic import generate  # the benchmarks lie beside the package
+
 from assay.cli.main import invoke
 from assay.cli.settings import load
+from assay.report.lines import clean
 from assay.report.logs.html import html_report
+from assay.report.logs.html.findings import page_findings
+from assay.report.logs.remarks import remark_groups
 from assay.traces.diagnosis.node_settings import overview
 from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.options import DEFAULT_OPTIONS
@@ -136,7 +145,9 @@ def test_outages_are_bands_of_their_own_in_the_lanes_that_they_concern(tmp_path:
     data = data_of(Page(html_report(validation, list(reading.events), "A1", overview(reading))))
     texts = data["texts"]
     alarms = {(texts[lane["name"]], texts[band["name"]]): band for lane in data["lanes"] for band in lane["alarms"]}
-    measured = {(each.slice or "shared", each.measure.replace("_", " ")) for each in validation.impact if each.spells}
+    measured = {
+        (each.slice or "controller", each.measure.replace("_", " ")) for each in validation.impact if each.spells
+    }
     assert set(alarms) == measured
     assert all(begin < end for band in alarms.values() for begin, end, _ in band["segments"])
 
@@ -147,9 +158,53 @@ def test_the_gravest_stands_before_the_timeline_though_the_answer_is_consistent(
     text = html_report(validation, list(reading.events), "A2", overview(reading))
     assert validation.verdict is TraceVerdict.CONSISTENT
     assert text.index("is started with id 1, under which broker-1 is running") < text.index('id="timeline"')
-    assert (
-        text.index('id="screen"') < text.index('id="remarks"') < text.index('id="impact"') < text.index('id="notices"')
-    )
+    order = ("screen", "findings", "timeline", "impact", "notices")
+    places = [text.index(f'id="{name}"') for name in order]
+    assert places == sorted(places)
+
+
+def test_every_finding_is_on_the_page_and_the_gravest_is_the_first(tmp_path: Path) -> None:
+    reading, validation = answered(unpack_sample("duplicate-broker", tmp_path))
+    found = page_findings(validation, overview(reading))
+    assert [each.rank for each in found] == sorted(each.rank for each in found)
+    assert {each.text for each in validation.trouble.findings} <= {each.text for each in found}
+    assert {each.text for each in remark_groups(validation)} <= {each.heading for each in found} | {
+        each.text for each in found
+    }
+    page = Page(html_report(validation, list(reading.events), "A2", overview(reading)))
+    told = " ".join(page.text.split())
+    assert all(" ".join(clean(each.heading).split()) in told for each in found)
+
+
+def test_a_lane_has_the_terms_of_the_controllers_and_internals_of_the_model_are_folded_away(tmp_path: Path) -> None:
+    reading, validation = answered(unpack_sample("elections", tmp_path))
+    data = data_of(Page(html_report(validation, list(reading.events), "A1", overview(reading))))
+    texts = data["texts"]
+    first = data["lanes"][0]
+    (terms,) = first["bands"]
+    assert texts[first["name"]] == "controller"
+    assert [texts[value] for _, _, value in terms["segments"]] == [
+        "2, epoch 1",
+        "1, epoch 2",
+        "3, epoch 3",
+        "2, epoch 4",
+        "3, epoch 5",
+    ]
+    open_ = {texts[band["name"]] for lane in data["lanes"] for band in lane["bands"] if not band["internal"]}
+    assert open_ == {"term", "life", "role", "leader", "in sync"}
+
+
+def test_requests_lead_from_the_lane_of_one_node_to_that_of_another(tmp_path: Path) -> None:
+    reading, validation = answered(unpack_sample("elections", tmp_path))
+    data = data_of(Page(html_report(validation, list(reading.events), "A1", overview(reading))))
+    events = list(reading.events)
+    assert data["requests"]
+    for number, other, received in data["requests"]:
+        own = data["events"]["lane"][number]
+        assert own != other
+        if received and events[number].kind == "RequestFromController":
+            name = data["texts"][data["lanes"][other]["name"]]
+            assert name == f"broker-{events[number].fields['controller']}"
 
 
 def test_lanes_show_who_was_controller_when(a1: Page) -> None:
@@ -258,7 +313,7 @@ def test_each_partition_has_a_lane_with_its_leaders_and_its_in_sync_replicas() -
         }
         assert bands["leader"][0] == "none"
         assert len(bands["leader"]) > 1
-        assert set(bands["isr"]) > {"none"}
+        assert set(bands["in sync"]) > {"none"}
     assert len(data["histories"]) == 1 + len(validation.slices)
 
 
@@ -282,10 +337,59 @@ def test_in_a_browser_an_event_shows_its_line_and_the_state_before_and_after(tmp
 @pytest.mark.browser
 def test_in_a_browser_a_hundred_thousand_events_are_drawn_and_listed(tmp_path: Path) -> None:
     reading, validation = validated_run("A1")
-    events = [replace(event) for _ in range(32) for event in reading.events]
+    events = [
+        replace(event, record=replace(event.record, message=f"{event.record.message} {copy * 7919}"))
+        for copy in range(32)
+        for event in reading.events
+    ]
     path = tmp_path / "report.html"
     path.write_text(html_report(validation, events, "many"), encoding="utf-8")
-    assert path.stat().st_size < 20_000_000
+    assert path.stat().st_size < 8_000_000
     shown = dom(path, tmp_path / "profile", "#event=90000")
     assert f"{len(events):,} of {len(events):,}" in shown
     assert len(re.findall(r"<tr class=\"s\d", shown)) < 60
+
+
+CLICKS = """<script>
+addEventListener("load", () => {
+  const byId = (id) => document.getElementById(id), found = {}, canvas = byId("canvas"), root = document.documentElement;
+  const press = (key) => canvas.dispatchEvent(new KeyboardEvent("keydown", { key })), redraw = () => canvas.dispatchEvent(new Event("redraw"));
+  const type = (id, text) => { byId(id).value = text; byId(id).dispatchEvent(new Event("input")); };
+  const height = () => parseInt(byId("all-lanes").style.height);
+  const wait = () => {
+    if (!root.dataset.drawn) return setTimeout(wait, 20);
+    found.folded = height();
+    byId("fold").click(); found.unfolded = height();
+    type("lane-filter", "t-7"); found.filtered = height(); type("lane-filter", "");
+    found.whole = byId("range").textContent;
+    press("+"); redraw(); found.zoomed = byId("range").textContent;
+    byId("requests").click(); found.requests = byId("shown-requests").textContent;
+    byId("internals").click(); found.internals = height();
+    type("search", "leader"); found.hits = byId("found").textContent;
+    byId("visible").rows[0].click(); found.place = byId("detail-place").textContent;
+    root.dataset.clicks = JSON.stringify(found);
+  };
+  wait();
+});
+</script>"""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_in_a_browser_fifty_partitions_on_five_brokers_fold_filter_zoom_and_lead_to_their_lines(tmp_path: Path) -> None:
+    generate(tmp_path / "logs", 400_000, brokers=5, partitions=50, violations=0, seed=1)
+    reading, validation = answered(tmp_path / "logs")
+    assert len(validation.slices) == 50
+    path = tmp_path / "report.html"
+    text = html_report(validation, list(reading.events), "fifty", overview(reading))
+    path.write_text(text.replace("</body>", f"{CLICKS}</body>"), encoding="utf-8")
+    shown = dom(path, tmp_path / "profile")
+    written = re.search(r'data-clicks="([^"]*)"', shown)
+    assert written is not None
+    found = json.loads(unescape(written[1]))
+    assert found["folded"] < found["unfolded"] < found["internals"]
+    assert found["filtered"] < found["unfolded"]
+    assert found["whole"] != found["zoomed"]
+    assert re.match(r"[1-9][\d,]* of [\d,]+ requests", found["requests"])
+    assert re.match(r"[1-9][\d,]* of ", found["hits"])
+    assert re.match(r".+\.log:\d+$", found["place"])

@@ -26,7 +26,7 @@ PACKAGES = {
 MOST_FILES = 15
 
 LONGEST_CHAIN = {
-    "grammar": 20,
+    "grammar": 21,
     "checker": 22,
     "traces": 25,
     "spark": 10,

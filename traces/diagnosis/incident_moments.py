@@ -16,7 +16,8 @@ from assay.traces.patterns.rule_files import rule_file
 @dataclass(frozen=True, slots=True)
 class Moment:
     """Something that happened at a time (milliseconds since the epoch), in an operator's words. The heavier one says
-    more about an incident; data may be lost by one with ``is_risk``.
+    more about an incident; data may be lost by one with ``is_risk``. ``term`` is the controller and its epoch, where one
+    begins.
     """
 
     time: int
@@ -24,6 +25,7 @@ class Moment:
     weight: int
     place: LogPosition
     is_risk: bool = False
+    term: str | None = None
 
 
 def moments(reading: LogReading) -> tuple[Moment, ...]:
@@ -38,7 +40,8 @@ def moments(reading: LogReading) -> tuple[Moment, ...]:
             continue
         before = latest.get(text)
         if before is None or time - before > rule.get("within", float("inf")):
-            kept.append(Moment(time, text, rule["weight"], event.record.place, rule.get("risk", False)))
+            term = _text(rule["term"], event) if "term" in rule else None
+            kept.append(Moment(time, text, rule["weight"], event.record.place, rule.get("risk", False), term))
         latest[text] = time if before is None or "within" in rule else before
     return tuple(kept)
 

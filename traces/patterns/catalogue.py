@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,9 +18,10 @@ from typing import Any
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Span, SpecError
 from assay.traces.patterns.container import Containers
 from assay.traces.patterns.container_files import built_in_containers, load_containers
-from assay.traces.patterns.field_types import CONVERSIONS, Conversion
-from assay.traces.patterns.pattern import LinePattern, MatchExtent
-from assay.traces.patterns.regex_cost import EXPONENTIAL, LONGEST, bounded, degree
+from assay.traces.patterns.field_types import CONVERSIONS
+from assay.traces.patterns.line_regex import LineRegex, MatchExtent
+from assay.traces.patterns.pattern import LinePattern
+from assay.traces.patterns.regex_cost import EXPONENTIAL, LONGEST
 from assay.traces.patterns.text_patterns import completed, line_headers
 
 BUILT_IN = (
@@ -118,7 +118,7 @@ def load_catalogue(extra: Iterable[Path | PatternFileText] = (), *, text: bool =
     for source in extra:
         content = _parse(source, problems)
         contents.append((str(source), content))
-        more, loggers = _patterns_of(source, content, problems, text=text)
+        more, loggers = checked_patterns(source, content, problems, text=text)
         patterns += more
         protocol += loggers
         mistakes: list[str] = []
@@ -137,27 +137,26 @@ def load_catalogue(extra: Iterable[Path | PatternFileText] = (), *, text: bool =
 
 @cache
 def _built_in() -> tuple[tuple[LinePattern, ...], tuple[str, ...]]:
-    """The built-in patterns, and their protocol loggers."""
-    problems: list[Diagnostic] = []
+    """The built-in patterns, and their protocol loggers. That they have no mistakes is tested, and not asked again each
+    time: it takes a fifth of a second.
+    """
+    contents = built_in_contents()
+    patterns = tuple(_line_pattern(entry) for content in contents.values() for entry in content.get("shape", []))
+    return patterns, tuple(name for content in contents.values() for name in content.get("protocol", []))
+
+
+def built_in_contents() -> dict[str, Mapping[str, Any]]:
+    """The contents of the built-in pattern files, by name."""
     folder = files("assay.traces.patterns.lines")
-    found = [_patterns_of(folder / name, _parse(folder / name, problems), problems) for name in BUILT_IN]
-    if problems:
-        raise SpecError(problems)
-    return tuple(pattern for patterns, _ in found for pattern in patterns), tuple(
-        name for _, names in found for name in names
-    )
+    return {name: tomllib.loads((folder / name).read_text(encoding="utf-8")) for name in BUILT_IN}
 
 
-def _patterns_of(
-    source: Traversable | PatternFileText,
-    content: Mapping[str, Any],
-    problems: list[Diagnostic],
-    *,
-    text: bool = False,
+def checked_patterns(
+    source: object, content: Mapping[str, Any], problems: list[Diagnostic], *, text: bool = False
 ) -> tuple[list[LinePattern], list[str]]:
-    """The patterns of a file with such content, and its protocol loggers."""
+    """The patterns of a file with such content, and its protocol loggers; adds a diagnostic for each mistake."""
     tables = enumerate(map(completed, content.get("shape", [])) if text else content.get("shape", []), 1)
-    patterns = [_line_pattern(entry, f"shape {number} of {source}", problems) for number, entry in tables]
+    patterns = [_checked(entry, f"shape {number} of {source}", problems) for number, entry in tables]
     return [pattern for pattern in patterns if pattern is not None], content.get("protocol", [])
 
 
@@ -165,7 +164,7 @@ def _problem(message: str, code: str = "E702", span: Span = NOWHERE) -> Diagnost
     return Diagnostic(code, span, message)
 
 
-def _parse(source: Traversable | PatternFileText, problems: list[Diagnostic]) -> dict[str, Any]:
+def _parse(source: Path | PatternFileText, problems: list[Diagnostic]) -> dict[str, Any]:
     """The content of a pattern file; if the file cannot be read, an empty dictionary and one more diagnostic."""
     span = Span(str(source), 1, 1, 1, 1)
     try:
@@ -189,23 +188,24 @@ def _is_list_of(value: object, kind: type) -> bool:
     return isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
-def _line_pattern(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> LinePattern | None:
+def _checked(entry: Mapping[str, Any], where: str, problems: list[Diagnostic]) -> LinePattern | None:
     """The pattern of one table; None, and diagnostics that say why, if the table has mistakes."""
     wrong = [f"{where}: {text}" for text in _mistakes(entry)]
     problems += [_problem(text) for text in wrong]
     if wrong:
         return None
-    conversions = {name: CONVERSIONS[kind] for name, kind in entry.get("fields", {}).items()}
-    regex = _compiled(entry["pattern"])
-    around = _compiled(entry["around"]) if "around" in entry else None
+    return _line_pattern(entry)
+
+
+def _line_pattern(entry: Mapping[str, Any]) -> LinePattern:
+    regex, around = _regexes(entry)
     return LinePattern(
         name=entry["name"],
         kind=entry["kind"],
         loggers=tuple(entry["loggers"]),
-        reads=MatchExtent(entry.get("reads", "whole")),
         regex=regex,
         literal=entry.get("literal", ""),
-        fields=MappingProxyType(conversions),
+        fields=MappingProxyType({name: CONVERSIONS[kind] for name, kind in entry.get("fields", {}).items()}),
         constants=MappingProxyType(dict(entry.get("constants", {}))),
         unknown=MappingProxyType(dict(entry.get("unknown", {}))),
         writer=entry.get("writer"),
@@ -217,22 +217,14 @@ def _line_pattern(entry: Mapping[str, Any], where: str, problems: list[Diagnosti
         example=entry["example"],
         clock=entry.get("clock"),
         holds=MappingProxyType(dict(entry.get("holds", {}))),
-        groups=_groups(regex, conversions),
         around=around,
-        groups_around=() if around is None else _groups(around, conversions),
-        longest=LONGEST[_degree(entry)],
     )
 
 
-def _compiled(regex: str) -> re.Pattern[str]:
-    return re.compile(bounded(regex), re.DOTALL)
-
-
-def _groups(regex: re.Pattern[str], conversions: Mapping[str, Conversion]) -> tuple[tuple[str, Conversion], ...]:
-    """The fields that the groups of a pattern fill, in the order of the groups."""
-    # A group `name_` fills the field `name` too: alternatives of a regular expression cannot share one group name.
-    names = [name.rstrip("_") for name, _ in sorted(regex.groupindex.items(), key=lambda item: item[1])]
-    return tuple((name, conversions[name]) for name in names)
+def _regexes(entry: Mapping[str, Any]) -> tuple[LineRegex, LineRegex | None]:
+    """The regular expression of a table, and the one around its occurrences."""
+    around = LineRegex(entry["around"], MatchExtent.WHOLE) if "around" in entry else None
+    return LineRegex(entry["pattern"], MatchExtent(entry.get("reads", "whole"))), around
 
 
 def _mistakes(entry: Mapping[str, Any]) -> list[str]:
@@ -273,35 +265,10 @@ def _pattern_mistakes(entry: Mapping[str, Any]) -> list[str]:
     ]
 
 
-_WITHOUT_CLASSES = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-_ENDLESS = re.compile(r"[*+]|,\}")
-
-
-def _degree(entry: Mapping[str, Any]) -> int:
-    """The exponent of the worst matching time of a table's patterns; raises ValueError for a pattern that cannot be
-    judged.
-    """
-    around = _degree_of(entry["around"], MatchExtent.WHOLE.value) if "around" in entry else 1
-    return max(around, _degree_of(entry["pattern"], entry.get("reads", MatchExtent.WHOLE.value)))
-
-
-def _degree_of(text: str, reads: str) -> int:
-    template = _WITHOUT_CLASSES.sub("x", bounded(text))
-    if (
-        reads != MatchExtent.EACH.value
-        and len(_ENDLESS.findall(template)) <= 1
-        and not re.search(r"\)(?:[*+]|\{\d*,\})", template)
-    ):
-        return 1  # no other unbounded repetition could take the same characters
-    return degree(
-        _compiled(text), to_the_end=reads == MatchExtent.WHOLE.value, anywhere=reads == MatchExtent.EACH.value
-    )
-
-
 def _slowness(entry: Mapping[str, Any]) -> list[str]:
     """A complaint about a pattern that takes very long on some line; no complaint if there is none."""
     try:
-        worst = _degree(entry)
+        worst = max(each.degree for each in _regexes(entry) if each is not None)
     except ValueError as error:
         return [str(error)]
     if worst in LONGEST:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from assay.traces.event import Field
 from assay.traces.patterns.catalogue import Catalogue
+from assay.traces.patterns.line_regex import MatchExtent
 from assay.traces.patterns.logger_names import LoggerNames
-from assay.traces.patterns.pattern import LinePattern, MatchExtent, distinct
-from assay.traces.patterns.template import template_table
+from assay.traces.patterns.pattern import LinePattern, distinct
+from assay.traces.patterns.template import RegexText, template_table
 from assay.traces.patterns.template_fields import FieldLayout, LineFields, TypedSpan, field_layouts_of
 
 _CACHE_LIMIT = 1 << 23
@@ -26,6 +27,9 @@ LONGEST_CACHED = 1 << 13
 
 _ENTRY_OVERHEAD = 1 << 10
 """What a cache entry costs in memory besides the bytes of its template."""
+
+_FIRST = 16
+"""So many messages of a logger are matched before its table of templates is made, which compiles all its patterns."""
 
 _SPECIFIC = 16
 """A pattern identifies a message without its logger only if its ``literal`` has at least this many characters."""
@@ -100,14 +104,19 @@ class LoggerPatterns:
         self.protocol = protocol
         self.whole = tuple(s for s in patterns if s.reads is MatchExtent.WHOLE)
         self.partial = tuple(s for s in patterns if s.reads is not MatchExtent.WHOLE)
-        around = [pattern.around for pattern in patterns if pattern.around is not None]
-        regexes = (*(pattern.regex for pattern in patterns), *around, *(regex for regex, _ in _MASKS))
-        self.table = template_table(regexes, (pattern.literal for pattern in patterns))
+        self._patterns = tuple(patterns)
+        self._known: dict[bytes, TemplateMatch] = {}
+        self._cached = self._asked = 0
+
+    @cached_property
+    def table(self) -> bytes | None:
         """The ``bytes.translate`` table that maps a message to its template; None if messages have to be matched one by
         one.
         """
-        self._known: dict[bytes, TemplateMatch] = {}
-        self._cached = 0
+        around = [pattern.around for pattern in self._patterns if pattern.around is not None]
+        own: list[RegexText] = [pattern.regex for pattern in self._patterns]
+        regexes = [*own, *around, *(regex for regex, _ in _MASKS)]
+        return template_table(regexes, (pattern.literal for pattern in self._patterns))
 
     def find(self, message: str) -> tuple[list[PatternMatch], bool]:
         """All matches in a message, and whether a pattern describes the whole of it."""
@@ -116,7 +125,8 @@ class LoggerPatterns:
 
     def template_match(self, message: bytes) -> TemplateMatch:
         """What the patterns find in a message, given as UTF-8 bytes; cached by template."""
-        if self.table is None or len(message) > LONGEST_CACHED:
+        self._asked += 1
+        if self._asked <= _FIRST or self.table is None or len(message) > LONGEST_CACHED:
             return self.match_uncached(message.decode())
         template = message.translate(self.table)
         found = self._known.get(template)

@@ -7,22 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 
 from assay.traces.event import Field
 from assay.traces.patterns.field_types import Conversion
+from assay.traces.patterns.line_regex import LineRegex, MatchExtent
+from assay.traces.patterns.regex_cost import LONGEST
 
-
-class MatchExtent(Enum):
-    """How much of a message a pattern describes (``reads`` in pattern files)."""
-
-    WHOLE = "whole"
-    """The whole message. Exactly one such pattern accounts for a line."""
-    START = "start"
-    """The beginning of the message: a prefix with an event of its own, besides the pattern of the whole."""
-    EACH = "each"
-    """Every occurrence anywhere in the message, one event each, besides the pattern of the whole."""
-
+SHORT = min(LONGEST.values())
+"""Every pattern is tried on messages of at most so many characters."""
 
 JOINED = "joined"
 """The role of lines whose ``joins`` fields tie them to other lines of the same session.
@@ -52,8 +44,7 @@ class LinePattern:
     name: str
     kind: str
     loggers: tuple[str, ...]
-    reads: MatchExtent
-    regex: re.Pattern[str]
+    regex: LineRegex
     literal: str
     fields: Mapping[str, Conversion]
     constants: Mapping[str, Field]
@@ -68,12 +59,21 @@ class LinePattern:
     clock: str | None = None
     holds: Mapping[str, Field] = field(default_factory=dict)
     """Fields that the pattern finds in its example."""
-    groups: tuple[tuple[str, Conversion], ...] = ()
-    """The field name and the conversion of each group of the pattern, in its order."""
-    around: re.Pattern[str] | None = None
-    groups_around: tuple[tuple[str, Conversion], ...] = ()
-    longest: int = 1 << 30
-    """The length in characters above which the pattern is not tried: it could take too much time."""
+    around: LineRegex | None = None
+
+    @property
+    def reads(self) -> MatchExtent:
+        """How much of a message the pattern describes."""
+        return self.regex.reads
+
+    @property
+    def conversions(self) -> dict[str, Conversion]:
+        """The conversions of the fields that groups fill."""
+        return {name: convert for regex in (self.around, self.regex) for name, convert in self._groups(regex)}
+
+    def _groups(self, regex: LineRegex | None) -> list[tuple[str, Conversion]]:
+        """The field name and the conversion of each group, in the order of the groups."""
+        return [] if regex is None else [(name, self.fields[name]) for name in regex.groups]
 
     @property
     def roles(self) -> frozenset[str]:
@@ -100,21 +100,26 @@ class LinePattern:
     def places(self, message: str) -> list[list[FieldSpan]]:
         """For each event its fields and their positions. A group that took no part in the match is left out."""
         found = self._matches(message)
-        frame = self.around.fullmatch(message) if self.around is not None and found else None
+        frame = self.around.compiled.fullmatch(message) if self.around is not None and found else None
         if self.around is not None and frame is None:
             return []
-        shared = [] if frame is None else _places(self.groups_around, frame)
-        return [shared + _places(self.groups, each) for each in found]
+        shared = [] if frame is None else _places(self._groups(self.around), frame)
+        groups = self._groups(self.regex) if found else []
+        return [shared + _places(groups, each) for each in found]
 
     def _matches(self, message: str) -> Sequence[re.Match[str]]:
         """The matches of the regular expression. It is not tried on a message that is too long for it."""
         # The test for the literal is a plain substring search, much cheaper than a regular expression that fails.
-        if self.literal not in message or len(message) > self.longest:
+        if self.literal not in message or (len(message) > SHORT and len(message) > self._longest()):
             return ()
+        regex = self.regex.compiled
         if self.reads is MatchExtent.EACH:
-            return tuple(self.regex.finditer(message))
-        found = self.regex.fullmatch(message) if self.reads is MatchExtent.WHOLE else self.regex.match(message)
+            return tuple(regex.finditer(message))
+        found = regex.fullmatch(message) if self.reads is MatchExtent.WHOLE else regex.match(message)
         return () if found is None else (found,)
+
+    def _longest(self) -> int:
+        return self.regex.longest if self.around is None else min(self.regex.longest, self.around.longest)
 
     def _decode(self, message: str, places: Iterable[FieldSpan]) -> dict[str, Field]:
         decoded: dict[str, Field] = dict(self.constants)

@@ -57,7 +57,6 @@ class LogStatement:
     name: str
     loggers: tuple[str, ...]
     texts: tuple[str, ...]
-    regexes: tuple[re.Pattern[str], ...]
     literals: tuple[str, ...]
     heading: str
     meaning: str
@@ -78,8 +77,8 @@ class LogStatement:
     def fields(self, message: str) -> dict[str, str] | None:
         """The fields of a message; None if it is of another family."""
         text = message.partition("\n")[0][:LONGEST]
-        for regex, literal in zip(self.regexes, self.literals, strict=True):
-            found = regex.match(text) if literal in text else None
+        for written, literal in zip(self.texts, self.literals, strict=True):
+            found = text_regex(written).match(text) if literal in text else None
             if found is not None:
                 return {name: value.strip() for name, value in found.groupdict().items() if value is not None}
         return None
@@ -130,6 +129,7 @@ def statement_catalogue() -> StatementCatalogue:
     return StatementCatalogue(_statement(entry) for each in content for entry in each["statement"])
 
 
+@cache
 def text_regex(text: str) -> re.Pattern[str]:
     """The regular expression of a text of the catalogue: what a message begins with, behind heads in brackets."""
     seen: set[str] = set()
@@ -153,7 +153,6 @@ def _statement(entry: Mapping[str, Any]) -> LogStatement:
         name=entry["name"],
         loggers=tuple(entry.get("loggers", ("*",))),
         texts=texts,
-        regexes=tuple(map(text_regex, texts)),
         literals=tuple(max(_FIELD.sub("\n", text).split("\n"), key=len) for text in texts),
         heading=entry.get("heading", ""),
         meaning=entry["meaning"],

@@ -6,13 +6,15 @@ What the patterns find in one message of a template, they find in all of them, a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from re import _constants as c  # the parser of patterns has no public name
 from re import _parser
-from typing import Any
+from typing import Any, Protocol
 
+from assay.grammar.data_cache import entry, remember, remembered
+from assay.traces.patterns import regex_cost
 from assay.traces.patterns.regex_cost import takes
 
 _DIGITS = "0123456789"
@@ -20,15 +22,44 @@ _ALL_DIGITS = frozenset(_DIGITS)
 _BYTES = bytes(range(256))
 
 
-def template_table(patterns: Iterable[re.Pattern[str]], literals: Iterable[str]) -> bytes | None:
+class RegexText(Protocol):
+    """A regular expression, compiled or not."""
+
+    @property
+    def pattern(self) -> str:
+        """Its text."""
+        ...
+
+    @property
+    def flags(self) -> int:
+        """Its flags."""
+        ...
+
+
+def template_table(patterns: Iterable[RegexText], literals: Iterable[str]) -> bytes | None:
     """The table for ``bytes.translate`` that maps a message to its template; None if some pattern cannot be judged.
 
     Each digit is replaced by the least digit that lies in the same character classes of all patterns and literals.
     """
+    texts, literals = sorted({(each.pattern, each.flags) for each in patterns}), sorted(set(literals))
+    name = entry("template", _code(), texts, literals)
+    kept = remembered(name)
+    if kept is None:
+        kept = remember(name, (_table(texts, literals),))
+    return kept[0] if kept else _table(texts, literals)
+
+
+@cache
+def _code() -> bytes:
+    """The text of the modules that a kept table depends on."""
+    return b"".join(Path(file).read_bytes() for file in (__file__, str(regex_cost.__file__)))
+
+
+def _table(texts: Iterable[tuple[str, int]], literals: Iterable[str]) -> bytes | None:
     classes = {_distinguished(frozenset(literal)) for literal in literals}
     try:
-        for pattern in patterns:
-            classes |= _classes(pattern)
+        for text, flags in texts:
+            classes |= _classes(text, flags)
     except ValueError:
         return None
     least: dict[tuple[bool, ...], str] = {}
@@ -45,9 +76,9 @@ def _distinguished(characters: frozenset[str]) -> frozenset[str]:
 
 
 @cache
-def _classes(pattern: re.Pattern[str]) -> frozenset[frozenset[str]]:
+def _classes(pattern: str, flags: int) -> frozenset[frozenset[str]]:
     """The sets of digits that the characters of a pattern can be; raises ValueError where that cannot be judged."""
-    return frozenset(_distinguished(takes(item)) for item in _characters(_parser.parse(pattern.pattern, pattern.flags)))
+    return frozenset(_distinguished(takes(item)) for item in _characters(_parser.parse(pattern, flags)))
 
 
 def _characters(items: Iterable[Any]) -> Iterator[Any]:

@@ -48,7 +48,7 @@ class FieldLayout:
 
 def _placed(pattern: LinePattern, fields: dict[str, Field], places: Mapping[str, tuple[int, int]]) -> FieldLayout:
     """A field layout, rebuilt from the positions of its fields."""
-    convert = dict((*pattern.groups_around, *pattern.groups))
+    convert = pattern.conversions
     spans = {name: (convert[name], begin, end) for name, (begin, end) in places.items()}
     return FieldLayout(pattern, fields, spans, _writers(pattern, spans))
 

@@ -1,23 +1,17 @@
-"""Finding and reading modules: the first pass, from one file to the tree of all the files that it uses.
-
-A module ``kafka.membership`` used in file F is ``kafka/membership.assay`` in F's directory, else in the nearest
-directory above it that has one, else among the specs bundled with assay.
-"""
+"""Reading modules: the first pass, from one file to the tree of all the files that it uses (``library`` finds them)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from assay.grammar import syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.diagnostics.suggest import did_you_mean
-from assay.grammar.parsing.parse import Parsed, normalized, parse
-from assay.grammar.parsing.read_file import read_spec
-
-SUFFIX = ".assay"
+from assay.grammar.elaborate.modules.library import SUFFIX, Library, UnreadModule
+from assay.grammar.parsing.parse import Parsed, parse
+from assay.grammar.parsing.spec_text import normalized, read_text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,87 +39,6 @@ class ModuleTree:
     broken: Mapping[str, frozenset[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadModule:
-    """A module before it is read: ``text`` if it was given as text, else the file at ``place``. ``file`` is its name in
-    messages."""
-
-    file: str
-    place: Path | None
-    text: str | None = None
-
-
-class Library(Protocol):
-    """A source of modules."""
-
-    def find(self, name: str, user: UnreadModule) -> UnreadModule | None:
-        """The module of that dotted name as used in ``user``, if there is one."""
-        ...
-
-    def offers(self, user: UnreadModule) -> Iterator[str]:
-        """The dotted names of modules that could be used in ``user``, for suggestions."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Folders:
-    """Modules as files on disk: beside the user, above it, and in ``search``."""
-
-    search: Sequence[Path]
-
-    def find(self, name: str, user: UnreadModule) -> UnreadModule | None:
-        """The nearest file of that name."""
-        *folders, stem = name.split(".")
-        for folder in self._folders(user):
-            place = folder.joinpath(*folders, stem + SUFFIX)
-            if place.is_file():
-                return UnreadModule(shown(place), place)
-        return None
-
-    def offers(self, user: UnreadModule) -> Iterator[str]:
-        """Modules beside the user and among the bundled specs; directories further up are not listed."""
-        for folder in [*([user.place.parent] if user.place else []), *self.search]:
-            yield from _modules_below(folder, depth=2)
-
-    def _folders(self, user: UnreadModule) -> Iterator[Path]:
-        if user.place is not None:
-            yield from _resolved(user.place).parents
-        yield from self.search
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """Modules given as texts by name, before those of another library."""
-
-    texts: Mapping[str, str]
-    beyond: Library
-
-    def find(self, name: str, user: UnreadModule) -> UnreadModule | None:
-        """The text given under that name, else what the other library has."""
-        if name in self.texts:
-            return UnreadModule(f"{name}{SUFFIX}", None, self.texts[name])
-        return self.beyond.find(name, user)
-
-    def offers(self, user: UnreadModule) -> Iterator[str]:
-        """The given names, then the other library's."""
-        yield from self.texts
-        yield from self.beyond.offers(user)
-
-
-def shown(path: Path) -> str:
-    """The name of a file in messages: relative to the current directory if the file is below it."""
-    absolute, here = _resolved(path), Path.cwd()
-    return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(absolute)
-
-
-def _resolved(path: Path) -> Path:
-    """The path without links. A path with a cycle of links stays as it is; reading it will report the cycle."""
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):
-        return path.absolute()
-
-
 def read_tree(top: UnreadModule, library: Library, diagnostics: Diagnostics) -> ModuleTree | None:
     """The tree of all modules below ``top``, or None if ``top`` itself cannot be read.
 
@@ -144,6 +57,17 @@ def imports_of(tree: syntax.Module) -> Iterator[syntax.DottedName]:
                 yield path
             case _:
                 pass
+
+
+def every_module(tree: ModuleTree) -> tuple[ModuleFile, ...]:
+    """The modules of a tree, each once, the top module first."""
+    found: dict[ModuleFile, None] = {}
+    waiting = [tree.top]
+    while waiting:
+        module = waiting.pop()
+        found[module] = None
+        waiting.extend(each for each in module.imports.values() if each not in found)
+    return tuple(found)
 
 
 @dataclass(slots=True)
@@ -175,17 +99,13 @@ class _Reader:
         return made
 
     def _parsed(self, found: UnreadModule) -> Parsed | None:
-        if found.text is not None:
-            text: str | None = normalized(found.text)
-            parsed: Parsed | None = parse(found.text, found.file)
-            reports = parsed.diagnostics if parsed else ()
-        else:
-            read = read_spec(Path(found.file))
-            text, parsed, reports = read.text, read.parsed, read.diagnostics
-        self.diagnostics.items.extend(reports)
-        if text is not None and parsed is not None:
-            self.sources[found.file] = text
-            self.broken[found.file] = parsed.broken
+        text = read_text(Path(found.file), self.diagnostics) if found.text is None else normalized(found.text)
+        if text is None:
+            return None
+        parsed = parse(text, found.file)
+        self.diagnostics.items.extend(parsed.diagnostics)
+        self.sources[found.file] = text
+        self.broken[found.file] = parsed.broken
         return parsed
 
     def _import(
@@ -210,13 +130,3 @@ class _Reader:
         self.diagnostics.error(
             "E302", path.span, f"there is no module `{name}`", f"did you mean `{guess}`?" if guess else where
         )
-
-
-def _modules_below(folder: Path, depth: int) -> Iterator[str]:
-    if not folder.is_dir():
-        return
-    for entry in sorted(folder.iterdir()):
-        if entry.suffix == SUFFIX and entry.is_file():
-            yield entry.stem
-        elif depth > 1 and not entry.name.startswith(".") and entry.is_dir():
-            yield from (f"{entry.name}.{below}" for below in _modules_below(entry, depth - 1))

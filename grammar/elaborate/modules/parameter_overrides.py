@@ -10,12 +10,10 @@ from assay.grammar import syntax
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostics, Note, Span
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.modules.find_parameters import FreeParameter, Slots
+from assay.grammar.elaborate.modules.library import COMMAND_LINE
 from assay.grammar.elaborate.modules.module_tree import ModuleFile
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.identity_memo import IdentityMemo
-
-COMMAND_LINE = "<--set>"
-"""The file name of what ``--set`` gives, in messages."""
 
 _TOKEN = re.compile(r"\s*(?:(?P<int>-?\d+)|(?P<name>[A-Za-z_]\w*)|(?P<sign>[{},]))")
 
@@ -74,11 +72,6 @@ def default_model(module: ModuleFile) -> str | None:
 def start_of(module: ModuleFile) -> Span:
     """The place of the module's name, or the start of its file."""
     return module.tree.name.span if module.tree.name else Span(module.file, 1, 1, 1, 1)
-
-
-def override_text(overrides: Mapping[str, str]) -> str:
-    """The ``--set`` options, one binding a line: the source text that messages about them quote."""
-    return "\n".join(f"{name}={value}" for name, value in overrides.items())
 
 
 def collect(

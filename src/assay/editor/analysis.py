@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity
+from assay.grammar.elaborate.modules.library import shown
 from assay.grammar.elaborate.modules.module_instance import Unit
-from assay.grammar.elaborate.modules.module_tree import shown
 from assay.grammar.formatting.format import format_module
 from assay.grammar.load import Loaded, UnusableSpecError, load_spec, units_of
 from assay.grammar.parsing.parse import Parsed, parse

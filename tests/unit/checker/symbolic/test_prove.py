@@ -18,7 +18,7 @@ from assay.checker.symbolic.prove import Method, prove
 from assay.grammar.diagnostics.diagnostic import Diagnostics, SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import Loaded, load_spec, load_text
-from assay.grammar.parsing.read_file import read_text
+from assay.grammar.parsing.spec_text import read_text
 from assay.report.specs.proof import lemma_name
 
 CONTROLLER = "kafka/controller"

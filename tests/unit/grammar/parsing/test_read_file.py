@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic
-from assay.grammar.parsing.read_file import MAX_BYTES, MAX_LINE, read_spec
+from assay.grammar.parsing.read_file import read_spec
+from assay.grammar.parsing.spec_text import MAX_BYTES, MAX_LINE
 
 
 def only(path: Path) -> Diagnostic:

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
 from assay.traces.event import Field
 from assay.traces.input.lines.line_layout import split_logger
 from assay.traces.input.lines.record_scanner import FileCounts, scan
-from assay.traces.patterns.catalogue import load_catalogue
+from assay.traces.patterns.catalogue import built_in_contents, checked_patterns, load_catalogue
 from assay.traces.patterns.field_types import CONVERSIONS, integer_map, session
+from assay.traces.patterns.line_regex import MatchExtent
 from assay.traces.patterns.match import PatternMatcher, mask
-from assay.traces.patterns.pattern import LinePattern, MatchExtent
+from assay.traces.patterns.pattern import LinePattern
 from assay.traces.patterns.template_fields import field_layouts_of
 from assay.traces.store.record_block import RawRecord
 
@@ -56,6 +57,13 @@ def test_an_example_is_described_by_one_whole_shape(pattern: LinePattern) -> Non
     hits = [other.name for other in patterns.whole if other.match(message)]
     assert len(hits) == 1
     assert hits == [pattern.name] or pattern.reads is not MatchExtent.WHOLE
+
+
+def test_the_built_in_patterns_have_no_mistakes() -> None:
+    problems: list[Diagnostic] = []
+    for name, content in built_in_contents().items():
+        checked_patterns(name, content, problems)
+    assert problems == []
 
 
 @pytest.mark.parametrize(

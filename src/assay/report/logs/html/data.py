@@ -4,14 +4,17 @@ numbers.
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from assay.report.lines import clean
 from assay.report.logs.history import ExecutionHistory
-from assay.report.logs.html.lanes import LaneTimeline
+from assay.report.logs.html.lane_rules import band_names, band_styles, requests
+from assay.report.logs.html.lanes import TERM, LaneTimeline
 from assay.report.logs.html.used import ExplainedStatements
 from assay.report.logs.validation_text import event_text
 from assay.traces.event import Event, LogPosition
@@ -39,15 +42,22 @@ class _Texts:
 
 
 def script_data(
-    validation: Validation, events: Sequence[Event], past: Sequence[ExecutionHistory], line: LaneTimeline
+    validation: Validation,
+    events: Sequence[Event],
+    past: Sequence[ExecutionHistory],
+    line: LaneTimeline,
+    nodes: Mapping[int, Sequence[str]],
 ) -> dict[str, Any]:
-    """Everything that the timeline and the list of events show."""
+    """Everything that the timeline and the list of events show; ``nodes`` are the names of the nodes with an id."""
     text = _Texts()
+    styles = band_styles(validation.kernel) or {}
     numbers = {_line(event): number for number, event in reversed(list(enumerate(events)))}
     lane_of = {lane.name: number for number, lane in enumerate(line.lanes) if lane.group == "node"}
     blamed = {each.place for each in validation.violations}
     explained = ExplainedStatements(validation, past)
     names = _short({name for lane in line.lanes for name in lane.bands})
+    if styles:
+        names |= {name: called for name in names if (called := band_names().get(name.rpartition(".")[2]))}
     return {
         "begin": line.begin,
         "end": line.end,
@@ -60,6 +70,7 @@ def script_data(
                         "name": text(names[name]),
                         "segments": [[s.begin - line.begin, s.end - line.begin, text(s.value)] for s in own],
                         "internal": name in lane.internal,
+                        "style": "node" if name == TERM else styles.get(name.rpartition(".")[2], "value"),
                     }
                     for name, own in lane.bands.items()
                 ],
@@ -90,6 +101,11 @@ def script_data(
                 "steps": _steps(each, [time - line.begin for time in times], numbers, text),
             }
             for each, times in zip(past, line.times, strict=True)
+        ],
+        "requests": [
+            [each.event, lane_of[each.other], int(each.received)]
+            for each in requests(events, nodes)
+            if each.other in lane_of
         ],
         "texts": text.table,
     }
@@ -124,7 +140,18 @@ def _steps(
     return found
 
 
-def embedded(data: dict[str, Any]) -> str:
-    """The data as text for a ``script`` element; nothing in it can end the element."""
+LARGEST_PLAIN = 2_000_000
+"""Larger data (in characters) are compressed; a browser expands them in a fraction of a second."""
+
+
+def embedded(data: dict[str, Any]) -> tuple[str, str]:
+    """The data as text for a ``script`` element, in which nothing can end the element, and the type of the element.
+
+    Large data are gzip in base64.
+    """
     plain = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return plain.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    if len(plain) > LARGEST_PLAIN:
+        packed = gzip.compress(plain.encode("utf-8", "replace"), mtime=0)
+        return "application/gzip", base64.b64encode(packed).decode("ascii")
+    plain = plain.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return "application/json", plain

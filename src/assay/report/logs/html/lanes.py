@@ -6,7 +6,7 @@ A lane shows what each of its cells held over time.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -15,6 +15,8 @@ from assay.traces.event import Event, ProcessRun
 from assay.traces.result import Impact
 
 SHARED = "shared"
+CONTROLLER = "controller"
+TERM = "term"
 MOST_BANDS = 10
 """How many bands a lane has at most. The variables that change most often are left out first: they show least in a
 picture.
@@ -53,8 +55,16 @@ class LaneTimeline:
     times: tuple[tuple[int, ...], ...]
 
 
-def timeline(events: Sequence[Event], past: Sequence[ExecutionHistory], impact: Sequence[Impact] = ()) -> LaneTimeline:
-    """The lanes of a log. The process runs of a node share a lane."""
+def timeline(
+    events: Sequence[Event],
+    past: Sequence[ExecutionHistory],
+    impact: Sequence[Impact] = (),
+    terms: Sequence[tuple[int, str]] = (),
+    styles: Mapping[str, str] | None = None,
+) -> LaneTimeline:
+    """The lanes of a log. The process runs of a node share a lane; ``terms`` are the controllers', with their beginning.
+    Only the variables of ``styles`` are shown to who does not know the model; of None, those that are parts of records.
+    """
     times_of_events = [event.record.time for event in events if event.record.time is not None]
     begin, end = (min(times_of_events), max(times_of_events)) if times_of_events else (0, 1)
     runs = _runs(events)
@@ -62,19 +72,31 @@ def timeline(events: Sequence[Event], past: Sequence[ExecutionHistory], impact: 
     times = tuple(_times(each, begin) for each in past)
     owned = _lane_owners(events, begin, end + 1)
     for each, own in zip(past, times, strict=True):
-        _fill(lanes, each, own, runs, owned, (begin, end + 1))
+        _fill(lanes, each, own, runs, owned, (begin, end + 1), styles)
+    if terms:
+        lanes[CONTROLLER, CONTROLLER] = _controller_lane(terms, end + 1)
     _add_alarms(lanes, impact)
-    first = (SHARED, "node")
+    first = (CONTROLLER, SHARED, "node")
     ordered = sorted(lanes.values(), key=lambda lane: first.index(lane.group) if lane.group in first else len(first))
     return LaneTimeline(tuple(ordered), begin, end + 1, times)
 
 
+def _controller_lane(terms: Sequence[tuple[int, str]], end: int) -> TimelineLane:
+    """Who was controller: each from the line that says so to the next one's."""
+    times = [*(time for time, _ in terms), end]
+    segments = [Segment(since, until, name) for (_, name), (since, until) in zip(terms, pairwise(times), strict=True)]
+    return TimelineLane(CONTROLLER, CONTROLLER, {TERM: [each for each in segments if each.begin < each.end]})
+
+
 def _add_alarms(lanes: dict[tuple[str, str], TimelineLane], impact: Sequence[Impact]) -> None:
-    """Show when measured conditions held: in the lane of their slice, or in that of what is shared."""
+    """Show when measured conditions held: in the lane of their slice, or in that of the controller, or of what is
+    shared.
+    """
+    common = (CONTROLLER, CONTROLLER) if (CONTROLLER, CONTROLLER) in lanes else (SHARED, SHARED)
     for each in impact:
         if not each.spells:
             continue
-        key = next((key for key in lanes if key[0] != "node" and key[1] == each.slice), None) or (SHARED, SHARED)
+        key = next((key for key in lanes if key[0] != "node" and key[1] == each.slice), None) or common
         spells = [Segment(int(spell.begin), int(spell.end), each.text) for spell in each.spells]
         lanes.setdefault(key, TimelineLane(*key)).alarms.setdefault(each.measure, []).extend(spells)
 
@@ -125,10 +147,11 @@ def _fill(
     runs: dict[str, ProcessRun],
     owned: dict[str, tuple[int, int]],
     span: tuple[int, int],
+    styles: Mapping[str, str] | None,
 ) -> None:
     """Give each lane the bands of its cells, for the variables that ``_shown`` selects."""
     held = _held(past, times, span)
-    shown = _shown(past)
+    shown = _shown(past) | {cell.name for cell in held if styles and cell.name.rpartition(".")[2] in styles}
     for cell, segments in held.items():
         if cell.name not in shown:
             continue
@@ -137,7 +160,8 @@ def _fill(
         low, high = owned.get(cell.element, span)
         lane = lanes.setdefault(key, TimelineLane(*key))
         lane.bands.setdefault(cell.name, []).extend(_clipped(segments, low, high))
-        if key[0] != "node" and not cell.field:
+        short = cell.name.rpartition(".")[2]
+        if (key[0] != "node" and not cell.field) if styles is None else short not in styles:
             lane.internal.add(cell.name)
 
 

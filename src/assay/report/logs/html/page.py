@@ -4,46 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.resources import files
-
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
+from typing import TYPE_CHECKING
 
 from assay.report.lines import clean
 from assay.report.logs.first_screen import first_screen
 from assay.report.logs.history import histories
 from assay.report.logs.html.data import embedded, script_data
+from assay.report.logs.html.findings import page_findings
+from assay.report.logs.html.lane_rules import band_styles
 from assay.report.logs.html.lanes import timeline
 from assay.report.logs.impact import clock, duration, longest_first, moment
-from assay.report.logs.remarks import remark_groups
 from assay.report.logs.validation_text import event_text, slice_noun
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.event import Event
 from assay.traces.result import Validation
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 
 def html_report(validation: Validation, events: Sequence[Event], title: str, input_: Overview | None = None) -> str:
     """The whole page. ``events`` are the validated events, ``title`` names the logs, ``input_`` is their overview."""
+    from markupsafe import Markup  # noqa: PLC0415 - as in `_environment`
+
     past = histories(validation)
-    line = timeline(events, past, validation.impact)
+    moments = () if input_ is None else input_.moments
+    terms = [(each.time, each.term) for each in moments if each.term]
+    line = timeline(events, past, validation.impact, terms, band_styles(validation.kernel))
+    kind, data = embedded(script_data(validation, events, past, line, _nodes(input_)))
     page = _environment().from_string(_file("report.html.jinja"))
     return page.render(
         title=title,
         v=validation,
-        remarks=remark_groups(validation),
+        findings=page_findings(validation, input_),
         noun=slice_noun(validation),
         screen=[] if input_ is None else first_screen(validation, input_)[:-2],
         input=input_,
         verdict=validation.verdict.value,
         begin=_moment(line.begin),
         end=_moment(line.end),
-        data=Markup(embedded(script_data(validation, events, past, line))),  # escaped by `embedded`
+        data_type=kind,
+        data=Markup(data),  # escaped by `embedded`
         style=Markup(_file("report.css")),
         script=Markup(_file("report.js")),
     )
 
 
+def _nodes(input_: Overview | None) -> dict[int, list[str]]:
+    """The names of the nodes with each id."""
+    found: dict[int, list[str]] = {}
+    for each in () if input_ is None else input_.nodes:
+        for number in each.node.brokers:
+            found.setdefault(number, []).append(each.node.name)
+    return found
+
+
 def _environment() -> Environment:
     """Templates in which every inserted text is escaped, and a misspelt name is an error."""
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - most answers are no page
+
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["clean"] = lambda value: clean(str(value))
     environment.filters["event"] = event_text

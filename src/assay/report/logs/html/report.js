@@ -1,12 +1,15 @@
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const source = document.getElementById("data");
+  if (source.type === "application/json") start(JSON.parse(source.textContent));
+  else new Response(new Blob([Uint8Array.from(atob(source.textContent), (c) => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("gzip"))).json().then(start);
+  function start(data) {
   const texts = data.texts, ev = data.events, histories = data.histories, lanes = data.lanes;
   const span = Math.max(1, data.end - data.begin), count = ev.kind.length;
   const byId = (id) => document.getElementById(id);
   const canvas = byId("canvas"), pen = canvas.getContext("2d");
   const LABEL = 290, NAME = 150, AXIS = 24, MARKS = 16, BAND = 15, GAP = 8;
-  let from = 0, to = span, chosen = null;
+  let from = 0, to = span, chosen = null, marked = new Set();
 
   // ------------------------------------------------------------------ where things are
   const FOLD_FROM = 12, topics = new Map(), unfolded = new Set();
@@ -37,14 +40,21 @@
       if (!topic || wanted || unfolded.has(lane.topic)) shown.push(lane);
       else if (!shown.includes(topic)) shown.push(topic);
     }
+    shown = shown.filter((lane) => internals || lane.marks || lane.members || lane.alarms.length || lane.bands.some((band) => !band.internal));
     for (const lane of shown) {
-      lane.drawn = [...lane.alarms.map((band) => ({ ...band, alarm: true })), ...lane.bands.filter((band) => internals || !band.internal)];
+      lane.drawn = lane.bands.filter((band) => internals || !band.internal).map((band) => ({ ...band, over: [] }));
+      for (const alarm of lane.alarms) {
+        const style = texts[alarm.name] === "under min isr" ? "set" : "node", own = lane.drawn.find((band) => !band.internal && band.style === style);
+        if (own) own.over.push(alarm); else lane.drawn.unshift({ ...alarm, alarm: true, over: [] });
+      }
+      for (const band of lane.drawn) band.most = band.style === "set" ? Math.max(...band.segments.map(([, , value]) => size(texts[value])), 1) : 0;
       lane.height = Math.max(MARKS, lane.marks + lane.drawn.length * BAND);
       lane.top = top; top += lane.height + GAP;
     }
     height = top + 4;
     byId("all-lanes").style.height = height + "px";
   }
+  const size = (text) => text === "none" || text === "{}" ? 0 : text.split(",").length;
   const frame = byId("lanes"), above = () => frame.scrollTop;
   const steps = [], stepsOf = new Map(), hidden = [];
   for (const past of histories) {
@@ -75,6 +85,18 @@
     return colours.get(key);
   };
 
+  const PLAIN = ["none", "{}", "absent", "false", "Idle", "0", "Down", "Unregistered"];
+  /** The colour of a node is the same in every lane. */
+  const ofNode = (text) => {
+    const id = /\d+/.exec(text);
+    return PLAIN.includes(text) || !id ? "transparent" : `hsl(${Math.round(200 + Number(id[0]) * 137.508) % 360} ${dark() ? "45% 34%" : "60% 76%"})`;
+  };
+  const ofSet = (text, most) => {
+    const there = size(text), light = dark() ? 30 : 78;
+    return !there ? "transparent" : there >= most ? `hsl(145 40% ${light}%)` : there > 1 ? `hsl(48 85% ${light - 6}%)` : `hsl(25 90% ${light - 8}%)`;
+  };
+  const ofBand = (band, text) => band.style === "node" ? ofNode(text) : band.style === "set" ? ofSet(text, band.most) : colour(text);
+
   // ------------------------------------------------------------------ drawing
   const x = (time) => LABEL + (time - from) / (to - from) * (canvas.clientWidth - LABEL);
   const time = (px) => from + (px - LABEL) / (canvas.clientWidth - LABEL) * (to - from);
@@ -91,6 +113,8 @@
     pen.textBaseline = "middle"; pen.font = "11px system-ui, sans-serif";
     grid(width, seen);
     for (const lane of shown) if (lane.top + lane.height > above() && lane.top < above() + seen) drawLane(lane, width, ink);
+    byId("shown-requests").textContent = "";
+    arrows(width, ink);
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.fillStyle = dark() ? "#15181c" : "#fff"; pen.fillRect(0, 0, width, AXIS - 1);
     axis(width, ink);
@@ -115,6 +139,7 @@
     for (const t of found) pen.fillText(unit >= 864e5 ? moment(t, 10) : moment(t, unit < 1000 ? 23 : 19).slice(11), x(t) + 2, 9);
   }
   function drawLane(lane, width, ink) {
+    if (marked.has(lane)) { pen.fillStyle = dark() ? "#3a3420" : "#fff6d6"; pen.fillRect(0, lane.top - 2, width, lane.height + 4); }
     pen.fillStyle = ink; pen.font = "bold 11px system-ui, sans-serif";
     const label = lane.label || (lane.topic ? `▾ ${texts[lane.name]}` : texts[lane.name]);
     pen.fillText(fitted(label, lane.marks ? LABEL - 8 : NAME), 4, lane.top + 7);
@@ -141,10 +166,34 @@
       const a = Math.max(LABEL, x(begin)), b = Math.min(width, x(end));
       if (b - a < 0.5 && Math.floor(a) === last) continue;
       last = Math.floor(a);
-      pen.fillStyle = band.alarm ? "#dc2626" : colour(texts[value]); pen.fillRect(a, y, Math.max(band.alarm ? 2 : 1, b - a - 0.5), BAND - 2);
+      pen.fillStyle = band.alarm ? "#dc2626" : ofBand(band, texts[value]); pen.fillRect(a, y, Math.max(band.alarm ? 2 : 1, b - a - 0.5), BAND - 2);
       pen.fillStyle = band.alarm ? "#fff" : ink;
       if (b - a > 24) pen.fillText(fitted(texts[value], b - a - 4), a + 3, y + 7);
     }
+    for (const alarm of band.over) for (const [begin, end] of alarm.segments) {
+      if (end < from || begin > to) continue;
+      const a = Math.max(LABEL, x(begin)), b = Math.max(a + 2, Math.min(width, x(end)));
+      pen.fillStyle = "#dc2626";
+      if (band.style === "set") { pen.fillRect(a, y + BAND - 5, b - a, 3); continue; }
+      pen.fillRect(a, y, b - a, BAND - 2);
+      pen.fillStyle = "#fff";
+      if (b - a > 24) pen.fillText(fitted(texts[alarm.name], b - a - 4), a + 3, y + 7);
+    }
+  }
+  /** The requests that lines tell of, as arrows between the lanes of two nodes: as many as can be told apart. */
+  const MOST_ARROWS = 400;
+  function arrows(width, ink) {
+    if (!byId("requests").checked && (chosen === null || chosen.event < 0)) return;
+    const all = byId("requests").checked, seen = data.requests.filter(([i]) => (all || i === chosen.event) && ev.time[i] >= from && ev.time[i] <= to);
+    pen.strokeStyle = pen.fillStyle = dark() ? "#93c5fd" : "#1d4ed8"; pen.lineWidth = 1;
+    for (const [i, other, received] of seen.slice(0, MOST_ARROWS)) {
+      const own = lanes[ev.lane[i]], there = lanes[other];
+      if (!own || !shown.includes(own) || !shown.includes(there)) continue;
+      const [a, b] = received ? [there, own] : [own, there], px = x(ev.time[i]), y1 = a.top + MARKS / 2, y2 = b.top + MARKS / 2, way = Math.sign(y2 - y1);
+      pen.beginPath(); pen.moveTo(px, y1); pen.lineTo(px, y2 - way * 6); pen.stroke();
+      pen.beginPath(); pen.moveTo(px, y2); pen.lineTo(px - 3.5, y2 - way * 7); pen.lineTo(px + 3.5, y2 - way * 7); pen.fill();
+    }
+    byId("shown-requests").textContent = all ? `${Math.min(seen.length, MOST_ARROWS).toLocaleString("en")} of ${seen.length.toLocaleString("en")} requests drawn.` : "";
   }
 
   // ------------------------------------------------------------------ one event
@@ -227,6 +276,7 @@
   canvas.addEventListener("dblclick", (e) => zoom(0.4, time(e.offsetX)));
   frame.addEventListener("scroll", () => requestAnimationFrame(draw));
   byId("lane-filter").addEventListener("input", () => { place(); frame.scrollTop = 0; draw(); });
+  byId("requests").addEventListener("change", draw);
   byId("internals").addEventListener("change", () => { place(); draw(); });
   byId("fold").addEventListener("click", () => {
     if (unfolded.size) unfolded.clear(); else for (const name of topics.keys()) unfolded.add(name);
@@ -246,6 +296,7 @@
     if (move) view(from + move * (to - from), to + move * (to - from));
     else if (e.key === "0") view(0, span);
     else if (e.key === "f") byId("fold").click();
+    else if (e.key === "r") byId("requests").click();
     else if (e.key === "+" || e.key === "-") zoom(e.key === "+" ? 0.8 : 1.25, (from + to) / 2);
   });
   document.querySelectorAll("[data-zoom]").forEach((b) => b.addEventListener("click", () => b.dataset.zoom === "all" ? view(0, span) : zoom(b.dataset.zoom === "in" ? 0.6 : 1.6, (from + to) / 2)));
@@ -264,6 +315,16 @@
     for (let i = 0; i < count; i++) if (String(ev.line[i]) === a.dataset.line && texts[ev.file[i]] === a.dataset.file) { choose(i); around(ev.time[i]); byId("timeline").scrollIntoView(); return; }
   }));
 
+  document.querySelectorAll("a.lane").forEach((a) => a.addEventListener("click", (e) => {
+    e.preventDefault();
+    const names = a.dataset.names.split("|"), own = lanes.filter((lane) => names.includes(texts[lane.name]));
+    for (const lane of own) if (topics.has(lane.topic)) unfolded.add(lane.topic);
+    byId("lane-filter").value = ""; marked = new Set(own); place();
+    if (a.dataset.from) { const begin = Number(a.dataset.from) - data.begin, end = Number(a.dataset.to) - data.begin, edge = (end - begin) / 2 + 2000; view(begin - edge, end + edge); }
+    byId("timeline").scrollIntoView();
+    if (own.length) frame.scrollTop = own[0].top - AXIS;
+    draw();
+  }));
   document.querySelectorAll("a.when").forEach((a) => a.addEventListener("click", (e) => {
     e.preventDefault();
     const begin = Number(a.dataset.from) - data.begin, end = Number(a.dataset.to) - data.begin, edge = (end - begin) / 4 + 50;
@@ -314,9 +375,12 @@
   rows.addEventListener("scroll", () => requestAnimationFrame(showRows));
   byId("search").addEventListener("input", filter);
   byId("only-used").addEventListener("change", filter);
+  canvas.addEventListener("redraw", draw);
   addEventListener("resize", draw);
   addEventListener("beforeprint", () => { frame.style.maxHeight = Math.min(height, 16000) + "px"; from = 0; to = span; draw(); });
   addEventListener("afterprint", () => { frame.style.maxHeight = ""; draw(); });
   place(); draw(); filter();
+  document.documentElement.dataset.drawn = Math.round(performance.now());
   if (location.hash.startsWith("#event=")) { const i = Number(location.hash.slice(7)); if (i < count) choose(i); }
+  }
 })();

@@ -1,0 +1,125 @@
+"""From the files of a spec to its kernel, with every mistake found; ``grammar.load`` asks for it where no kernel is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from assay.grammar import kernel
+from assay.grammar.current_work import doing
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Severity
+from assay.grammar.elaborate.build_kernel import Configuration, build_kernel, build_with_units
+from assay.grammar.elaborate.modules.find_parameters import Slots, find_slots
+from assay.grammar.elaborate.modules.library import Folders, Library, UnreadModule, command_line_source
+from assay.grammar.elaborate.modules.module_instance import Unit
+from assay.grammar.elaborate.modules.module_tree import ModuleTree, every_module, imports_of, read_tree
+from assay.grammar.elaborate.modules.parameter_overrides import (
+    Bindings,
+    chosen_model,
+    collect,
+    default_model,
+    from_log,
+    models_of,
+)
+from assay.grammar.loaded import Loaded, Outline, ParameterInfo, UnusableSpecError
+from assay.grammar.spec_cache import Elements, remember_spec
+
+
+def elaborated(top: UnreadModule, library: Library, model: str | None, overrides: Mapping[str, str]) -> Loaded:
+    """The spec, read and elaborated. Raises ``UnusableSpecError`` with every mistake found."""
+    doing(f"`{top.file}` was read")
+    diagnostics = Diagnostics()
+    command_line = command_line_source(overrides)
+    tree = modules_of(top, library, diagnostics, command_line)
+    sources = {**tree.sources, **command_line}
+    slots = find_slots(tree)
+    configuration = _configuration(tree, slots, model or default_model(tree.top), overrides, diagnostics)
+    made = build_kernel(tree, slots, configuration, diagnostics)
+    _raise_errors(diagnostics, tree, sources)
+    if not tuple(diagnostics) and isinstance(library, Folders):
+        used = {each.file: tuple(map(str, imports_of(each.tree))) for each in every_module(tree)}
+        remember_spec(tree, used, made, model, overrides)
+    return Loaded(made, lambda: tree, sources, tuple(diagnostics), model, dict(overrides))
+
+
+def modules_of(top: UnreadModule, library: Library, diagnostics: Diagnostics, sources: Mapping[str, str]) -> ModuleTree:
+    """The modules of a spec; raises ``UnusableSpecError`` if the top one cannot be read."""
+    tree = read_tree(top, library, diagnostics)
+    if tree is None:
+        raise UnusableSpecError(tuple(diagnostics), sources)
+    return tree
+
+
+def _configuration(
+    tree: ModuleTree, slots: Slots, model: str | None, overrides: Mapping[str, str], diagnostics: Diagnostics
+) -> Configuration:
+    chosen = chosen_model(tree.top, model, diagnostics)
+    bindings: Bindings = collect(slots, models_of(tree.top), chosen, overrides, diagnostics)
+    return Configuration(chosen, bindings)
+
+
+def _raise_errors(diagnostics: Diagnostics, tree: ModuleTree, sources: Mapping[str, str]) -> None:
+    """Raise the recorded errors, without those that follow from another one."""
+    codes = frozenset(d.code for d in diagnostics)
+    found = [d for d in diagnostics if not _follows(d, tree, codes)]
+    if any(d.severity is Severity.ERROR for d in found):
+        raise UnusableSpecError(found, sources)
+
+
+def _follows(diagnostic: Diagnostic, tree: ModuleTree, codes: frozenset[str]) -> bool:
+    """Whether an error follows from another: nothing is bound by a model that does not exist, nothing declared by what
+    cannot be parsed."""
+    if diagnostic.code == "E313" and "E308" in codes:
+        return True
+    words = frozenset().union(*tree.broken.values())
+    if diagnostic.code not in ("E101", "E411") or not words:
+        return False
+    span = diagnostic.span
+    line = tree.sources.get(span.file, "").split("\n")[span.line - 1 : span.line]
+    return bool(line) and line[0][span.column - 1 : span.end_column - 1] in words
+
+
+def sized_kernel(loaded: Loaded, sorts: Elements, sizes: Mapping[str, int]) -> kernel.Kernel:
+    """The kernel with elements and sizes of a log, made anew. Raises ``UnusableSpecError``."""
+    diagnostics = Diagnostics()
+    slots = find_slots(loaded.tree)
+    configuration = _configuration(loaded.tree, slots, loaded.model, loaded.overrides, diagnostics)
+    bindings = from_log(configuration.bindings, slots, sorts, sizes, diagnostics)
+    made = build_kernel(loaded.tree, slots, replace(configuration, bindings=bindings, scenarios=False), diagnostics)
+    _raise_errors(diagnostics, loaded.tree, loaded.sources)
+    return made
+
+
+def _default(loaded: Loaded) -> str | None:
+    """The model that is taken if none is named; none for a log."""
+    return None if loaded.sorts or loaded.sizes else default_model(loaded.tree.top)
+
+
+def bound_units(loaded: Loaded) -> tuple[Unit, ...]:
+    """See ``grammar.load.units_of``."""
+    diagnostics = Diagnostics()
+    slots = find_slots(loaded.tree)
+    configuration = _configuration(loaded.tree, slots, loaded.model or _default(loaded), loaded.overrides, diagnostics)
+    if loaded.sorts or loaded.sizes:
+        bindings = from_log(configuration.bindings, slots, loaded.sorts, loaded.sizes, diagnostics)
+        configuration = replace(configuration, bindings=bindings)
+    _, units = build_with_units(loaded.tree, slots, replace(configuration, scenarios=False), diagnostics)
+    return units.canonical()
+
+
+def outlined(top: UnreadModule, library: Library) -> Outline:
+    """See ``grammar.load.outline``."""
+    diagnostics = Diagnostics()
+    tree = modules_of(top, library, diagnostics, {})
+    _raise_errors(diagnostics, tree, tree.sources)
+    return _outline(tree, find_slots(tree))
+
+
+def _outline(tree: ModuleTree, slots: Slots) -> Outline:
+    parameters = []
+    for slot in slots.all:
+        declared = slot.declaration
+        kind = "size" if declared.size else "set" if declared.type is None else "value"
+        default = declared.default is not None
+        parameters.append(ParameterInfo(slot.shown, kind, declared.symmetric, default, declared.name.span))
+    return Outline(tree.top.name, tuple(m.name.text for m in models_of(tree.top)), tuple(parameters))

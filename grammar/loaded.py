@@ -1,0 +1,66 @@
+"""What loading a spec yields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from assay.grammar import kernel
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
+
+if TYPE_CHECKING:
+    from assay.grammar.elaborate.modules.module_tree import ModuleTree
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A loaded spec: its kernel, its modules, which are read when they are first asked for, the texts of all files, and
+    warnings.
+
+    ``sorts`` and ``sizes`` are what a log binds, of a kernel that ``log_kernel`` made.
+    """
+
+    kernel: kernel.Kernel
+    read_tree: Callable[[], ModuleTree]
+    sources: Mapping[str, str]
+    diagnostics: tuple[Diagnostic, ...]
+    model: str | None = None
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    sorts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def tree(self) -> ModuleTree:
+        """The modules."""
+        return self.read_tree()
+
+
+class UnusableSpecError(SpecError):
+    """A spec with errors; ``sources`` are the texts of the files that were read, by the names that the
+    diagnostics use."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic], sources: Mapping[str, str]) -> None:
+        super().__init__(diagnostics)
+        self.sources = sources
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterInfo:
+    """A parameter that the command line may bind: its name, whether it is a set or a size, and whether it has a
+    default."""
+
+    name: str
+    kind: str
+    symmetric: bool
+    has_default: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The models and parameters that a spec offers, known without binding anything."""
+
+    name: str
+    models: tuple[str, ...]
+    parameters: tuple[ParameterInfo, ...]
