@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from assay.report.logs.remarks import remark_groups
 from assay.traces.diagnosis.node_settings import Overview
-from assay.traces.event import LogPosition, LogRecord
+from assay.traces.event import Event, LogPosition, LogRecord
 from assay.traces.result import LogViolation, Validation
 from assay.traces.trouble.finding import Gravity
 
@@ -67,16 +67,22 @@ def _broken(validation: Validation) -> Iterator[PageFinding]:
             lines=_lines([] if record is None else [record]),
         )
     for each in validation.violations:
-        name, record = each.slice or "", each.event.record
+        record = each.event.record
         yield PageFinding(
             FIRST,
             "cannot be true with the other lines",
             str(each.place),
-            names=(name, each.event.run.node) if name else (each.event.run.node,),
+            names=_names(each.event),
             begin=record.time,
             lines=_lines([record]),
             violation=each,
         )
+
+
+def _names(event: Event) -> tuple[str, ...]:
+    """The lanes that a line concerns: its partition's, if it names one, and its node's."""
+    topic, partition = event.fields.get("topic"), event.fields.get("partition")
+    return (event.run.node,) if topic is None or partition is None else (f"{topic}-{partition}", event.run.node)
 
 
 def _trouble(validation: Validation) -> Iterator[PageFinding]:

@@ -27,12 +27,14 @@ def band_styles(kernel: Kernel) -> Mapping[str, str] | None:
     """How the bands of a bundled model are drawn, by the last part of the variable's name; None for another model, of
     which every band is shown.
     """
-    return _rules()["bands"] if kernel.name.replace(".", "/") in selectable_specs() else None
+    styles: Mapping[str, str] = _rules()["bands"]
+    return styles if kernel.name.replace(".", "/") in selectable_specs() else None
 
 
 def band_names() -> Mapping[str, str]:
     """What bands are called, by the last part of the variable's name."""
-    return _rules()["names"]
+    names: Mapping[str, str] = _rules()["names"]
+    return names
 
 
 def requests(events: Iterable[Event], nodes: Mapping[int, Iterable[str]]) -> Iterator[RequestArrow]:
