@@ -168,7 +168,7 @@ def _changes(place: str, old: Value, new: Value, of: Type) -> Iterator[Change]:
                     yield from _changes(inner, old[entry], new[entry], image)
                 else:
                     yield inner, _or_absent(old, entry, image), _or_absent(new, entry, image)
-        case RecordType(_, fields):
+        case RecordType(name, fields) if name:
             for index, part in enumerate(fields):
                 yield from _changes(f"{place}.{part.name}", _field(old, index), _field(new, index), part.type)
         case _:

@@ -153,6 +153,8 @@ def _making(node: Making) -> tuple[str, int]:
             return "{" + ", ".join(f"{print_expression(a)} -> {print_expression(b)}" for a, b in entries) + "}", POSTFIX
         case k.MakeRecord(of, items):
             assert isinstance(of, RecordType)
+            if of.is_tuple:
+                return f"({_list(items)})", POSTFIX
             names = [field.name for field in of.fields]
             named = (f"{name} = {print_expression(item)}" for name, item in zip(names, items, strict=True))
             return f"{of.name}({', '.join(named)})", POSTFIX
@@ -200,16 +202,23 @@ def _access(node: Access) -> str:
     match node:
         case k.Lookup(_, collection, key):
             return f"{print_expression(collection, POSTFIX)}[{print_expression(key)}]"
+        case k.Endpoint(_, "only", operand):
+            return f"(choose x in {print_expression(operand, RANGE)} if x == x)"
         case k.Endpoint(_, op, operand):
             return f"{op}({print_expression(operand)})"
         case k.ReadField(_, record, index):
-            return f"{print_expression(record, POSTFIX)}.{_field(record.type, index)}"
+            return print_expression(record, POSTFIX) + _reading(record.type, index)
         case k.Payload(_, operand, variant, index):
             return f"{print_expression(operand, POSTFIX)}.{_payload_field(operand.type, variant, index)}"
         case k.Unwrap(_, operand):
             return print_expression(operand, POSTFIX)
         case _:
             assert_never(node)
+
+
+def _reading(of: Type, index: int) -> str:
+    name = _field(of, index)
+    return f"[{name}]" if isinstance(of, RecordType) and of.is_tuple else f".{name}"
 
 
 def _field(of: Type, index: int) -> str:

@@ -88,6 +88,8 @@ def itf(value: Value, type_: t.Type) -> Any:
         case t.EnumType(_, variants):
             fields = next(variant.fields for variant in variants if variant.name == known.variant)
             return {"tag": known.variant, "value": _fields(known.payload, fields) if fields else UNIT}
+        case t.RecordType("", parts):
+            return {"#tup": [itf(x, part.type) for x, part in zip(known.fields, parts, strict=True)]}
         case t.RecordType(_, record_fields):
             return _fields(known.fields, record_fields)
         case t.SetType(item):

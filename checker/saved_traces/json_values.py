@@ -46,6 +46,8 @@ def to_json(value: Value, type_: t.Type) -> Any:
         case t.EnumType(_, variants):
             fields = next(each.fields for each in variants if each.name == read.variant)
             return {VARIANT: read.variant, **_object(read.payload, fields)} if fields else read.variant
+        case t.RecordType("", fields):
+            return [to_json(each, field.type) for each, field in zip(read.fields, fields, strict=True)]
         case t.RecordType(_, fields):
             return _object(read.fields, fields)
         case t.OptionType(item):
@@ -88,6 +90,11 @@ def _read(data: Any, type_: t.Type) -> Value:
             return _atom(data, sort, type_)
         case t.EnumType(_, variants):
             return _variant(data, variants, type_)
+        case t.RecordType("", fields):
+            given = _of(data, list, type_)
+            if len(given) != len(fields):
+                raise _not(data, type_)
+            return RecordValue(tuple(_read(each, field.type) for each, field in zip(given, fields, strict=True)))
         case t.RecordType(_, fields):
             return RecordValue(_fields(_of(data, dict, type_), fields, type_))
         case t.OptionType(item):

@@ -14,7 +14,7 @@ from assay.checker.tla.expressions.dispatch import let_in
 from assay.checker.tla.expressions.formula import LOOSE, TIGHT, Formula, branch, enclosed, let
 from assay.checker.tla.expressions.known_types import elements_fit
 from assay.checker.tla.expressions.scope import TlaScope
-from assay.checker.tla.expressions.types import part, record_field
+from assay.checker.tla.expressions.types import access, part, record_field
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 
@@ -183,7 +183,7 @@ def _put(of: t.Type, path: Sequence[k.AtKey | k.AtField], value: Formula, curren
         if isinstance(step, k.AtField):
             assert isinstance(of, t.RecordType)
             field = record_field(of, step.index)
-            where, read = f"{where}.{field}", part(read, field)
+            where, read = where + access(field), part(read, field)
         elif isinstance(of, t.MapType) and of.partial and number == len(path) - 1:
             key = scope.formula(step.key)
             if not where:

@@ -177,4 +177,11 @@ TYPES = (
         "No value comes to this case or pattern: those before it take all that would fit, or the number is outside the range of the type. "
         "Delete the case, or put it before the more general one.",
     ),
+    Code(
+        "E217",
+        "value of many elements",
+        "`choose x in S if P` is the only element of S that fulfils P; `fold a = e for x in s: f` goes through a sequence, or through a set of "
+        "few ordered values; `sum`, `min`, `max`, `count`, `all`, `any`, `argmin` and `argmax` take `e for x in S`. Where any element will do, "
+        "an action has `pick x in S`.",
+    ),
 )

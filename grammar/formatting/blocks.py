@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
-from assay.grammar.formatting.expressions import binding_head, case_patterns, expression, match_subject
+from assay.grammar.formatting.expressions import binding_head, bound, case_patterns, expression, match_subject
 from assay.grammar.formatting.items import WIDTH, PrintedItem, with_expression
 from assay.grammar.formatting.line_breaks import INDENT
 from assay.grammar.syntax import (
@@ -56,7 +56,7 @@ def lines(body: Iterable[LetLine | Conjunct], depth: int) -> list[PrintedItem]:
     for each in body:
         match each:
             case LetLine(name, value):
-                printed.append(with_expression(depth, f"let {name.shown} = ", value, "", each))
+                printed.append(with_expression(depth, f"let {bound(name)} = ", value, "", each))
             case Conjunct(label, condition):
                 printed += valued(depth, "" if label is None else f"{label.shown}: ", condition, each)
     return printed

@@ -12,13 +12,17 @@ from assay.grammar.syntax import (
     Binary,
     Binder,
     BoolLit,
+    Bound,
     Call,
     CasePattern,
+    Choose,
     CollectionType,
     Expr,
     Field,
     FieldUpdate,
     Filter,
+    Fold,
+    Folding,
     IfThenElse,
     Image,
     Index,
@@ -43,6 +47,9 @@ from assay.grammar.syntax import (
     SetDisplay,
     SubPattern,
     Tabulate,
+    Tuple,
+    TuplePattern,
+    TupleType,
     TypeExpr,
     Unary,
     Wildcard,
@@ -73,7 +80,7 @@ CONNECTIVES = frozenset(("implies", "until", "leads_to", "or", "and"))
 def strength(expr: Expr) -> int:
     """The precedence of the outermost operator of an expression."""
     match expr:
-        case Quantified() | LetIn() | IfThenElse():
+        case Quantified() | LetIn() | IfThenElse() | Choose() | Fold():
             return OPEN
         case Binary(op) | Junction(op):
             return _STRENGTH.get(op, COMPARISON)
@@ -81,7 +88,7 @@ def strength(expr: Expr) -> int:
             return COMPARISON
         case Unary(op):
             return FACTOR if op == "-" else NOT
-        case Attr() | Index() | Call() | With():
+        case Attr() | Index() | Call() | Folding() | With():
             return POSTFIX
         case _:
             return ATOM
@@ -155,9 +162,24 @@ def _bare(expr: Expr, may_end_open: bool) -> str:
             return f"{expression(subject, RANGE, False)} is {'not ' if negated else ''}{pattern(pattern_)}"
         case IfThenElse(condition, then, otherwise):
             return f"if {expression(condition)} then {expression(then)} else {expression(otherwise)}"
-        case Quantified() | LetIn():
+        case Choose(name, domain, condition):
+            return f"choose {bound(name)} in {expression(domain, RANGE, False)}{_chosen(condition)}"
+        case Folding(function, element, binders_, condition):
+            inside = f"{expression(element)} for {binders(binders_)}{_chosen(condition)}"
+            return f"{expression(function, POSTFIX, False)}({inside})"
+        case Quantified() | LetIn() | Fold():
             return f"{binding_head(expr)} {expression(expr.body)}"
-        case SetDisplay() | SeqDisplay() | BagDisplay() | MapDisplay() | Filter() | Image() | Tabulate() | Match():
+        case (
+            SetDisplay()
+            | SeqDisplay()
+            | BagDisplay()
+            | MapDisplay()
+            | Tuple()
+            | Filter()
+            | Image()
+            | Tabulate()
+            | Match()
+        ):
             opener, parts, closer = display(expr)
             return f"{opener}{_commas(parts)}{closer}"
         case _:
@@ -170,7 +192,7 @@ def junction_part(expr: Junction, at: int, may_end_open: bool) -> str:
     return expression(expr.parts[at], asked, may_end_open and at == len(expr.parts) - 1)
 
 
-Display = SetDisplay | SeqDisplay | BagDisplay | MapDisplay | Filter | Image | Tabulate | Match
+Display = SetDisplay | SeqDisplay | BagDisplay | MapDisplay | Tuple | Filter | Image | Tabulate | Match
 
 
 def display(expr: Display) -> tuple[str, list[str], str]:
@@ -182,18 +204,19 @@ def display(expr: Display) -> tuple[str, list[str], str]:
             return "[", [expression(i) for i in items], "]"
         case BagDisplay(items):
             return "bag{", [expression(i) for i in items], "}"
+        case Tuple(items):
+            return "(", [expression(i) for i in items], ")"
         case MapDisplay(entries):
             return "{", [entry(e) for e in entries], "}"
         case Filter(kind, name, domain, condition):
             opener, closer = _brackets(kind)
-            return opener, [f"{name.shown} in {expression(domain, RANGE, False)} if {expression(condition)}"], closer
+            return opener, [f"{bound(name)} in {expression(domain, RANGE, False)} if {expression(condition)}"], closer
         case Image(kind, element, binders_, condition):
             opener, closer = _brackets(kind)
-            chosen = "" if condition is None else f" if {expression(condition)}"
-            return opener, [f"{expression(element)} for {binders(binders_)}{chosen}"], closer
+            return opener, [f"{expression(element)} for {binders(binders_)}{_chosen(condition)}"], closer
         case Tabulate(name, domain, value):
             ranging = "" if domain is None else f" in {expression(domain, RANGE, False)}"
-            return "[", [f"{name.shown}{ranging} -> {expression(value)}"], "]"
+            return "[", [f"{bound(name)}{ranging} -> {expression(value)}"], "]"
         case Match(subject, cases, otherwise):
             parts = [f"{case_patterns(case.patterns)} -> {expression(case.value)}" for case in cases]
             rest = [] if otherwise is None else [f"else -> {expression(otherwise)}"]
@@ -206,13 +229,20 @@ def _brackets(kind: str) -> tuple[str, str]:
     return ("{", "}") if kind == "set" else ("[", "]")
 
 
-def binding_head(expr: Quantified | LetIn) -> str:
-    """The part of a quantifier or ``let`` up to its colon."""
+def _chosen(condition: Expr | None) -> str:
+    return "" if condition is None else f" if {expression(condition)}"
+
+
+def binding_head(expr: Quantified | LetIn | Fold) -> str:
+    """The part of a quantifier, ``let`` or ``fold`` up to its colon."""
     match expr:
+        case Fold(name, start, item, domain):
+            over = f"{bound(item)} in {expression(domain, RANGE, False)}"
+            return f"fold {bound(name)} = {expression(start)} for {over}:"
         case Quantified(kind, binders_):
             return f"{kind} {binders(binders_)}:"
         case LetIn(name, value):
-            return f"let {name.shown} = {expression(value)}:"
+            return f"let {bound(name)} = {expression(value)}:"
         case _:
             assert_never(expr)
 
@@ -223,6 +253,8 @@ def pattern(node: CasePattern) -> str:
         case Pattern(variant, parts):
             name = "none" if str(variant) == "none" else variant.shown
             return name if parts is None else f"{name}({_commas(map(_part, parts))})"
+        case TuplePattern():
+            return bound(node)
         case SamePattern(value):
             return f"=={expression(value, RANGE, False)}"
         case LiteralPattern(value):
@@ -250,7 +282,12 @@ def case_patterns(nodes: Iterable[CasePattern]) -> str:
 
 def binder(node: Binder) -> str:
     """``a, b in S``."""
-    return f"{names(node.names)} in {expression(node.domain, RANGE, False)}"
+    return f"{_commas(map(bound, node.names))} in {expression(node.domain, RANGE, False)}"
+
+
+def bound(node: Bound) -> str:
+    """A name, or a tuple of patterns."""
+    return node.shown if isinstance(node, Name) else f"({_commas(map(_part, node.parts))})"
 
 
 def binders(nodes: Iterable[Binder]) -> str:
@@ -302,6 +339,8 @@ def type_text(node: TypeExpr) -> str:
             return f"{expression(low, SUM, False)} .. {expression(high, SUM, False)}"
         case OptionType(item):
             return f"({type_text(item)})?" if isinstance(item, RangeType) else f"{type_text(item)}?"
+        case TupleType(items):
+            return f"({_commas(map(type_text, items))})"
         case CollectionType(kind, items, capacity):
             limit = "" if capacity is None else f", max {expression(capacity, SUM, False)}"
             return f"{kind}[{_commas(map(type_text, items))}{limit}]"

@@ -26,6 +26,7 @@ from assay.grammar.syntax import (
     Binary,
     Call,
     Expr,
+    Fold,
     IfThenElse,
     Junction,
     LetIn,
@@ -60,7 +61,7 @@ def _bare(expr: Expr, room: int, may_end_open: bool) -> list[str]:
             return _junction(expr, room, may_end_open)
         case Unary(op, operand) if op != "-":
             return _joined(f"{op} ", broken(operand, room - len(op) - 1, operand_strength(operand), may_end_open))
-        case Quantified() | LetIn():
+        case Quantified() | LetIn() | Fold():
             return [binding_head(expr), *_indented(broken(expr.body, room - len(INDENT)))]
         case IfThenElse():
             return _choice(expr, room)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.grammar.formatting.blocks import head_of, valued
-from assay.grammar.formatting.expressions import POSTFIX, binder, case_patterns, expression, match_subject
+from assay.grammar.formatting.expressions import POSTFIX, binder, bound, case_patterns, expression, match_subject
 from assay.grammar.formatting.items import PrintedItem, line, with_expression
 from assay.grammar.syntax import ActionLine, ActionMatch, Assign, For, Guard, If, Let, Pick
 
@@ -22,7 +22,7 @@ def items(node: ActionLine, depth: int) -> list[PrintedItem]:
             named = "" if label is None else f"{label.shown}: "
             return valued(depth, f"{kind} {named}", condition, node)
         case Let(name, value):
-            return [with_expression(depth, f"let {name.shown} = ", value, "", node)]
+            return [with_expression(depth, f"let {bound(name)} = ", value, "", node)]
         case Pick(chosen):
             return [line(depth, f"pick {binder(chosen)}", node)]
         case Assign(target, value):

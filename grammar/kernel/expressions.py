@@ -351,9 +351,10 @@ class Lookup(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint(Expr):
-    """The first or last element of a sequence."""
+    """The first or last element of a sequence, or the only element of a set; undefined if there is none, and of a set
+    with several."""
 
-    op: Literal["first", "last"]
+    op: Literal["first", "last", "only"]
     operand: Expr
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -73,10 +74,16 @@ class EnumType(Type):
 
 @dataclass(frozen=True, slots=True)
 class RecordType(Type):
-    """A record."""
+    """A record. A tuple is a record without a name, whose fields are called 0, 1 and so on; two tuples are the same if
+    their parts are."""
 
     name: str
     fields: tuple[FieldType, ...]
+
+    @property
+    def is_tuple(self) -> bool:
+        """Whether this is the type of tuples."""
+        return not self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,11 @@ class BagType(Type):
 
     item: Type
     capacity: int | None = None
+
+
+def tuple_type(items: Iterable[Type]) -> RecordType:
+    """``(A, B)``."""
+    return RecordType("", tuple(FieldType(str(at), item) for at, item in enumerate(items)))
 
 
 BOOL = BoolType()

@@ -29,6 +29,7 @@ from assay.grammar.syntax import (
     Quantified,
     SamePattern,
     SubPattern,
+    TuplePattern,
 )
 
 
@@ -37,7 +38,10 @@ class BlockBuilder(Builder):
 
     # -------------------------------------------------------------------------------------------- patterns
 
-    def pattern(self, span: Span, children: list[Any]) -> Pattern:
+    def tuple_pattern(self, span: Span, children: list[Any]) -> TuplePattern:
+        return TuplePattern(tuple(map(_part, children)), span=span)
+
+    def plain_pattern(self, span: Span, children: list[Any]) -> Pattern:
         variant, *parts = children
         if parts == [None]:
             return Pattern(variant, None, span=span)

@@ -17,13 +17,17 @@ from assay.grammar.syntax import (
     Binary,
     Binder,
     BoolLit,
+    Bound,
     Call,
+    Choose,
     CollectionType,
     DottedName,
     Expr,
     Field,
     FieldUpdate,
     Filter,
+    Fold,
+    Folding,
     IfThenElse,
     Image,
     Index,
@@ -43,6 +47,9 @@ from assay.grammar.syntax import (
     SeqDisplay,
     SetDisplay,
     Tabulate,
+    Tuple,
+    TuplePattern,
+    TupleType,
     TypeExpr,
     Unary,
     Wildcard,
@@ -89,6 +96,23 @@ class ExpressionBuilder(Builder):
     def let_in(self, span: Span, children: list[Any]) -> Expr:
         name, value, body = children
         return LetIn(name, value, body, span=span)
+
+    def choose(self, span: Span, children: list[Any]) -> Expr:
+        name, _, domain, condition = children
+        return Choose(name, domain, condition, span=span)
+
+    def fold(self, span: Span, children: list[Any]) -> Expr:
+        name, start, item, _, domain, body = children
+        return Fold(name, start, item, domain, body, span=span)
+
+    def folding(self, span: Span, children: list[Any]) -> Expr:
+        function, element, binders, condition = children
+        return Folding(function, element, binders, condition, span=span)
+
+    def folding_of(self, span: Span, children: list[Any]) -> Expr:
+        word, element, binder = children
+        place = self.origin.span(word)
+        return Folding(Ref(Name(str(word), span=place), span=place), element, (binder,), None, span=span)
 
     def if_then_else(self, span: Span, children: list[Any]) -> Expr:
         condition, then, otherwise = children
@@ -153,6 +177,9 @@ class ExpressionBuilder(Builder):
     def map_display(self, span: Span, children: list[Any]) -> Expr:
         return MapDisplay(tuple(children), span=span)
 
+    def tuple_display(self, span: Span, children: list[Any]) -> Expr:
+        return Tuple((*children,), span=span)
+
     def set_filter(self, span: Span, children: list[Any]) -> Expr:
         return self._filter("set", span, children)
 
@@ -162,7 +189,7 @@ class ExpressionBuilder(Builder):
     def _filter(self, kind: Literal["set", "seq"], span: Span, children: list[Any]) -> Expr:
         member, condition = children
         match member:
-            case Binary("in", Ref(name), domain):
+            case Binary("in", Ref() | Tuple() as bound, domain) if (name := _bound(bound)) is not None:
                 return Filter(kind, name, domain, condition, span=span)
             case _:
                 self._not_a_comprehension(member, "before `if` stands a new name and what it ranges over: `x in S`")
@@ -177,9 +204,9 @@ class ExpressionBuilder(Builder):
     def tabulate(self, span: Span, children: list[Any]) -> Expr:
         key, value = children
         match key:
-            case Ref(name):
+            case Ref() | Tuple() if (name := _bound(key)) is not None:
                 return Tabulate(name, None, value, span=span)
-            case Binary("in", Ref(name), domain):
+            case Binary("in", Ref() | Tuple() as bound, domain) if (name := _bound(bound)) is not None:
                 return Tabulate(name, domain, value, span=span)
             case _:
                 self._not_a_comprehension(
@@ -204,6 +231,9 @@ class ExpressionBuilder(Builder):
     def range_type(self, span: Span, children: list[Any]) -> TypeExpr:
         return RangeType(children[0], children[-1], span=span)
 
+    def tuple_type(self, span: Span, children: list[Any]) -> TypeExpr:
+        return TupleType(nodes(children), span=span)
+
     def collection(self, span: Span, children: list[Any]) -> TypeExpr:
         kind: Token = children[0]
         assert kind in ("set", "seq", "bag")
@@ -224,6 +254,19 @@ class ExpressionBuilder(Builder):
                     note = ("a function is a map: `map[K, V]`",) if isinstance(found, Tabulate) else ()
                     self.diagnostics.error("E020", span, what, *note)
                 return NamedType(DottedName(names or (Name("_", span=span),), span=span), span=span)
+
+
+def _bound(expr: Expr) -> Bound | None:
+    """What stands before the `in` of a comprehension, as what it binds; None if it binds nothing."""
+    match expr:
+        case Ref(name):
+            return name
+        case Tuple(items):
+            parts = [None if isinstance(item, Wildcard) else _bound(item) for item in items]
+            known = all(part is not None or isinstance(item, Wildcard) for part, item in zip(parts, items, strict=True))
+            return TuplePattern(tuple(parts), span=expr.span) if known else None
+        case _:
+            return None
 
 
 def _dotted(expr: Expr) -> tuple[Name, ...] | None:

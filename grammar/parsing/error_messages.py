@@ -107,7 +107,7 @@ _NAMES = {
     "_UNDERSCORE": "`_`",
     "AMPERSAND": "`&`",
 }
-_OPERAND_WORDS = "NAME INT TRUE FALSE NONE _UNDERSCORE _LPAR _LSQB _LBRACE BAG NOT MINUS FORALL EXISTS _LET _IF _MATCH ALWAYS EVENTUALLY"
+_OPERAND_WORDS = "NAME INT TRUE FALSE NONE _UNDERSCORE _LPAR _LSQB _LBRACE BAG NOT MINUS FORALL EXISTS _LET _IF _MATCH _CHOOSE _FOLD FOLDING ALWAYS EVENTUALLY"
 _OPERAND = frozenset(_OPERAND_WORDS.split())
 _OPERATOR_WORDS = (
     "AND OR IMPLIES UNTIL LEADS_TO IN _IS NOT PLUS MINUS STAR FLOORDIV PERCENT AMPERSAND DOTS _DOT _LSQB _LPAR "
@@ -267,12 +267,11 @@ def _operator(fault: Fault) -> ParseHint | None:
     return None
 
 
-def _tuple(fault: Fault) -> ParseHint | None:
-    """``(a, b)``, of values or of types."""
-    if fault.token.type != "_COMMA" or "_RPAR" not in fault.accepted or "_COMMA" in fault.accepted:
+def _choose(fault: Fault) -> ParseHint | None:
+    """``choose x in S: P``."""
+    if fault.token.type != "_COLON" or "_IF" not in fault.accepted or "choose" not in map(str, fault.line):
         return None
-    note = "there are no tuples: declare `record Pair: a: T, b: U`, and write `Pair(x, y)`"
-    return replace(_general(fault), notes=(note,))
+    return replace(_general(fault), notes=("the condition stands behind `if`: `choose x in S if P`",))
 
 
 def _form_elsewhere(fault: Fault) -> ParseHint | None:
@@ -317,8 +316,8 @@ _CASES: tuple[Callable[[Fault], ParseHint | None], ...] = (
     _misspelt,
     _statement,
     _form_elsewhere,
+    _choose,
     _operator,
-    _tuple,
     _second_let,
     _slice,
     _colon,

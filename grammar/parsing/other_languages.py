@@ -30,7 +30,7 @@ _OPERATORS = {
     "-=": "`x := x - …`",
     "++": "`x := x + 1`",
     "|->": "`[k -> e]` for a map, `Record(field = e)` for a record",
-    "<<": "`[a, b]` for a sequence, or declare a `record`",
+    "<<": "`(a, b)` for a tuple, `[a, b]` for a sequence",
     "EXCEPT !": "`m with {k -> e}`, or `m[k] := e` in an action",
     "\\": "`-`, the difference of two sets",
     "∧": "`and`",
@@ -73,8 +73,8 @@ _WORDS = {
     "geq": "`>=`",
     "div": "`//`",
     "o": "`+`, which joins sequences",
-    "X": "a `record`, or one variable for each set",
-    "times": "a `record`, or one variable for each set",
+    "X": "`(A, B)` as a type, `{(a, b) for a in S, b in T}` as a set",
+    "times": "`(A, B)` as a type, `{(a, b) for a in S, b in T}` as a set",
     "*": "`#` before a comment",
     "mod": "`%`",
     "xor": "`!=`",
@@ -132,13 +132,16 @@ _NAMES = {
     "domain": "`keys(m)`",
     "dom": "`keys(m)`",
     "powerset": "`subsets(S)`",
-    "all": "`forall x in S: e`",
-    "any": "`exists x in S: e`",
+    "all": "`forall x in S: e`, or `all(e for x in S)`",
+    "any": "`exists x in S: e`, or `any(e for x in S)`",
+    "reduce": "`fold total = 0 for x in s: total + x`",
+    "foldl": "`fold total = 0 for x in s: total + x`",
+    "FoldSeq": "`fold total = 0 for x in s: total + x`",
+    "FoldSet": "`sum(e for x in S)`, or `fold total = 0 for x in s: total + x` over a sequence",
+    "FoldFunction": "`sum(m[k] for k in keys(m))`",
 }
 
-_CHOICE = (
-    "an action chooses with `pick x in {y in S if P}`; the least number is `min({y in S if P})`, the greatest `max(…)`"
-)
+_CHOICE = "write `choose x in S if P` for the only such element; in an action `pick x in {y in S if P}` takes any"
 _CASES = "write `match x {A(n) -> e, else -> f}` for cases by pattern, `if c then a else b` for cases by condition"
 _FORMS = {"choose": _CHOICE, "CHOOSE": _CHOICE, "case": _CASES, "CASE": _CASES, "switch": _CASES}
 

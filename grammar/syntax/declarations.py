@@ -8,6 +8,7 @@ from typing import Literal
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
 from assay.grammar.syntax.expressions import (
     Binder,
+    Bound,
     CasePattern,
     Conjunct,
     DottedName,
@@ -35,9 +36,9 @@ class Guard(ActionLine):
 
 @dataclass(frozen=True, slots=True)
 class Let(ActionLine):
-    """``let x = e``."""
+    """``let x = e``, ``let (x, y) = e``."""
 
-    name: Name
+    name: Bound
     value: Expr
 
 

@@ -192,8 +192,17 @@ class Pattern(Node):
     parts: tuple[SubPattern, ...] | None
 
 
-SubPattern = Name | Pattern | SamePattern | LiteralPattern | None
-CasePattern = Pattern | SamePattern | LiteralPattern
+@dataclass(frozen=True, slots=True)
+class TuplePattern(Node):
+    """``(a, _, some(v))``: a pattern for each of the values of a tuple."""
+
+    parts: tuple[SubPattern, ...]
+
+
+SubPattern = Name | Pattern | TuplePattern | SamePattern | LiteralPattern | None
+CasePattern = Pattern | TuplePattern | SamePattern | LiteralPattern
+Bound = Name | TuplePattern
+"""What a binder binds: a name, or the parts of a tuple."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +225,9 @@ class IfThenElse(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Binder(Node):
-    """``a, b in S``."""
+    """``a, b in S``, ``(a, b) in S``."""
 
-    names: tuple[Name, ...]
+    names: tuple[Bound, ...]
     domain: Expr
 
 
@@ -233,11 +242,42 @@ class Quantified(Expr):
 
 @dataclass(frozen=True, slots=True)
 class LetIn(Expr):
-    """``let x = value: body``."""
+    """``let x = value: body``, ``let (x, y) = value: body``."""
 
-    name: Name
+    name: Bound
     value: Expr
     body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Choose(Expr):
+    """``choose x in S if P``: the only element of a set that fulfils a condition."""
+
+    name: Bound
+    domain: Expr
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Fold(Expr):
+    """``fold total = 0 for x in s: total + x``: what a value becomes that each element in turn changes."""
+
+    name: Bound
+    start: Expr
+    item: Bound
+    domain: Expr
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Folding(Expr):
+    """``sum(e for x in S if P)``; ``sum of e for x in S`` is the same without a condition. So ``min``, ``max``, ``count``, ``all``,
+    ``any``, ``argmin`` and ``argmax``."""
+
+    function: Expr
+    element: Expr
+    binders: tuple[Binder, ...]
+    condition: Expr | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +302,13 @@ class BagDisplay(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Tuple(Expr):
+    """``(a, b)``: two values or more."""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MapEntry(Node):
     """``key -> value``."""
 
@@ -281,7 +328,7 @@ class Filter(Expr):
     """``{x in S if P}`` (a set) or ``[x in s if P]`` (a sequence)."""
 
     kind: Literal["set", "seq"]
-    name: Name
+    name: Bound
     domain: Expr
     condition: Expr
 
@@ -300,7 +347,7 @@ class Image(Expr):
 class Tabulate(Expr):
     """``[b -> e]`` (no domain: the whole key type) or ``[b in S -> e]``."""
 
-    name: Name
+    name: Bound
     domain: Expr | None
     value: Expr
 
@@ -325,7 +372,7 @@ class With(Expr):
 class LetLine(Node):
     """``let x = e`` in a block: visible in the lines below it."""
 
-    name: Name
+    name: Bound
     value: Expr
 
 
@@ -362,6 +409,13 @@ class OptionType(TypeExpr):
     """``T?``."""
 
     item: TypeExpr
+
+
+@dataclass(frozen=True, slots=True)
+class TupleType(TypeExpr):
+    """``(A, B)``."""
+
+    items: tuple[TypeExpr, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom
 
-from .random_types import AT, ATOM, DEEP, MODE, NODE, PAIR, SETS, SHIFTED, SITE, SMALL, TYPES, WIDE, initial
+from .random_types import AT, ATOM, DEEP, MARK, MODE, NODE, PAIR, SETS, SHIFTED, SITE, SMALL, TYPES, WIDE, initial
 
 __all__ = ["Maker", "initial", "random_kernel"]
 
@@ -82,6 +82,7 @@ class Maker:
         if type_ == SMALL:
             ways = [
                 lambda: k.ReadField(SMALL, self.expr(PAIR, depth), 0),
+                lambda: k.ReadField(SMALL, self.expr(MARK, depth), 0),
                 lambda: k.Payload(SMALL, self.expr(MODE, depth), "Busy", 0),
                 lambda: k.Unwrap(SMALL, self.expr(t.OptionType(SMALL), depth)),
                 lambda: k.Lookup(SMALL, self.expr(t.MapType(ATOM, SMALL), depth), self.expr(ATOM, depth)),

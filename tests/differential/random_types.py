@@ -32,6 +32,7 @@ LOGGED = t.RecordType("Logged", (t.FieldType("by", ATOM), t.FieldType("log", t.S
 SENT = t.RecordType(
     "Sent", (t.FieldType("at", t.RangeType(0, 99)), t.FieldType("by", ATOM), t.FieldType("log", t.SeqType(SMALL, 2)))
 )
+MARK = t.tuple_type((SMALL, ATOM))
 VOTES = t.MapType(ATOM, SMALL, 2, partial=True)
 WIDE = t.RangeType(0, 99)
 LARGE = t.RangeType(-2, 68)
@@ -47,6 +48,7 @@ TYPES: tuple[t.Type, ...] = (
     t.SetType(LOGGED), t.SetType(LOGGED, 2), t.SetType(t.SeqType(ATOM, 2)), t.SetType(t.OptionType(t.SeqType(SMALL, 1))), t.BagType(LOGGED, 2),
     t.MapType(LOGGED, t.BOOL, 2, partial=True), t.SetType(VOTES), t.SetType(t.BagType(ATOM, 2)), LOGGED, SENT, t.SetType(SENT, 3),
     t.MapType(ATOM, t.SeqType(SMALL, 2)), t.MapType(AT, DEEP), t.MapType(ATOM, MODE), t.BagType(DEEP, 2), t.MapType(DEEP, t.BOOL, 2, partial=True),
+    MARK, t.SetType(MARK), t.MapType(ATOM, t.OptionType(MARK)), t.SetType(t.tuple_type((ATOM, MODE, t.SetType(ATOM))), 2),
 )  # fmt: skip
 SETS = tuple(x for x in TYPES if isinstance(x, t.SetType))
 

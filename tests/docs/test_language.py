@@ -56,6 +56,8 @@ STATES = {
     "options": "    x: Broker? = none\n",
     "time": "    f: bool = true\n    g: bool = true\n    b: Broker = b1\n",
     "body": "    e: Epoch = 0\n    body: Epoch = 0\n",
+    "tuples": "    a: Broker = b1\n    b: Epoch = 0\n    t: (Broker, Epoch) = (b1, 0)\n",
+    "all elements": "    e: Epoch = 0\n    f: Epoch = 0\n    s: seq[Broker, max 3] = []\n",
     "record": "    r: Vote = Vote(voter = b1, epoch = 0)\n    b: Broker = b1\n",
 }
 
@@ -68,6 +70,8 @@ TEMPLATES = (
     "invariant probe: ({}) == x",
     "invariant probe: ({}) == 0",
     "invariant probe: count({}) == 0",
+    "invariant probe: ({}) == b1",
+    "invariant probe: ({}) == (b1, 0)",
     "transition probe: ({}) == ({})",
     "property probe: {}",
 )

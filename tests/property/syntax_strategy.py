@@ -10,8 +10,42 @@ from hypothesis.strategies import SearchStrategy
 from assay.grammar import syntax as s
 from assay.grammar.parsing.build_declarations import without_indentation
 
-WORDS = ("type", "next", "bound", "ghost", "action")
-"""Words of the language, which are names where no keyword is wanted."""
+WORDS = (
+    *(
+        "type",
+        "next",
+        "bound",
+        "ghost",
+        "action",
+        "choose",
+        "fold",
+        "sum",
+        "of",
+        "match",
+        "show",
+        "set",
+        "map",
+        "seq",
+        "bag",
+    ),
+    *(
+        "state",
+        "init",
+        "when",
+        "pick",
+        "accept",
+        "bounds",
+        "capacity",
+        "any",
+        "observe",
+        "refuse",
+        "max",
+        "size",
+        "from",
+    ),
+    *("then", "in", "not", "forall", "let", "true", "none", "with", "for", "expect"),
+)
+"""Words of the language: names where no keyword is wanted, and the reserved ones, which stand in backticks."""
 
 NAMES = ("a", "b", "Broker", "epoch_2", "xs", "File", "order", "events", "android", "ifx", "_p", *WORDS)
 
@@ -49,22 +83,32 @@ def atoms() -> Exprs:
     return st.one_of(leaves)
 
 
+bound = names | st.recursive(
+    tuples(st.none() | names, 2, 3).map(s.TuplePattern),
+    lambda inner: tuples(names | inner, 2, 3).map(s.TuplePattern),
+    max_leaves=3,
+)
+
+
 def binders(expr: Exprs) -> SearchStrategy[s.Binder]:
     """``a, b in S``."""
-    return st.builds(s.Binder, tuples(names, 1, 2), expr)
+    return st.builds(s.Binder, tuples(bound, 1, 2), expr)
 
 
 literals = st.builds(s.LiteralPattern, st.booleans() | st.integers(-9, 9))
 variants = paths | st.just(s.DottedName((s.Name("none"),)))
 
 
-def patterns(expr: Exprs) -> SearchStrategy[s.Pattern]:
+def patterns(expr: Exprs) -> SearchStrategy[s.Pattern | s.TuplePattern]:
     """Patterns, some of them nested. A plain name as a part is a ``Name``."""
     same = st.builds(s.SamePattern, expr)
     alone = st.builds(s.Pattern, tuples(names, 2, 3).map(s.DottedName), st.none())
     leaves = st.none() | names | literals | same | alone
-    inside = leaves | st.builds(s.Pattern, variants, tuples(leaves, 1, 2))
-    return st.builds(s.Pattern, variants, st.none() | tuples(inside, 1, 2))
+    inside = (
+        leaves | st.builds(s.Pattern, variants, tuples(leaves, 1, 2)) | st.builds(s.TuplePattern, tuples(leaves, 2, 3))
+    )
+    whole = st.builds(s.Pattern, variants, st.none() | tuples(inside, 1, 2))
+    return whole | st.builds(s.TuplePattern, tuples(inside, 2, 3))
 
 
 def case_patterns(expr: Exprs) -> SearchStrategy[tuple[s.CasePattern, ...]]:
@@ -99,14 +143,18 @@ def compound(expr: Exprs) -> Exprs:
         st.builds(s.Is, expr, patterns(expr), st.booleans()),
         st.builds(s.IfThenElse, expr, expr, expr),
         st.builds(s.Quantified, st.sampled_from(("forall", "exists")), some_binders, expr),
-        st.builds(s.LetIn, names, expr, expr),
+        st.builds(s.LetIn, bound, expr, expr),
+        st.builds(s.Choose, bound, expr, expr),
+        st.builds(s.Fold, bound, expr, bound, expr, expr),
+        st.builds(s.Folding, expr, expr, some_binders, st.none() | expr),
         st.builds(s.SetDisplay, tuples(expr)),
         st.builds(s.SeqDisplay, tuples(expr)),
+        st.builds(s.Tuple, tuples(expr, 2, 3)),
         st.builds(s.BagDisplay, tuples(expr)),
         st.builds(s.MapDisplay, tuples(entries, 1, 2)),
-        st.builds(s.Filter, kinds, names, expr, expr),
+        st.builds(s.Filter, kinds, bound, expr, expr),
         st.builds(s.Image, kinds, expr, some_binders, st.none() | expr),
-        st.builds(s.Tabulate, names, st.none() | expr, expr),
+        st.builds(s.Tabulate, bound, st.none() | expr, expr),
         st.builds(
             s.Match,
             expr,
@@ -131,7 +179,7 @@ actions: Exprs = places | st.builds(s.Call, places, tuples(st.builds(s.Arg, st.n
 def block_lines(value: Exprs, least: int) -> SearchStrategy[tuple[s.LetLine | s.Conjunct, ...]]:
     """Lines, of which the last is a condition."""
     conjunct = st.builds(s.Conjunct, st.none() | names, value)
-    line = st.builds(s.LetLine, names, small) | conjunct
+    line = st.builds(s.LetLine, bound, small) | conjunct
     return st.builds(lambda before, last: (*before, last), tuples(line, least, 2), conjunct)
 
 
@@ -159,6 +207,7 @@ def _collections(item: SearchStrategy[s.TypeExpr]) -> SearchStrategy[s.TypeExpr]
     capacity = st.none() | small
     return (
         st.builds(s.OptionType, item)
+        | st.builds(s.TupleType, tuples(item, 2, 3))
         | st.builds(s.CollectionType, st.sampled_from(("set", "seq", "bag")), st.tuples(item), capacity)
         | st.builds(s.CollectionType, st.just("map"), st.tuples(item, item), capacity)
     )
@@ -173,7 +222,7 @@ fields = st.builds(s.Field, names, types)
 
 simple_statements: SearchStrategy[s.ActionLine] = (
     st.builds(s.Guard, st.sampled_from(("when", "bound")), st.none() | names, expressions | blocks)
-    | st.builds(s.Let, names, expressions)
+    | st.builds(s.Let, bound, expressions)
     | st.builds(s.Pick, binders(small))
     | st.builds(s.Assign, places, expressions)
 )

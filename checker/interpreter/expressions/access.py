@@ -69,6 +69,8 @@ def check_index(sequence: Any, index: int, span: Span) -> None:
 
 def _endpoint(node: k.Endpoint, scope: EvaluationScope) -> Meaning:
     sequence, index = scope.meaning(node.operand), 0 if node.op == "first" else -1
+    if node.op == "only":
+        return lambda frame: _only(sequence(frame), node)
 
     def endpoint(frame: Frame) -> Any:
         elements = sequence(frame)
@@ -77,6 +79,14 @@ def _endpoint(node: k.Endpoint, scope: EvaluationScope) -> Meaning:
         return elements[index]
 
     return endpoint
+
+
+def _only(items: Any, node: k.Endpoint) -> Any:
+    if len(items) != 1:
+        shown = show_value(items, node.operand.type)
+        raise Undefined(f"`choose` from {shown}, which has not exactly one element", node.span)
+    (item,) = items
+    return item
 
 
 def _payload(node: k.Payload, scope: EvaluationScope) -> Meaning:

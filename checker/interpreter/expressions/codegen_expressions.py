@@ -248,7 +248,7 @@ class PythonWriter:
                 return f"{self.of(collection)}[{self.of(key)}]"
             case k.Lookup(_, collection, key):
                 return f"element({self.of(collection)}, {self.of(key)})"
-            case k.Endpoint(_, op, operand):
+            case k.Endpoint(_, op, operand) if op != "only":
                 return f"{self.of(operand)}[{0 if op == 'first' else -1}]"
             case k.ReadField(_, record, index):
                 return f"{self.of(record)}[0][{index}]"

@@ -23,6 +23,8 @@ def show_value(value: Value, type_: t.Type) -> str:
         case t.EnumType(_, variants):
             fields = next(variant.fields for variant in variants if variant.name == shown.variant)
             return f"{shown.variant}({_list(shown.payload, fields)})" if fields else str(shown.variant)
+        case t.RecordType("", fields):
+            return f"({', '.join(show_value(v, f.type) for v, f in zip(shown.fields, fields, strict=True))})"
         case t.RecordType(name, fields):
             return f"{name}({_list(shown.fields, fields)})"
         case t.OptionType(item):

@@ -19,6 +19,8 @@ def show_type(type_: t.Type) -> str:
             return f"{low} .. {high}"
         case t.AtomType(sort):
             return sort.name
+        case t.RecordType("", fields):
+            return f"({', '.join(show_type(field.type) for field in fields)})"
         case t.EnumType(name) | t.RecordType(name):
             return name
         case t.OptionType(item):

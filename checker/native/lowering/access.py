@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from assay.checker.interpreter.values.node_unions import Access, Changing
-from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar
-from assay.checker.native.lowering.conditions import is_variant, position_of
+from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar
+from assay.checker.native.lowering.binder_elements import listed
+from assay.checker.native.lowering.conditions import equal, is_variant, position_of
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.maps import is_key, lookup, with_key, without_key
 from assay.checker.native.symbols.merge import choose, pairs
@@ -88,11 +89,27 @@ def element_at(code: FunctionBuilder, sequence: Sequence, index: Number, item: t
 
 
 def _endpoint(node: k.Endpoint, lowering: Lowering) -> Symbol:
+    if node.op == "only":
+        return _only(node, lowering)
     code, sequence = lowering.code, lowering.sequence(node.operand)
     lowering.fail_if(n.same(code, sequence.length, n.number(0)))
     if node.op == "first":
         return sequence.items[0] if sequence.items else nothing(node.type)
     return element_at(code, sequence, n.subtract(code, sequence.length, n.number(1)), node.type)
+
+
+def _only(node: k.Endpoint, lowering: Lowering) -> Symbol:
+    code = lowering.code
+    found: Symbol | None = None
+    some, several = FALSE, FALSE
+    for there, item in listed(node.operand, lowering).items:
+        if found is not None:
+            other = code.both(there, code.invert(equal(code, found, item)))
+            several = code.either(several, code.both(some, other))
+        some = code.either(some, there)
+        found = item if found is None else choose(code, there, item, found)
+    lowering.fail_if(code.either(several, code.invert(some)))
+    return nothing(node.type) if found is None else found
 
 
 def with_entry(

@@ -253,6 +253,16 @@ class Collections(ABC):
             return self.domain.sizes.number(self.domain.scalar_sorts(keys.of)[0], keys.contains)
         raise OutsideTheoryError("a number of elements where the size is open")
 
+    def _only(self, items: Sequence[tuple[Any, Any]], of: t.Type) -> Any:
+        """The only element of a set."""
+        value, found, several = self.domain.filler(of), z3.BoolVal(False), z3.BoolVal(False)
+        for there, x in items:
+            other = z3.And(there, found, z3.Not(self.domain.equal(x, value, of)))
+            several, found = z3.Or(several, other), z3.Or(found, there)
+            value = self.domain.choose(there, x, value, of)
+        self.require(z3.And(found, z3.Not(several)))
+        return value
+
     def _aggregate(self, op: str, items: Sequence[tuple[Any, Any]]) -> Any:
         if op == "sum":
             raise OutsideTheoryError("a sum")

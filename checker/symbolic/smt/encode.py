@@ -267,6 +267,8 @@ class SmtEncoder(Collections):
         match node:
             case k.Lookup(_, collection, key):
                 return self._entry(self.read(collection), self.read(key))
+            case k.Endpoint(_, "only", operand):
+                return self._only(self._items(self.read(operand)), node.type)
             case k.Endpoint(_, op, operand):
                 whole = self.read(operand)
                 self.require(whole.length > 0)

@@ -20,6 +20,8 @@ def access(node: Access, scope: TlaScope) -> Formula:
             whole = scope.formula(collection).within(TIGHT)
             at = index(key, scope) if isinstance(collection.type, t.SeqType) else scope.formula(key)
             return Formula(f"{whole}[{at.text}]")
+        case k.Endpoint(_, "only", operand):
+            return apply(scope.parts.use("TheOnly"), [scope.formula(operand)])
         case k.Endpoint(_, op, operand):
             return apply(scope.parts.use("Head" if op == "first" else "Last"), [scope.formula(operand)])
         case k.ReadField(_, record, at):

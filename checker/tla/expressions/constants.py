@@ -56,7 +56,9 @@ def some(value: Formula, item: t.Type) -> Formula:
 
 
 def record_value(of: t.RecordType, items: list[Formula]) -> Formula:
-    """A record from its fields in order."""
+    """A record or a tuple from its fields in order."""
+    if of.is_tuple:
+        return Formula(f"<<{listed(items)}>>")
     pairs = (f"{record_field(of, index)} |-> {item.text}" for index, item in enumerate(items))
     return Formula(f"[{', '.join(pairs)}]")
 

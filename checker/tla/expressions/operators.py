@@ -33,6 +33,12 @@ OPERATORS: tuple[Operator, ...] = (
     ),
     Operator("Min", "Min(S) == CHOOSE x \\in S : \\A y \\in S : x <= y"),
     Operator("Max", "Max(S) == CHOOSE x \\in S : \\A y \\in S : x >= y"),
+    Operator(
+        "TheOnly",
+        "\\* the only element of S; TLC stops where there is none or another one\n"
+        'TheOnly(S) ==\n    CHOOSE x \\in S : IF S = {x} THEN TRUE ELSE Assert(FALSE, <<"not one element", S>>)',
+        ("TLC",),
+    ),
     Operator("SumOfSet", "SumOfSet(S) == Fold(LAMBDA total, x : total + x, 0, S)", ("Fold",)),
     Operator("SumOfRange", "SumOfRange(f) == Fold(LAMBDA total, i : total + f[i], 0, DOMAIN f)", ("Fold",)),
     Operator("SumOfBag", "SumOfBag(b) == Fold(LAMBDA total, x : total + x * b[x], 0, DOMAIN b)", ("Fold",)),

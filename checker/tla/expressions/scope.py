@@ -133,7 +133,8 @@ def register(kernel: k.Kernel) -> ModuleNeeds:
 
 def _name_types(kernel: k.Kernel, names: TlaNames) -> None:
     for of in named_types(kernel):
-        names.give("type", type_key(of), of.name, f"{of.name}_type")
+        name = of.name or "Tuple"
+        names.give("type", type_key(of), name, f"{name}_type")
         for variant in of.variants if isinstance(of, t.EnumType) else ():
             names.give("variant", f"{type_key(of)}.{variant.name}", variant.name, f"{of.name}_{variant.name}")
 

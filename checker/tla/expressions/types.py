@@ -31,8 +31,8 @@ def tag(of: t.EnumType) -> str:
 
 
 def record_field(of: t.RecordType, index: int) -> str:
-    """The name of a record's field."""
-    return _field(of.fields[index].name)
+    """The name of a record's field; of a part of a tuple its number from 1 on."""
+    return str(index + 1) if of.is_tuple else _field(of.fields[index].name)
 
 
 def payload_field(of: t.EnumType, variant: str, index: int) -> str:
@@ -190,6 +190,8 @@ def _enum_set(of: t.EnumType, parts: ModuleNeeds) -> Formula:
 
 
 def _record_set(of: t.RecordType, parts: ModuleNeeds) -> Formula:
+    if of.is_tuple:
+        return Formula(" \\X ".join(f"({type_set(field.type, parts).text})" for field in of.fields), SET)
     fields = (f"{record_field(of, i)} : {type_set(field.type, parts).text}" for i, field in enumerate(of.fields))
     return Formula(f"[{', '.join(fields)}]")
 
@@ -209,8 +211,13 @@ def variant_value(of: t.EnumType, variant: str, payload: list[Formula], parts: M
 
 
 def part(value: Formula, field: str) -> Formula:
-    """``value.field``."""
-    return Formula(f"{value.within(TIGHT)}.{field}")
+    """``value.field``, or ``value[2]`` of a tuple."""
+    return Formula(value.within(TIGHT) + access(field))
+
+
+def access(field: str) -> str:
+    """What follows a value, or the ``!`` of an ``EXCEPT``, to name a part of it."""
+    return f"[{field}]" if field.isdigit() else f".{field}"
 
 
 def is_variant(value: Formula, of: t.EnumType, variant: str) -> Formula:

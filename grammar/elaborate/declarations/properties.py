@@ -15,9 +15,9 @@ from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.expressions.dispatch import context, elaborate_condition, elaborate_expression
-from assay.grammar.elaborate.expressions.locals import declare
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.parameter_domains import whole_domain
+from assay.grammar.elaborate.patterns.binding import bind
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import place_label
 from assay.grammar.elaborate.scopes.rewrite import rewritten, uses, with_fresh_binders
@@ -86,7 +86,7 @@ class PropertyElaborator:
         for conjunct in declaration.conjuncts:
             if isinstance(conjunct, syntax.LetLine):
                 value = elaborate_expression(conjunct.value, scope.allowing(temporal=False), self.diagnostics, fresh)
-                local, scope = declare(conjunct.name, value.type, context(scope, self.diagnostics, fresh))
+                local, scope = bind(conjunct.name, value.type, context(scope, self.diagnostics, fresh))
                 lets.append((local, value))
                 continue
             found = elaborate_condition(conjunct.condition, scope, self.diagnostics, fresh)

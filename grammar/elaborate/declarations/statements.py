@@ -15,7 +15,7 @@ from assay.grammar.elaborate.expressions.dispatch import (
     elaborate_domain,
     elaborate_expression,
 )
-from assay.grammar.elaborate.expressions.locals import declare
+from assay.grammar.elaborate.patterns.binding import bind
 from assay.grammar.elaborate.patterns.matching import action_match
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
@@ -41,9 +41,9 @@ class Body:
         """A block inside this body."""
         return Body(scope, self.diagnostics, self.fresh, self.labels)
 
-    def bind(self, name: syntax.Name, type_: Type) -> kernel.Local:
+    def bind(self, name: syntax.Bound, type_: Type) -> kernel.Local:
         """A new local, visible from here on."""
-        local, self.scope = declare(name, type_, Context(self.scope, self.diagnostics, self.fresh, elaborate))
+        local, self.scope = bind(name, type_, Context(self.scope, self.diagnostics, self.fresh, elaborate))
         return local
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from assay.grammar import kernel, syntax
-from assay.grammar.elaborate.expressions.locals import declare
 from assay.grammar.elaborate.expressions.logic import condition
+from assay.grammar.elaborate.patterns.binding import bind, bind_in
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, mentions, without_option
 from assay.grammar.elaborate.types.coercion import converted_if_possible
-from assay.grammar.elaborate.types.domains import check_enumerable_type, sequence_domain, set_domain
+from assay.grammar.elaborate.types.domains import check_enumerable_type, set_domain
 from assay.grammar.kernel.types import BOOL, MapType, SeqType, SetType, Type
 
 
@@ -20,7 +20,7 @@ def quantified(expr: syntax.Quantified, cx: Context) -> kernel.Expr:
     for binder in expr.binders:
         domain_cx = inner
         for name in binder.names:
-            local, domain, inner = _bind(name, binder.domain, domain_cx, inner, searched=True)
+            local, domain, inner = bind_in(name, binder.domain, domain_cx, inner, searched=True)
             bound.append((local, domain))
     body = condition(expr.body, inner).expr
     if failed(body, *(domain for _, domain in bound)):
@@ -30,25 +30,10 @@ def quantified(expr: syntax.Quantified, cx: Context) -> kernel.Expr:
     return body
 
 
-def _bind(
-    name: syntax.Name,
-    domain: syntax.Expr,
-    domain_cx: Context,
-    cx: Context,
-    *,
-    ordered: bool = False,
-    searched: bool = False,
-) -> tuple[kernel.Local, kernel.Expr, Context]:
-    """A bound variable with its domain, read in ``domain_cx``, and the context in which the variable is visible."""
-    found, item = sequence_domain(domain, domain_cx) if ordered else set_domain(domain, domain_cx, searched=searched)
-    local, scope = declare(name, item, cx)
-    return local, found, cx.within(scope)
-
-
 def filtered(expr: syntax.Filter, cx: Context) -> kernel.Expr:
     """``{x in S if P}`` or ``[x in s if P]``."""
     cx = cx.timeless()
-    local, domain, inner = _bind(expr.name, expr.domain, cx, cx, ordered=expr.kind == "seq")
+    local, domain, inner = bind_in(expr.name, expr.domain, cx, cx, ordered=expr.kind == "seq")
     test = condition(expr.condition, inner).expr
     if failed(domain, test):
         return erroneous(expr.span)
@@ -62,7 +47,7 @@ def image(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Expr:
     for binder in expr.binders:
         domain_cx = inner
         for name in binder.names:
-            local, domain, inner = _bind(name, binder.domain, domain_cx, inner, ordered=expr.kind == "seq")
+            local, domain, inner = bind_in(name, binder.domain, domain_cx, inner, ordered=expr.kind == "seq")
             generators.append(kernel.Generator(local, domain, span=binder.span))
     _check_one_sequence(expr, generators, cx)
     test = None if expr.condition is None else condition(expr.condition, inner)
@@ -102,7 +87,7 @@ def tabulated(expr: syntax.Tabulate, cx: Context, hint: Type | None) -> kernel.E
         domain, item = _key_domain(expr, wanted_map, cx)
     if failed(domain) and expr.domain is None:
         return domain
-    local, scope = declare(expr.name, item, cx)
+    local, scope = bind(expr.name, item, cx)
     inner = cx.within(scope)
     wanted_value = None if wanted_map is None else wanted_map.value
     value = cx.settled(converted_if_possible(inner.attempt(expr.value, wanted_value), wanted_value))
@@ -115,7 +100,7 @@ def tabulated(expr: syntax.Tabulate, cx: Context, hint: Type | None) -> kernel.E
 def _key_domain(expr: syntax.Tabulate, wanted: MapType | None, cx: Context) -> tuple[kernel.Expr, Type]:
     if wanted is None:
         message = "the keys of this map are not known here"
-        missing = cx.error("E204", expr.span, message, f"write the set of keys: `[{expr.name.text} in S -> …]`")
+        missing = cx.error("E204", expr.span, message, "write the set of keys: `[k in S -> …]`")
         return missing, missing.type
     domain = kernel.TypeDomain(SetType(wanted.key), wanted.key, span=expr.span)
     if not check_enumerable_type(wanted.key, domain, cx.diagnostics):
@@ -126,7 +111,7 @@ def _key_domain(expr: syntax.Tabulate, wanted: MapType | None, cx: Context) -> t
 def let_in(expr: syntax.LetIn, cx: Context, hint: Type | None) -> kernel.Expr:
     """``let x = value: body``."""
     value = cx.timeless().infer(expr.value)
-    local, scope = declare(expr.name, value.type, cx)
+    local, scope = bind(expr.name, value.type, cx)
     body = cx.within(scope).attempt(expr.body, hint)
     if failed(value):
         return erroneous(expr.span)

@@ -27,6 +27,7 @@ from assay.grammar.elaborate.expressions.name_resolution import (
     resolve,
     unknown,
 )
+from assay.grammar.elaborate.folds import all_elements
 from assay.grammar.elaborate.patterns import matching
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
@@ -95,6 +96,8 @@ def _compound(expr: syntax.Expr, cx: Context, hint: Type | None) -> kernel.Expr:
             return literals.seq_display(expr, cx, hint)
         case syntax.BagDisplay():
             return literals.bag_display(expr, cx, hint)
+        case syntax.Tuple():
+            return literals.tuple_display(expr, cx, hint)
         case syntax.MapDisplay():
             return literals.map_display(expr, cx, hint)
         case syntax.Filter():
@@ -103,6 +106,12 @@ def _compound(expr: syntax.Expr, cx: Context, hint: Type | None) -> kernel.Expr:
             return binders.image(expr, cx, hint)
         case syntax.Tabulate():
             return binders.tabulated(expr, cx, hint)
+        case syntax.Choose():
+            return all_elements.chosen(expr, cx)
+        case syntax.Fold():
+            return all_elements.folded(expr, cx, hint)
+        case syntax.Folding():
+            return all_elements.folding(expr, cx)
         case syntax.With():
             return literals.changed(expr, cx, hint)
         case _:
@@ -169,10 +178,23 @@ def _entry(expr: syntax.Index, cx: Context) -> kernel.Expr:
             wanted, result = INT, item
         case _ if failed(collection):
             return erroneous(expr.span)
+        case RecordType() as record if record.is_tuple:
+            return _part_of_tuple(expr, collection, record, cx)
         case _:
             return cx.error("E203", expr.span, f"a map or a sequence has entries, {type_text(collection.type)} has not")
     key = convert(cx.attempt(expr.key, wanted), wanted, cx.diagnostics)
     return erroneous(expr.span) if failed(key) else kernel.Lookup(result, collection, key, span=expr.span)
+
+
+def _part_of_tuple(expr: syntax.Index, value: kernel.Expr, of: RecordType, cx: Context) -> kernel.Expr:
+    """``t[0]``: which value of a tuple is meant must be known from the text, for each has a type of its own."""
+    most = len(of.fields) - 1
+    match expr.key:
+        case syntax.IntLit(at) if at <= most:
+            return kernel.ReadField(of.fields[at].type, value, at, span=expr.span)
+        case _:
+            message = f"the values of a {type_text(of)} are [0] to [{most}]"
+            return cx.error("E203", expr.key.span, message, "`let (a, b) = t` gives names to them")
 
 
 def _call(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:

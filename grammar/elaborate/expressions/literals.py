@@ -7,9 +7,9 @@ from assay.grammar.elaborate.expressions.name_resolution import field_index
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.type_relations import ERROR, UNKNOWN, erased, join, type_text, without_option
-from assay.grammar.elaborate.types.coercion import convert, fits
+from assay.grammar.elaborate.types.coercion import convert, converted_if_possible, fits
 from assay.grammar.elaborate.types.unify import together
-from assay.grammar.kernel.types import INT, BagType, MapType, RecordType, SeqType, SetType, Type
+from assay.grammar.kernel.types import INT, BagType, MapType, RecordType, SeqType, SetType, Type, tuple_type
 
 
 def _different(left: str, right: str) -> str:
@@ -53,6 +53,21 @@ def bag_display(expr: syntax.BagDisplay, cx: Context, hint: Type | None) -> kern
         return kernel.MakeBag(wanted if isinstance(wanted, BagType) else BagType(UNKNOWN), (), span=expr.span)
     items, item = _items(expr.items, cx, wanted.item if isinstance(wanted, BagType) else None)
     return _made(expr, kernel.MakeBag(BagType(item), items, span=expr.span))
+
+
+def tuple_display(expr: syntax.Tuple, cx: Context, hint: Type | None) -> kernel.Expr:
+    """``(a, b)``: each value has a type of its own."""
+    wanted = without_option(hint)
+    inner = cx.timeless()
+    hints: list[Type | None] = [None] * len(expr.items)
+    if isinstance(wanted, RecordType) and wanted.is_tuple and len(wanted.fields) == len(expr.items):
+        hints = [field.type for field in wanted.fields]
+    items = tuple(
+        converted_if_possible(inner.attempt(item, each), each) for item, each in zip(expr.items, hints, strict=True)
+    )
+    if failed(*items):
+        return erroneous(expr.span)
+    return kernel.MakeRecord(tuple_type(item.type for item in items), items, span=expr.span)
 
 
 def map_display(expr: syntax.MapDisplay, cx: Context, hint: Type | None) -> kernel.Expr:

@@ -296,7 +296,7 @@ def field_index(record: Type, name: syntax.Name, cx: Context) -> int | None:
     """The position of a field of a record. Reports a value without such a field."""
     if isinstance(record, ErrorType):
         return None
-    if not isinstance(record, RecordType):
+    if not isinstance(record, RecordType) or record.is_tuple:
         advice = _no_fields_advice(record)
         cx.error("E105", name.span, f"{type_text(record)} has no fields, so no `{name.text}`", *advice)
         return None
@@ -314,6 +314,8 @@ def _no_fields_advice(type_: Type) -> list[str]:
         return [
             "the value may be none here: test it with `!= none`, or match it with `is some(v)`, in a condition before"
         ]
+    if isinstance(type_, RecordType):
+        return ["the first value of a tuple t is `t[0]`, and `let (a, b) = t` gives names to all"]
     if isinstance(type_, EnumType):
         return ["the payload of a variant is read with a pattern: `x is Variant(field)`"]
     return []

@@ -27,6 +27,7 @@ from assay.grammar.kernel.types import (
     SeqType,
     SetType,
     Type,
+    tuple_type,
 )
 
 BUILT_IN = {"bool": BOOL, "int": INT}
@@ -41,6 +42,8 @@ def type_in(written: syntax.TypeExpr, cx: Context) -> Type:
             return _range(written, cx)
         case syntax.OptionType(item):
             return OptionType(type_in(item, cx))
+        case syntax.TupleType(items):
+            return tuple_type(type_in(item, cx) for item in items)
         case syntax.CollectionType():
             return _collection(written, cx)
         case _:

@@ -52,6 +52,9 @@ def cell(pattern: syntax.SubPattern, type_: Type) -> Cell:
         case syntax.Name(text):
             fields = dict(_constructors(type_) or ()).get(text) if isinstance(type_, EnumType) else None
             return ANY if fields is None else Constructed(text, (ANY,) * len(fields))
+        case syntax.TuplePattern(parts):
+            fields = dict(_constructors(type_) or ())[""]
+            return Constructed("", tuple(map(cell, parts, fields)))
         case syntax.Pattern(variant, parts):
             key = variant.parts[-1].text
             fields = dict(_constructors(type_) or ())[type_.name if isinstance(type_, RecordType) else key]

@@ -74,7 +74,7 @@ def forbid_binders(pattern: syntax.CasePattern, cx: Context, reason: str) -> Non
 
 def _names(pattern: syntax.SubPattern) -> Iterator[tuple[syntax.Name, bool]]:
     """The plain names among the parts of a pattern, at any depth."""
-    if isinstance(pattern, syntax.Pattern):
+    if isinstance(pattern, syntax.Pattern | syntax.TuplePattern):
         for part in pattern.parts or ():
             if isinstance(part, syntax.Name):
                 yield part, False
@@ -117,9 +117,26 @@ class _Test:
                 self._equal(subject, other)
             case syntax.LiteralPattern():
                 self._literal(pattern, subject)
+            case syntax.TuplePattern(parts):
+                self._tuple(pattern, parts, subject)
             case syntax.Pattern():
                 return self._constructed(pattern, subject)
         return outside
+
+    def _tuple(self, pattern: syntax.Node, parts: Sequence[syntax.SubPattern], subject: kernel.Expr) -> None:
+        match subject.type:
+            case _ if failed(subject):
+                self.parts.append(subject)
+            case RecordType("", fields) if len(fields) == len(parts):
+                for index, (part, field) in enumerate(zip(parts, fields, strict=True)):
+                    self.add(part, kernel.ReadField(field.type, subject, index, span=self.span))
+            case RecordType("", fields):
+                text = f"a {type_text(subject.type)} has {len(fields)} values, and the pattern {len(parts)} parts"
+                self._fail("E206", pattern.span, text)
+            case _:
+                self._fail(
+                    "E206", pattern.span, f"a pattern in parentheses is of a tuple, found {type_text(subject.type)}"
+                )
 
     def _fail(self, code: str, span: Span, message: str, *notes: str) -> None:
         self.parts.append(self.cx.error(code, span, message, *notes))

@@ -70,8 +70,8 @@ class TypeEntity:
 
     @property
     def record(self) -> RecordType | None:
-        """The record type, if this is one."""
-        return self.type if isinstance(self.type, RecordType) else None
+        """The record type, if this is one; a tuple has no constructor."""
+        return self.type if isinstance(self.type, RecordType) and not self.type.is_tuple else None
 
 
 @dataclass(frozen=True, slots=True)

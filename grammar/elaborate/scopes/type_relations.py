@@ -15,6 +15,7 @@ from assay.grammar.kernel.types import (
     BagType,
     BoolType,
     EnumType,
+    FieldType,
     IntType,
     MapType,
     OptionType,
@@ -23,6 +24,7 @@ from assay.grammar.kernel.types import (
     SeqType,
     SetType,
     Type,
+    tuple_type,
 )
 
 
@@ -84,7 +86,7 @@ def without_option(type_: Type | None) -> Type | None:
 
 
 def erased(type_: Type) -> Type:
-    """The type with integers for ranges and without capacities. Enums and records keep the types of their fields."""
+    """The type with integers for ranges and without capacities. Enums and named records keep the types of their fields."""
     match type_:
         case RangeType():
             return INT
@@ -98,6 +100,8 @@ def erased(type_: Type) -> Type:
             return BagType(erased(item))
         case MapType(key, value, _, partial):
             return MapType(erased(key), erased(value), None, partial)
+        case RecordType(_, fields) if type_.is_tuple:
+            return tuple_type(erased(field.type) for field in fields)
         case _:
             return type_
 
@@ -148,6 +152,8 @@ def _join_plain(left: Type, right: Type) -> Type | None:
             return None if item is None else BagType(item, _capacity(left, right))
         case (MapType(), MapType()):
             return _join_maps(left, right)
+        case (RecordType(_, fields), RecordType(_, others)) if left.is_tuple and right.is_tuple:
+            return _join_tuples(fields, others)
         case _:
             return None
 
@@ -157,6 +163,14 @@ def _join_maps(left: MapType, right: MapType) -> Type | None:
     if key is None or value is None or left.partial != right.partial:
         return None
     return MapType(key, value, _capacity(left, right), left.partial)
+
+
+def _join_tuples(left: tuple[FieldType, ...], right: tuple[FieldType, ...]) -> Type | None:
+    if len(left) != len(right):
+        return None
+    items = [_join_inside(a.type, b.type) for a, b in zip(left, right, strict=True)]
+    known = [item for item in items if item is not None]
+    return tuple_type(known) if len(known) == len(items) else None
 
 
 def _join_inside(left: Type, right: Type) -> Type | None:
@@ -184,6 +198,8 @@ def type_text(type_: Type) -> str:
             return f"{low} .. {high}"
         case AtomType(sort):
             return sort.name
+        case RecordType("", fields):
+            return f"({', '.join(type_text(field.type) for field in fields)})"
         case EnumType(name) | RecordType(name):
             return name
         case OptionType(UnknownType()):

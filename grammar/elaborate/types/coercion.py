@@ -7,13 +7,25 @@ become part of a value.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeGuard
 
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.type_differences import difference
-from assay.grammar.elaborate.scopes.type_relations import ErrorType, UnknownType, mentions, same, type_text
-from assay.grammar.kernel.types import BagType, IntType, MapType, OptionType, RangeType, SeqType, SetType, Type
+from assay.grammar.elaborate.scopes.type_relations import ErrorType, UnknownType, join, mentions, same, type_text
+from assay.grammar.kernel.types import (
+    BagType,
+    IntType,
+    MapType,
+    OptionType,
+    RangeType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    tuple_type,
+)
 
 
 def convert(expr: kernel.Expr, to: Type, diagnostics: Diagnostics, *, put: bool = False) -> kernel.Expr:
@@ -43,6 +55,8 @@ def converted_if_possible(expr: kernel.Expr, to: Type | None) -> kernel.Expr:
 
 
 def _converted(expr: kernel.Expr, to: Type, put: bool) -> kernel.Expr | None:
+    if _is_tuple_display(expr) and isinstance(to, RecordType) and to.is_tuple:
+        return _tuple_of(expr, to, put)
     if mentions(expr.type, UnknownType):
         return _settled(expr, to)
     if same(expr.type, to):
@@ -57,6 +71,21 @@ def _converted(expr: kernel.Expr, to: Type, put: bool) -> kernel.Expr | None:
     return None if item is None else kernel.MakeSome(to, item, span=expr.span)
 
 
+def _is_tuple_display(expr: kernel.Expr) -> TypeGuard[kernel.MakeRecord]:
+    return isinstance(expr, kernel.MakeRecord) and isinstance(expr.type, RecordType) and expr.type.is_tuple
+
+
+def _tuple_of(expr: kernel.MakeRecord, to: RecordType, put: bool) -> kernel.Expr | None:
+    """A tuple as written, each of its values converted by itself."""
+    if len(expr.items) != len(to.fields):
+        return None
+    items = [_converted(item, field.type, put) for item, field in zip(expr.items, to.fields, strict=True)]
+    known = tuple(item for item in items if item is not None)
+    if len(known) != len(items):
+        return None
+    return kernel.MakeRecord(tuple_type(item.type for item in known), known, span=expr.span)
+
+
 def _settled(expr: kernel.Expr, to: Type) -> kernel.Expr | None:
     """Give an open ``none`` or empty display the wanted type."""
     match expr, to:
@@ -67,6 +96,11 @@ def _settled(expr: kernel.Expr, to: Type) -> kernel.Expr | None:
             return (
                 None if left is None or right is None else kernel.IfThenElse(to, condition, left, right, span=expr.span)
             )
+        case (kernel.Local(), _):  # what a fold makes, while its type is looked for
+            return replace(expr, type=to) if join(expr.type, to) == to else None
+        case (kernel.MakeRecord(), OptionType(item)):
+            part = _converted(expr, item, True)
+            return None if part is None else kernel.MakeSome(to, part, span=expr.span)
         case (kernel.LetIn(_, binder, value, body), _):
             inner = _converted(body, to, False)
             return None if inner is None else kernel.LetIn(to, binder, value, inner, span=expr.span)
@@ -150,6 +184,8 @@ def fits(have: Type, want: Type) -> bool:
             return fits(a, b)
         case (MapType(key, value), MapType(want_key, want_value)):
             return fits(key, want_key) and fits(value, want_value)
+        case (RecordType("", fields), RecordType("", wanted)):
+            return all(fits(a.type, b.type) for a, b in zip(fields, wanted, strict=True))
         case _:
             return have == want
 
@@ -175,6 +211,8 @@ def _items(expr: kernel.Expr, to: Type) -> list[tuple[kernel.Expr, Type]]:
             | (kernel.MakeBag(_, items), BagType(item))
         ):
             return [(part, item) for part in items]
+        case (kernel.MakeRecord(_, items), RecordType(_, fields)) if _is_tuple_display(expr) and to.is_tuple:
+            return [(part, field.type) for part, field in zip(items, fields, strict=False)]
         case (kernel.MakeMap(_, entries), MapType(key, value)):
             return [pair for k, v in entries for pair in ((k, key), (v, value))]
         case _:

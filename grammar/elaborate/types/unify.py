@@ -30,7 +30,7 @@ def depends_on_neighbours(expr: syntax.Expr, scope: Scope) -> bool:
     if is_empty(expr):
         return True
     match expr:
-        case syntax.Tabulate(_, None):
+        case syntax.Tabulate(_, None) | syntax.Tuple():
             return True
         case syntax.Ref(name) | syntax.Call(syntax.Ref(name)):
             return _is_shared_variant(name.text, scope)

@@ -56,7 +56,7 @@ def _changes(place: str, type_: t.Type, old: Any, new: Any) -> Iterator[str]:
     match type_:
         case t.MapType(key, image):
             yield from _map_changes(place, key, image, old, new)
-        case t.RecordType(_, fields):
+        case t.RecordType(name, fields) if name:
             for field, a, b in zip(fields, old.fields, new.fields, strict=True):
                 yield from _changes(f"{place}.{field.name}", field.type, a, b)
         case t.SetType(item):

@@ -139,6 +139,17 @@ ROWS = [
     ("[x in brokers if true]", "E212", "a sequence is wanted"),
     ("[x for x in log, y in log]", "E212", "one sequence"),
     ("forall b in node: true", "E212", "found Node"),
+    ("(digit, node)[2] == 1", "E203", "[0] to [1]"),
+    ("(digit, node).left == 1", "E105", "has no fields"),
+    ("(digit, node) is (_, _, _)", "E206", "has 2 values, and the pattern 3 parts"),
+    ("digit is (_, _)", "E206", "a pattern in parentheses is of a tuple"),
+    ("(digit, node) == (node, digit)", "E202", "have no value in common"),
+    ("(choose x in live if true) == node", "E217", "the same for all elements"),
+    ("(fold n = 0 for x in Broker: n + 1) == 1", "E217", "ordered values"),
+    ("count(s + s for s in live) == 1", "E203", "does not apply"),
+    ("min(x for x in live) == 1", "E203", "an integer is wanted"),
+    ("live == {least(x for x in live)}", "E217", "argument of sum"),
+    ("argmin(x + y for x, y in Wide) == 1", "E217", "one set with one name"),
 ]
 
 
