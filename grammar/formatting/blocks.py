@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
-from assay.grammar.formatting.expressions import binding_head, bound, case_patterns, expression, match_subject
+from assay.grammar.formatting.expressions import binding_head, bound, case_line, expression, match_subject
 from assay.grammar.formatting.items import WIDTH, PrintedItem, with_expression
 from assay.grammar.formatting.line_breaks import INDENT
 from assay.grammar.syntax import (
@@ -76,7 +76,7 @@ def _match(depth: int, before: str, expr: Match, node: Node) -> list[PrintedItem
     head = f"{before}match {match_subject(expr.subject)}:"
     printed = [PrintedItem(depth, (head,), head_of(node, expr.subject))]
     for case in expr.cases:
-        text = case_patterns(case.patterns) + ":"
+        text = case_line(case.patterns) + ":"
         printed += _branch(PrintedItem(depth + 1, (text,), head_of(case, case.patterns[-1])), case.value)
     return printed + _else(depth + 1, expr.otherwise, expr.else_place)
 

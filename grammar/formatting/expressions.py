@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import assert_never
 
@@ -142,6 +143,8 @@ def _bare(expr: Expr, may_end_open: bool) -> str:
             return name.shown
         case Attr(base, name):
             return f"{expression(base, POSTFIX, False)}.{name.shown}"
+        case Index(Ref(Name("bag")), key):  # without backticks it begins a type
+            return f"`bag`[{expression(key)}]"
         case Index(base, key):
             return f"{expression(base, POSTFIX, False)}[{expression(key)}]"
         case Call(function, arguments):
@@ -280,6 +283,13 @@ def case_patterns(nodes: Iterable[CasePattern]) -> str:
     return " or ".join(map(pattern, nodes))
 
 
+def case_line(nodes: Iterable[CasePattern]) -> str:
+    """The patterns of a case with a line of its own, which does not begin with an operator: that would continue the
+    line before it."""
+    first, *others = map(pattern, nodes)
+    return " or ".join([f"({first})" if first.startswith("==") else first, *others])
+
+
 def binder(node: Binder) -> str:
     """``a, b in S``."""
     return f"{_commas(map(bound, node.names))} in {expression(node.domain, RANGE, False)}"
@@ -325,7 +335,7 @@ def fields(nodes: Iterable[Field]) -> str:
     return _commas(map(field, nodes))
 
 
-COLLECTIONS = frozenset(["set", "seq", "map"])
+COLLECTIONS = ("set", "seq", "map")
 """Words that begin the type of a collection; as names of types they stand in backticks."""
 
 
@@ -336,7 +346,7 @@ def type_text(node: TypeExpr) -> str:
             first, *rest = path.parts
             return ".".join([f"`{first.text}`" if first.text in COLLECTIONS else first.shown, *(x.shown for x in rest)])
         case RangeType(low, high):
-            return f"{expression(low, SUM, False)} .. {expression(high, SUM, False)}"
+            return f"{_first_of_type(expression(low, SUM, False))} .. {expression(high, SUM, False)}"
         case OptionType(item):
             return f"({type_text(item)})?" if isinstance(item, RangeType) else f"{type_text(item)}?"
         case TupleType(items):
@@ -346,6 +356,11 @@ def type_text(node: TypeExpr) -> str:
             return f"{kind}[{_commas(map(type_text, items))}{limit}]"
         case _:
             raise AssertionError(node)
+
+
+def _first_of_type(text: str) -> str:
+    """The text of an expression with which a type begins: no word in it begins a type of its own."""
+    return re.sub(rf"^(\(*)({'|'.join(COLLECTIONS)})\b", r"\1`\2`", text)
 
 
 def _commas(parts: Iterable[str]) -> str:

@@ -61,7 +61,9 @@ def _bare(expr: Expr, room: int, may_end_open: bool) -> list[str]:
             return _junction(expr, room, may_end_open)
         case Unary(op, operand) if op != "-":
             return _joined(f"{op} ", broken(operand, room - len(op) - 1, operand_strength(operand), may_end_open))
-        case Quantified() | LetIn() | Fold():
+        case Fold():
+            return _joined(f"{binding_head(expr)} (", _indented(broken(expr.body, room - len(INDENT))), ")")
+        case Quantified() | LetIn():
             return [binding_head(expr), *_indented(broken(expr.body, room - len(INDENT)))]
         case IfThenElse():
             return _choice(expr, room)

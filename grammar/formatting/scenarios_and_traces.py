@@ -200,7 +200,7 @@ def trace_line(node: TraceLine) -> list[PrintedItem]:
 
 def _source(node: From) -> list[PrintedItem]:
     """A ``from`` line, or a ``from`` block; keys that shared a line still do."""
-    named = f"from {node.catalogue}" + ("" if node.patterns is None else f" {string_lines(node.patterns)[0]}")
+    named = f"from {node.catalogue.shown}" + ("" if node.patterns is None else f" {string_lines(node.patterns)[0]}")
     if not node.items:
         return [line(1, named, node)]
     return [

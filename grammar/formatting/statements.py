@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.grammar.formatting.blocks import head_of, valued
-from assay.grammar.formatting.expressions import POSTFIX, binder, bound, case_patterns, expression, match_subject
+from assay.grammar.formatting.expressions import POSTFIX, binder, bound, case_line, expression, match_subject
 from assay.grammar.formatting.items import PrintedItem, line, with_expression
 from assay.grammar.syntax import ActionLine, ActionMatch, Assign, For, Guard, If, Let, Pick
 
@@ -54,7 +54,7 @@ def _match(node: ActionMatch, depth: int) -> list[PrintedItem]:
     subject = match_subject(node.subject)
     printed = [PrintedItem(depth, (f"match {subject}:",), head_of(node, node.subject))]
     for case in node.cases:
-        text = case_patterns(case.patterns) + ":"
+        text = case_line(case.patterns) + ":"
         printed.append(PrintedItem(depth + 1, (text,), head_of(case, case.patterns[-1])))
         printed += body(case.body, depth + 2)
     if node.otherwise is not None:

@@ -83,9 +83,12 @@ def atoms() -> Exprs:
     return st.one_of(leaves)
 
 
+parts = names.filter(lambda name: name.text != "none")
+"""Names that a pattern binds; ``none`` is a pattern of its own there, in backticks too."""
+
 bound = names | st.recursive(
-    tuples(st.none() | names, 2, 3).map(s.TuplePattern),
-    lambda inner: tuples(names | inner, 2, 3).map(s.TuplePattern),
+    tuples(st.none() | parts, 2, 3).map(s.TuplePattern),
+    lambda inner: tuples(parts | inner, 2, 3).map(s.TuplePattern),
     max_leaves=3,
 )
 
@@ -103,7 +106,7 @@ def patterns(expr: Exprs) -> SearchStrategy[s.Pattern | s.TuplePattern]:
     """Patterns, some of them nested. A plain name as a part is a ``Name``."""
     same = st.builds(s.SamePattern, expr)
     alone = st.builds(s.Pattern, tuples(names, 2, 3).map(s.DottedName), st.none())
-    leaves = st.none() | names | literals | same | alone
+    leaves = st.none() | parts | literals | same | alone
     inside = (
         leaves | st.builds(s.Pattern, variants, tuples(leaves, 1, 2)) | st.builds(s.TuplePattern, tuples(leaves, 2, 3))
     )
@@ -113,8 +116,7 @@ def patterns(expr: Exprs) -> SearchStrategy[s.Pattern | s.TuplePattern]:
 
 def case_patterns(expr: Exprs) -> SearchStrategy[tuple[s.CasePattern, ...]]:
     """The patterns of a case of ``match``."""
-    # A line that begins with `==` goes on with the line before it, so that no case of a block can.
-    return tuples(patterns(expr) | literals, 1, 2)
+    return tuples(patterns(expr) | literals | st.builds(s.SamePattern, expr), 1, 2)
 
 
 def junctions(expr: Exprs) -> Exprs:
@@ -213,8 +215,21 @@ def _collections(item: SearchStrategy[s.TypeExpr]) -> SearchStrategy[s.TypeExpr]
     )
 
 
+def begins_a_type(expr: s.Expr) -> bool:
+    """Whether a range may begin with the expression: what stands in parentheses there is a sum, a range, or begins with a word."""
+    match expr:
+        case s.Binary(op, left):
+            return op in ("..", "+", "-", "*", "//", "%", "&") and begins_a_type(left)
+        case s.Unary(op, inner):
+            return op == "-" and begins_a_type(inner)
+        case s.With(base) | s.Attr(base) | s.Index(base) | s.Call(base) | s.Folding(base):
+            return begins_a_type(base)
+        case _:
+            return not isinstance(expr, s.Junction | s.Is | s.Tuple | s.Choose)
+
+
 types: SearchStrategy[s.TypeExpr] = st.recursive(
-    paths.map(s.NamedType) | st.builds(s.RangeType, small, small), _collections, max_leaves=3
+    paths.map(s.NamedType) | st.builds(s.RangeType, small.filter(begins_a_type), small), _collections, max_leaves=3
 )
 fields = st.builds(s.Field, names, types)
 
