@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-PATIENCE = 60.0
+PATIENCE = 20.0
 """Seconds after which a page that does not come to what a test waits for has failed."""
 SWITCHES = (
     "--headless=new",

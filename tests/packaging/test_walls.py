@@ -21,6 +21,7 @@ PACKAGES = {
     "api": CHECKOUT / "src" / "assay" / "api",
     "record": CHECKOUT / "src" / "assay" / "record",
     "report": CHECKOUT / "src" / "assay" / "report",
+    "agents": CHECKOUT / "src" / "assay" / "agents",
     "explorer": CHECKOUT / "src" / "assay" / "explorer",
 }
 MOST_FILES = 15
@@ -31,6 +32,7 @@ LONGEST_CHAIN = {
     "traces": 25,
     "spark": 10,
     "cli": 4,
+    "agents": 3,
     "explorer": 5,
     "api": 5,
     "record": 4,

@@ -12,15 +12,29 @@ from typing import Any
 import click
 
 from assay.api.answers import SpecAnswer
-from assay.checker.report import ExitCode, worst
+from assay.checker.interpreter.compiled_model import Model
+from assay.checker.report import ExitCode, Trace, worst
 from assay.checker.saved_traces.itf import trace_to_itf
 from assay.checker.saved_traces.saved_trace import trace_to_json
 from assay.cli.terminal.files import write_result
 from assay.cli.terminal.output import complain, complain_about, say, say_json
 from assay.grammar.current_work import answering
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity
+from assay.grammar.kernel import Kernel
 from assay.report.diagnostics import diagnostic_object
 from assay.report.lines import Line, Tone
+from assay.report.specs.picture.counterexample import report_page
+from assay.report.specs.picture.sequence_diagram import DiagramLanguage, sequence_diagram
+
+DIAGRAMS: dict[str, DiagramLanguage] = {
+    ".mmd": "mermaid",
+    ".md": "mermaid",
+    ".puml": "plantuml",
+    ".plantuml": "plantuml",
+}
+
+
+Decorator = Callable[[Callable[..., int]], Callable[..., int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +45,47 @@ class Destination:
     junit: Path | None = None
     trace_out: Path | None = None
     itf: Path | None = None
+    html: Path | None = None
+    diagram: Path | None = None
 
 
-def result_options(found: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+def picture_options(found: str) -> tuple[Decorator, Decorator]:
+    """The options ``--html`` and ``--diagram``, for every command that shows a run."""
+    return (
+        click.option(
+            "--html",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help=f"Also write a page about the first {found}: lanes, messages, states, the lines of the spec.",
+        ),
+        click.option(
+            "--diagram",
+            type=click.Path(path_type=Path),
+            callback=_diagram,
+            metavar="FILE",
+            help=f"Also write the first {found} as a sequence diagram: Mermaid (.mmd, .md) or PlantUML (.puml).",
+        ),
+    )
+
+
+def with_pictures(found: str) -> Decorator:
+    """The same options as a decorator; they become the arguments ``html`` and ``diagram``."""
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        html, diagram = picture_options(found)
+        decorated: Callable[..., int] = html(diagram(command))
+        return decorated
+
+    return decorate
+
+
+def _diagram(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None and value.suffix not in DIAGRAMS:
+        raise click.BadParameter(f"the name ends in none of {', '.join(DIAGRAMS)}, which say the language")
+    return value
+
+
+def result_options(found: str) -> Decorator:
     """The options of a command that become its argument ``destination``. ``found`` is the command's word for a
     counterexample.
     """
@@ -50,12 +102,21 @@ def result_options(found: str) -> Callable[[Callable[..., int]], Callable[..., i
             metavar="FILE",
             help=f"Also write the first {found} in the Informal Trace Format of Apalache.",
         ),
+        *picture_options(found),
     )
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         @wraps(command)
-        def gathered(as_json: bool, junit: Path | None, trace_out: Path | None, itf: Path | None, **others: Any) -> int:
-            return command(destination=Destination(as_json, junit, trace_out, itf), **others)
+        def gathered(
+            as_json: bool,
+            junit: Path | None,
+            trace_out: Path | None,
+            itf: Path | None,
+            html: Path | None,
+            diagram: Path | None,
+            **others: Any,
+        ) -> int:
+            return command(destination=Destination(as_json, junit, trace_out, itf, html, diagram), **others)
 
         decorated: Callable[..., int] = gathered
         for option in reversed(options):
@@ -93,7 +154,22 @@ def _write_files(answer: SpecAnswer, destination: Destination) -> list[Diagnosti
         problems += _save(answer, destination.trace_out)
     if destination.itf is not None:
         problems += _save_itf(answer, destination.itf)
+    if destination.html is not None:
+        problems += write_result(destination.html, report_page(answer.report, answer.spec.loaded.sources))
+    if destination.diagram is not None:
+        found = answer.counterexample
+        trace = found.trace if found is not None else None
+        problems += save_diagram(answer.spec.kernel, trace, destination.diagram, found.name if found else "")
     return problems
+
+
+def save_diagram(kernel: Kernel, trace: Trace | None, path: Path, property_: str) -> list[Diagnostic]:
+    """Write a run as a sequence diagram, in the language that the name of the file says."""
+    if trace is None:
+        return _not_found(path)
+    language = DIAGRAMS[path.suffix]
+    text = sequence_diagram(Model(kernel), trace, language, f"{kernel.name}: {property_}")
+    return write_result(path, f"```mermaid\n{text}```\n" if path.suffix == ".md" else text)
 
 
 def _save(answer: SpecAnswer, path: Path) -> list[Diagnostic]:

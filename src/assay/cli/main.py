@@ -41,6 +41,7 @@ COMMANDS = {
     "patterns": "setup",
     "explain": "setup",
     "lsp": "setup",
+    "mcp": "setup",
 }
 """Each command with the folder of its module, in the order of the help text."""
 

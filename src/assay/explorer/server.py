@@ -46,7 +46,6 @@ class _Handler(BaseHTTPRequestHandler):
     """One request."""
 
     server: ExplorerServer
-    protocol_version = "HTTP/1.1"
     server_version = "assay"
     sys_version = ""
     timeout = 120
@@ -89,7 +88,6 @@ class _Handler(BaseHTTPRequestHandler):
     def _body(self) -> bytes | None:
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > LARGEST_QUESTION:
-            self.close_connection = True
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the question has no length, or is too long")
             return None
         return self.rfile.read(int(length))

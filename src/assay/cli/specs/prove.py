@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import get_args
 
 import click
@@ -10,7 +11,7 @@ from assay.api import proofs as api
 from assay.api.spec import load
 from assay.checker.options import SearchOptions
 from assay.checker.symbolic.prove import Method
-from assay.cli.answer import Destination, write_answer
+from assay.cli.answer import Destination, with_pictures, write_answer
 from assay.cli.settings import model_options, parse_settings
 from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.supervisor import limit_time
@@ -42,6 +43,7 @@ from assay.cli.terminal.supervisor import limit_time
 )
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Stop after S seconds.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
+@with_pictures("counterexample")
 def prove(
     spec: str,
     model: str | None,
@@ -52,6 +54,8 @@ def prove(
     by: Method,
     timeout: float | None,
     as_json: bool,
+    html: Path | None,
+    diagram: Path | None,
 ) -> int:
     """Prove the properties of SPEC for runs of any length. A proof leaves a certificate in the language.
 
@@ -67,7 +71,7 @@ def prove(
             properties=frozenset(names) or None, timeout=timeout, started=started, interrupted=asked
         )
         answer = api.prove(bound, by=by, sets=sets, inductive=inductive, options=options)
-    return write_answer(answer, Destination(as_json))
+    return write_answer(answer, Destination(as_json, html=html, diagram=diagram))
 
 
 def _refuse_together(inductive: tuple[str, ...], sets: tuple[str, ...], by: Method) -> None:

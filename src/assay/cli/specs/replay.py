@@ -6,12 +6,16 @@ from pathlib import Path
 
 import click
 
-from assay.checker.report import ExitCode
+from assay.checker.report import ExitCode, worst
 from assay.checker.saved_traces.replay import Replay
 from assay.checker.saved_traces.replay import replay as follow
 from assay.checker.saved_traces.trace_file import read_trace
+from assay.cli.answer import save_diagram, with_pictures
 from assay.cli.settings import load
+from assay.cli.terminal.files import write_result
 from assay.cli.terminal.output import complain_about, say, say_json
+from assay.grammar.diagnostics.diagnostic import Diagnostic
+from assay.report.specs.picture.counterexample import replay_page
 from assay.report.specs.replay import replay_lines, replay_object
 
 
@@ -19,7 +23,8 @@ from assay.report.specs.replay import replay_lines, replay_object
 @click.argument("trace", type=click.Path(path_type=Path))
 @click.argument("spec", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
-def replay(trace: Path, spec: str | None, as_json: bool) -> int:
+@with_pictures("run")
+def replay(trace: Path, spec: str | None, as_json: bool, html: Path | None, diagram: Path | None) -> int:
     """Follow the counterexample in TRACE again, in SPEC or else in the spec it was found in.
 
     \b
@@ -32,12 +37,18 @@ def replay(trace: Path, spec: str | None, as_json: bool) -> int:
     saved = read_trace(trace)
     loaded = load(spec or saved.spec, saved.model, saved.settings)
     answer = follow(loaded.kernel, saved, loaded.sources)
-    complain_about(loaded.diagnostics, loaded.sources)
+    problems: list[Diagnostic] = []
+    if html is not None:
+        problems += write_result(html, replay_page(loaded.kernel, loaded.sources, saved, answer))
+    if diagram is not None:
+        followed = answer.trace if answer.trace.steps else None
+        problems += save_diagram(loaded.kernel, followed, diagram, saved.property)
+    complain_about([*loaded.diagnostics, *problems], loaded.sources)
     if as_json:
         say_json(replay_object(loaded.kernel, saved, answer))
     else:
         say(replay_lines(loaded.kernel, saved, answer))
-    return _exit_code(answer)
+    return worst([_exit_code(answer), *([ExitCode.BAD_INPUT] if problems else [])])
 
 
 def _exit_code(answer: Replay) -> ExitCode:

@@ -1,4 +1,4 @@
-"""The page about the counterexample of a check, a proof, a simulation or a replay: one file that needs nothing else."""
+"""What pages are made of: templates, style sheets and scripts, and data for scripts."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ def template(text: str) -> Template:
     )
 
 
+def text_of(name: str) -> str:
+    """A file of this room."""
+    return (files("assay.report.specs.picture") / name).read_text(encoding="utf-8")
+
+
 def asset(name: str, added: str = "") -> Markup:
     """A style sheet or script of this room, and what is ``added`` to it, as it stands in a page."""
-    own = (files("assay.report.specs.picture") / name).read_text(encoding="utf-8")
-    return Markup(f"{own}\n{added}")
+    return Markup(f"{text_of(name)}\n{added}")
 
 
 def as_script_data(data: Any) -> Markup:
