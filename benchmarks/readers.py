@@ -1,9 +1,14 @@
-"""Reading speed: from bytes to events, on a mix of stock files made of the recordings that come with the project."""
+"""Reading speed: from bytes to events, on a mix of stock files made of the recordings that come with the project; the
+same lines as JSON objects (`json`); and the whole command on five lines (`paste`).
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import resource
+import subprocess
 import sys
 import tarfile
 import time
@@ -19,6 +24,15 @@ Line = dict[str, object]
 
 RECORDINGS = Path(__file__).parent.parent / "tests" / "corpus" / "recordings"
 TIMES = 6
+JSON, PASTE = "json", "paste"
+PASTED = """\
+[2026-11-21 01:45:30,705] INFO [Controller id=1] 1 successfully elected as the controller. Epoch incremented to 1 and epoch zk version is now 1 (kafka.controller.KafkaController)
+[2026-11-21 01:45:31,100] INFO [Controller id=1] Starting the controller scheduler (kafka.controller.KafkaController)
+[2026-11-21 01:45:32,705] INFO [Controller id=1] New leader and ISR for partition orders-0 is {"leader":1,"leader_epoch":1,"isr":[1,3]} (kafka.controller.KafkaController)
+[2026-11-21 01:45:38,239] INFO [Broker id=1] Leader orders-0 starts at leader epoch 1 from offset 12 (state.change.logger)
+[2026-11-21 01:45:39,239] INFO [Partition orders-0 broker=1] Shrinking ISR from 1,3 to 1. (kafka.cluster.Partition)
+"""
+_STOCK = re.compile(r"\[(\S+) (\S+)\] (\w+) (.*) \((\S+)\)")
 
 
 def lines(names: Sequence[str]) -> Iterator[Line]:
@@ -26,9 +40,13 @@ def lines(names: Sequence[str]) -> Iterator[Line]:
     archives = {name: sample(name) for name in NAMES} | {
         path.name.partition(".")[0]: path for path in sorted(RECORDINGS.glob("*.tar.xz"))
     }
-    if unknown := set(names) - set(archives):
+    if unknown := set(names) - set(archives) - {JSON, PASTE}:
         raise ValueError(f"no recording {', '.join(sorted(unknown))}; recordings: {', '.join(archives)}")
-    wanted = names or tuple(archives)
+    if JSON in names:
+        yield _json_lines(archives["elections"])
+    if PASTE in names:
+        yield _paste()
+    wanted = tuple(name for name in names or archives if name in archives)
     load_catalogue()
     totals = [0, 0, 0, 0.0]
     for name in wanted:
@@ -40,6 +58,51 @@ def lines(names: Sequence[str]) -> Iterator[Line]:
             totals[at] += float(str(measured[key]))
     if len(wanted) > 1:
         yield _line("all", int(totals[0]), int(totals[1]), int(totals[2]), totals[3])
+
+
+def _json_lines(archive: Path) -> Line:
+    """A recording's records as Logstash writes them, many days after one another; warm, as `readers` are."""
+    with TemporaryDirectory() as folder:
+        root = Path(folder)
+        with tarfile.open(archive) as content:
+            content.extractall(root / "original", filter="data")
+        files = sorted((root / "original").rglob("broker-1/*.log"))
+        found = [_STOCK.fullmatch(line) for path in files for line in path.read_text().splitlines()]
+        stock = [match.groups() for match in found if match is not None]
+        for name, days in (("warm", range(1, 2)), ("all", range(1, 29))):
+            with (root / f"{name}.jsonl").open("w") as out:
+                out.writelines(_object(day, *groups) for day in days for groups in stock)
+        options = ReadOptions(threads=False)
+        read_logs([root / "warm.jsonl"], options)
+        started = time.process_time()
+        reading = read_logs([root / "all.jsonl"], options)
+        size = (root / "all.jsonl").stat().st_size
+        return _line(JSON, size, reading.records, sum(reading.kinds.values()), time.process_time() - started)
+
+
+def _object(day: int, _: str, clock: str, level: str, message: str, logger: str) -> str:
+    stamp = f"2026-10-{day:02}T{clock.replace(',', '.')}Z"
+    parts = {"@timestamp": stamp, "level": level, "logger_name": logger, "thread_name": "main", "message": message}
+    return json.dumps({**parts, "host": "broker-1", "@version": "1"}) + "\n"
+
+
+def _paste() -> Line:
+    """The command on five lines, the third time: processor seconds, and seconds by the clock."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "pasted.log"
+        path.write_text(PASTED)
+        command = [sys.executable, "-m", "assay", "validate", str(path)]
+        for _ in range(3):
+            before, started = sum(os.times()[2:4]), time.perf_counter()
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+            cpu, seconds = sum(os.times()[2:4]) - before, time.perf_counter() - started
+    return {
+        "benchmark": "readers",
+        "recording": PASTE,
+        "cpu_seconds": round(cpu, 2),
+        "seconds": round(seconds, 2),
+        "load_before": round(os.getloadavg()[0], 2),
+    }
 
 
 def _copies(archive: Path, folder: Path) -> list[Path]:

@@ -31,12 +31,17 @@ from assay.traces.table.statement_ids import StatementMemory
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read logs: further pattern files, the limits on archives and on records, and how lines become events."""
+    """How to read logs: further pattern files, the limits on archives and on records, and how lines become events.
+
+    Without ``threads``, the thread that an object around a line names is not read; only clauses that order lines by
+    thread need it.
+    """
 
     pattern_files: tuple[Path | PatternFileText, ...] = ()
     expansion: ExpansionLimit = field(default_factory=ExpansionLimit)
     scan: ScanLimits = field(default_factory=ScanLimits)
     source: EventSource = DEFAULT_SOURCE
+    threads: bool = True
 
     @property
     def files(self) -> tuple[Path | PatternFileText, ...]:
@@ -178,7 +183,8 @@ def _left_unread(texts: Sequence[TextReading], why: str) -> Notice:
 
 def record_reader(catalogue: Catalogue, options: ReadOptions) -> RecordReader:
     """A reader of texts; one reader serves any number of them."""
-    return RecordReader(PatternMatcher(catalogue), options.scan, catalogue.containers, options.source)
+    containers = catalogue.containers if options.threads else catalogue.containers.without_threads()
+    return RecordReader(PatternMatcher(catalogue), options.scan, containers, options.source)
 
 
 def log_reading(

@@ -18,7 +18,7 @@ from assay.spark.logs.tasks import EVERYTHING, ClusterQuestion
 from assay.spark.logs.validate import WorkDivision, validating
 from assay.spark.session.session import require_pyspark
 from assay.traces.log_reader import ReadOptions
-from assay.traces.observe.model_size import source_of
+from assay.traces.observe.model_size import orders_by_thread, source_of
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.result import Validation
 from assay.traces.scoped_validate import AnswerScope
@@ -106,7 +106,9 @@ def validate(  # noqa: PLR0913 - keyword arguments, each with a default
         clause=clause,
         options=replace(DEFAULT_OPTIONS, skew=skew),
         scope=scope,
-        read=ReadOptions(tuple(shapes), source=source_of(chosen.loaded, clause)).portable(),
+        read=ReadOptions(
+            tuple(shapes), source=source_of(chosen.loaded, clause), threads=orders_by_thread(chosen.loaded)
+        ).portable(),
         all_events=True,
     )
     with ExitStack() as kept:

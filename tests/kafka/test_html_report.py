@@ -289,7 +289,8 @@ def chromium() -> str:
 
 def dom(page: Path, folder: Path, fragment: str = "") -> str:
     """The page as the browser has it after its script ran."""
-    command = [chromium(), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}", "--dump-dom"]
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=60000", "--dump-dom")
+    command = [chromium(), *options, f"--user-data-dir={folder}"]
     done = subprocess.run(
         [*command, f"file://{page}{fragment}"], capture_output=True, text=True, check=True, timeout=300
     )

@@ -47,6 +47,11 @@ def source_of(loaded: Loaded | None, clause: str | None) -> k.EventSource:
     return found[0].source if len(found) == 1 else DEFAULT_SOURCE
 
 
+def orders_by_thread(loaded: Loaded | None) -> bool:
+    """Whether a clause of a named spec orders the lines of a file by thread; no bundled one does."""
+    return loaded is not None and any(plan.ordering.unit == "thread" for plan in loaded.kernel.traces)
+
+
 def _place(kernel: k.Kernel) -> Span:
     return kernel.traces[0].span if kernel.traces else kernel.span
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 
@@ -84,6 +84,13 @@ class Containers:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     levels: Mapping[str, str] = field(default_factory=dict)
     noise: tuple[re.Pattern[bytes], ...] = ()
+
+    def without_threads(self) -> Containers:
+        """The same containers, of which no thread is read: a line without one is in the stock layout, which is read in
+        blocks.
+        """
+        entries = tuple(replace(each, parts={**each.parts, "thread": ()}) for each in self.entries)
+        return replace(self, entries=entries, parts={**self.parts, "thread": ()})
 
     def of(self, form: ContainerForm) -> tuple[Container, ...]:
         """Those of one form."""

@@ -22,7 +22,7 @@ from assay.report.logs.validation_object import exit_code, junit_of_validation, 
 from assay.traces.diagnosis.node_settings import Overview, overview
 from assay.traces.diagnosis.redact import Redaction, redacted
 from assay.traces.log_reader import LogReading, ReadOptions, read_logs
-from assay.traces.observe.model_size import source_of, trace_plan
+from assay.traces.observe.model_size import orders_by_thread, source_of, trace_plan
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import LogViolation, TraceVerdict, Validation
 from assay.traces.scoped_validate import AnswerScope
@@ -157,7 +157,9 @@ def read_options(question: LogQuestion) -> ReadOptions:
     if question.spec is not None:
         _refuse_clause(question.spec, question.clause)
     loaded = None if question.spec is None else question.spec.loaded
-    return ReadOptions(pattern_files=question.shapes, source=source_of(loaded, question.clause))
+    return ReadOptions(
+        pattern_files=question.shapes, source=source_of(loaded, question.clause), threads=orders_by_thread(loaded)
+    )
 
 
 def answer_about(question: LogQuestion, reading: LogReading, show: Callable[[str], None]) -> LogAnswer:

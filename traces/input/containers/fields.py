@@ -63,6 +63,7 @@ class ObjectReader:
         self._objects = containers.of(ContainerForm.OBJECT)
         self._plans: dict[tuple[object, ...], _Plan] = {}
         self._levels = containers.levels
+        self._known_levels: dict[tuple[str, str], str] = {}
 
     def open(self, content: dict[str, Any], table: Container | None = None) -> OpenedObject | None:
         """The log line in an object, perhaps a row of a table; None if it holds none.
@@ -105,16 +106,25 @@ class ObjectReader:
 
     def _record(self, content: dict[str, Any], plan: _Plan, message: str, stamp: str) -> str:
         """The record in Kafka's own layout, if the object has all of its parts; otherwise the message as it is."""
-        level = _text(_value(content, plan.level)).upper()
-        level = self._levels.get(level, level)
-        logger = _value(content, plan.logger)
-        if not (isinstance(logger, str) and _LOGGER.fullmatch(logger) and _LEVEL.fullmatch(level)):
+        stated, logger = _text(_value(content, plan.level)), _value(content, plan.logger)
+        level = self._level(stated, logger) if type(logger) is str else ""
+        if not level:
             return message if message.endswith("\n") else message + "\n"
         begin = f"[{stamp}] {level}" if stamp else level
         thread, stack = _value(content, plan.thread), _value(content, plan.stack)
         last = f" [{thread}]" if isinstance(thread, str) and "]" not in thread and "\n" not in message else ""
         below = f"{stack.rstrip()}\n" if isinstance(stack, str) and stack.strip() else ""
         return f"{begin} {message} ({logger}){last}\n{below}"
+
+    def _level(self, stated: str, logger: str) -> str:
+        """The level of a record, if that and its logger are names of such; else nothing."""
+        known = self._known_levels.get((stated, logger))
+        if known is None:
+            level = self._levels.get(stated.upper(), stated.upper())
+            known = level if _LOGGER.fullmatch(logger) and _LEVEL.fullmatch(level) else ""
+            if len(self._known_levels) < _MOST_PLANS:
+                self._known_levels[stated, logger] = known
+        return known
 
     def _plan(self, content: Mapping[str, Any], table: Container | None) -> _Plan:
         container = table or next(each for each in self._objects if _fits(each, content))

@@ -18,7 +18,7 @@ from assay.report.logs.coverage import log_coverage_lines, log_coverage_object
 from assay.report.logs.validation_object import exit_code
 from assay.traces.coverage import LogCoverage, UnfitCoverageError, as_text, coverage_of, from_text, merge_coverage
 from assay.traces.log_reader import ReadOptions, read_logs
-from assay.traces.observe.model_size import source_of
+from assay.traces.observe.model_size import orders_by_thread, source_of
 from assay.traces.spec_selection import validate_with_selection
 
 INTO = click.option(
@@ -45,7 +45,7 @@ def logs(paths: tuple[str, ...], spec: str | None, into: Path | None, as_json: b
     """Validate the logs at PATH…, and count what their execution exercised. The exit code is that of `assay validate`."""
     with activity("reading logs") as show:
         named = None if spec is None else load(spec, None, {})
-        reading = read_logs(paths, ReadOptions(source=source_of(named, None)))
+        reading = read_logs(paths, ReadOptions(source=source_of(named, None), threads=orders_by_thread(named)))
         show("validating")
         loaded, validation = validate_with_selection(reading, named, lambda name: load(name, None, {}))
     found = coverage_of(validation)

@@ -30,7 +30,7 @@ from assay.report.logs.html import html_report
 from assay.report.logs.validation_object import junit_of_validation, validation_object
 from assay.spark.logs.spec_for_cluster import SpecSelection
 from assay.traces.log_reader import ReadOptions
-from assay.traces.observe.model_size import source_of
+from assay.traces.observe.model_size import orders_by_thread, source_of
 from assay.traces.options import Options
 from assay.traces.scoped_validate import AnswerScope
 
@@ -127,7 +127,11 @@ def _answers(
         question.clause,
         question.options,
         question.scope,
-        ReadOptions(question.shapes, source=source_of(question.spec.loaded, question.clause)).portable(),
+        ReadOptions(
+            question.shapes,
+            source=source_of(question.spec.loaded, question.clause),
+            threads=orders_by_thread(question.spec.loaded),
+        ).portable(),
         question.redact,
         all_events=output.html is not None or output.tables is not None,
     )
