@@ -213,7 +213,7 @@ def log_reading(
         records=sum(reading.tally.records for reading in readings),
         bytes=sum(reading.tally.bytes for reading in readings),
         other=sum(reading.other for reading in readings),
-        kinds=_kinds(streams),
+        kinds=kinds_of(streams),
         unmapped=_unmapped(readings),
         notices=tuple(notices),
         catalogue=catalogue,
@@ -313,7 +313,7 @@ def drop_equal_texts(texts: Iterable[TextReading]) -> tuple[list[FileReading], l
     return readings, notices
 
 
-def _kinds(streams: Iterable[RunStream]) -> dict[str, int]:
+def kinds_of(streams: Iterable[RunStream]) -> dict[str, int]:
     """How many events of each kind there are."""
     found: Counter[str] = Counter()
     for each, count in EventTable(stream.events for stream in streams).traits().items():

@@ -49,7 +49,7 @@ from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.stop import stopped
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable
-from assay.traces.trouble.assembly import trouble_in_scope, trouble_of
+from assay.traces.trouble.assembly import trouble_in_scope, trouble_of, with_execution
 from assay.traces.trouble.finding import NO_TROUBLE, Trouble
 from assay.traces.validate import (
     SharedAnswer,
@@ -258,8 +258,10 @@ def assemble_answer(
 ) -> Validation:
     """The answer about the log, from those about its parts and about all slices together."""
     concluded = conclude(shared, slices, seconds, whole)
-    trouble = trouble_in_scope(beside.trouble, scope.since, scope.until, scope.topics)
     remarks = (*beside.twins, *_remarks(shared))
+    of_slices = (remark for each in concluded.slices for remark in each.remarks)
+    trouble = with_execution(beside.trouble, (*remarks, *of_slices))
+    trouble = trouble_in_scope(trouble, scope.since, scope.until, scope.topics)
     found = replace(concluded, notices=beside.notices, remarks=remarks, trouble=trouble)
     found = with_gaps(_with_unread(found, beside.unmapped), list(beside.missing))
     found = window.answer_since(found, scope.since) if scope.since is not None else found

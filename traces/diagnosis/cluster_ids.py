@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,6 +14,9 @@ from assay.traces.table.event_table import times
 
 FIELD = "cluster"
 """The event field that holds the id of a cluster."""
+
+_OF_SENDER = "candidate"
+"""A line with this field repeats a request of another node: the id in it is the sender's, who may be of elsewhere."""
 
 
 @dataclass(slots=True)
@@ -25,8 +29,17 @@ class ClusterSpan:
     end: int
 
 
-def cluster_spans(reading: LogReading) -> list[ClusterSpan]:
-    """The clusters in the logs, by their beginning."""
+@dataclass(frozen=True, slots=True)
+class StatedCluster:
+    """The cluster that a process run names as its own, with the time and the place of the first such line."""
+
+    name: str
+    time: int
+    place: LogPosition
+
+
+def run_times(reading: LogReading) -> dict[ProcessRun, tuple[int, int]]:
+    """The first and the last time of each process run, in milliseconds since the epoch."""
     runs: dict[ProcessRun, tuple[int, int]] = {}
     for stream in reading.streams:
         own = times(stream.events)
@@ -34,14 +47,38 @@ def cluster_spans(reading: LogReading) -> list[ClusterSpan]:
         if len(own):
             begin, end = runs.get(stream.run, (int(own[0]), int(own[0])))
             runs[stream.run] = min(begin, int(own.min())), max(end, int(own.max()))
-    stated: dict[str, dict[ProcessRun, tuple[int, LogPosition]]] = {}
+    return runs
+
+
+def stated_clusters(reading: LogReading) -> dict[ProcessRun, StatedCluster]:
+    """The cluster of each process run that names one; of several, the one that it names most often as its own."""
+    own: dict[ProcessRun, Counter[str]] = {}
+    first: dict[tuple[ProcessRun, str], StatedCluster] = {}
     for event in reading.of_patterns(lambda pattern: FIELD in pattern.fields or FIELD in pattern.constants):
         time = event.record.time
-        if FIELD in event.fields and time is not None:
-            stated.setdefault(str(event.fields[FIELD]), {}).setdefault(event.run, (time, event.record.place))
+        if FIELD in event.fields and event.fields[FIELD] is not None and time is not None:
+            name = str(event.fields[FIELD])
+            weight = 1 if _OF_SENDER in event.fields else 1_000
+            own.setdefault(event.run, Counter())[name] += weight
+            first.setdefault((event.run, name), StatedCluster(name, time, event.record.place))
+    return {run: first[run, counts.most_common(1)[0][0]] for run, counts in own.items()}
+
+
+def cluster_spans(reading: LogReading) -> list[ClusterSpan]:
+    """The clusters in the logs, by their beginning."""
+    return spans_of(stated_clusters(reading), run_times(reading))
+
+
+def spans_of(
+    stated: Mapping[ProcessRun, StatedCluster], runs: Mapping[ProcessRun, tuple[int, int]]
+) -> list[ClusterSpan]:
+    """The clusters that process runs name, by their beginning."""
+    by_name: dict[str, dict[ProcessRun, StatedCluster]] = {}
+    for run, each in stated.items():
+        by_name.setdefault(each.name, {})[run] = each
     spans = [
-        ClusterSpan(name, min(first.values(), key=lambda at: at[0])[1], *_around(runs[run] for run in first))
-        for name, first in stated.items()
+        ClusterSpan(name, min(own.values(), key=lambda each: each.time).place, *_around(runs[run] for run in own))
+        for name, own in by_name.items()
     ]
     return sorted(spans, key=lambda span: (span.begin, span.name))
 

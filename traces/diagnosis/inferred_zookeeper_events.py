@@ -76,7 +76,7 @@ class _Supposing:
             self._of_run[said.event.run].append(said)
         self._with_maps = [said for said in self._said if any(True for _ in self._maps(said))]
         self._with_new = [said for said in self._said if any(said.get(name) for name in self._member["new"])]
-        self._lost = dict(lost_starts(reading))
+        self._lost = {run: first for run, first in lost_starts(reading) if own["name"] in first.fields}
         self._lives = self._beginnings()
 
     def _beginnings(self) -> list[int]:

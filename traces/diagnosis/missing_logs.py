@@ -132,15 +132,18 @@ def fallen_silent(reading: LogReading) -> Iterator[Notice]:
 
 
 def lost_starts(reading: LogReading) -> Iterator[tuple[ProcessRun, Event]]:
-    """The broker processes without a logged start, with their first event.
+    """The broker processes without a logged start, with their first event that names a broker.
 
-    Processes beside which lines of an unknown author were read are left out.
+    A process none of whose lines names one has the first that only brokers write. Processes beside which lines of an
+    unknown author were read are left out.
     """
     first: dict[ProcessRun, Event] = {}
     for stream in reading.streams:
         if stream.run not in first:
             telling = (event for event in stream.events if event.pattern and "broker" in event.fields)
             first |= {event.run: event for event in islice(telling, 1)}
+    for event in reading.of_kinds(frozenset(_data()["begun"]["events"])):
+        first.setdefault(event.run, event)
     begun = list(reading.of_role(*START_ROLES))
     started = {event.run for event in begun}
     unowned = {_folder(event.run) for event in begun if event.fields.get("node", "") is None}

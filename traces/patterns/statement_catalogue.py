@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 BUILT_IN = (
+    "bugs.toml",
     "data.toml",
     "processes.toml",
     "waiting.toml",
@@ -51,6 +52,7 @@ class LogStatement:
     ``texts`` are the texts, in which ``{name}`` is a field and ``{}`` stands for anything. ``gravity`` is empty for a
     line that is explained and no more, else the name of a ``Gravity``, and then ``heading`` is the finding's.
     ``each``: every line is kept, because a finding is made of its fields. ``level`` is the least level of its lines.
+    ``lost`` names the fields with the first offset that is gone and with the end of what is gone, if there is one.
     An event of the kinds ``until``, later and of the same node, ends what a finding tells: it is none then.
     """
 
@@ -68,6 +70,7 @@ class LogStatement:
     level: str
     each: bool
     until: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
     def prints(self, logger: str) -> bool:
         """Whether a logger, by its full name or by its class, prints such lines."""
@@ -164,4 +167,5 @@ def _statement(entry: Mapping[str, Any]) -> LogStatement:
         level=entry.get("level", "WARN"),
         each=entry.get("each", False),
         until=tuple(entry.get("until", ())),
+        lost=tuple(entry.get("lost", ())),
     )

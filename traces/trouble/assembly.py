@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf
 
 from assay.traces.log_reader import LogReading
+from assay.traces.result import Remark
 from assay.traces.trouble.data_loss import TAKEN, data_loss
 from assay.traces.trouble.families import (
     TroubleLines,
@@ -17,6 +18,8 @@ from assay.traces.trouble.families import (
 )
 from assay.traces.trouble.finding import Trouble, TroubleFinding
 from assay.traces.trouble.identity import identity_of
+from assay.traces.trouble.known_bugs import bugs_of_execution, known_bugs
+from assay.traces.trouble.stuck import stuck
 from assay.traces.trouble.waiting import TAKEN as WAITING
 from assay.traces.trouble.waiting import waiting
 
@@ -28,18 +31,34 @@ def trouble_of(reading: LogReading) -> Trouble:
     taken: set[str] = set()
     found += data_loss(reading, lines)
     found += waiting(reading, lines)
+    bugs = list(known_bugs(reading, lines))
+    # What a bug explains is told once, as the bug; and what waits, with whom it waits for.
+    shown = {record.place for bug in bugs for record in bug.lines}
+    waits = [each for each in stuck(reading) if not shown.issuperset(record.place for record in each.lines)]
+    shown |= {record.place for each in waits for record in each.lines}
     taken |= TAKEN | WAITING
-    found += generic_findings(lines, taken)
+    found += (each for each in generic_findings(lines, taken) if not shown.issuperset(r.place for r in each.lines))
+    found += [*bugs, *waits]
     taken |= {family.name for family in lines.families if family.gravity}
     groups = trouble_groups(reading)
     return Trouble(
         identity=identity_of(reading),
-        findings=tuple(sorted(found, key=lambda each: (each.gravity, each.begin or 0, each.text))),
+        findings=_ordered(found),
         explained=tuple(explained_lines(lines, taken)),
         unexplained=tuple(unexplained_lines(reading)),
         lines=sum(group.count for group in groups),
         described=sum(group.count for group in groups if group.described),
     )
+
+
+def with_execution(trouble: Trouble, remarks: Iterable[Remark]) -> Trouble:
+    """The same, with the known bugs that the accepted execution shows."""
+    bugs = tuple(bugs_of_execution(remarks, trouble.identity.versions))
+    return replace(trouble, findings=_ordered((*trouble.findings, *bugs))) if bugs else trouble
+
+
+def _ordered(findings: Iterable[TroubleFinding]) -> tuple[TroubleFinding, ...]:
+    return tuple(sorted(findings, key=lambda each: (each.gravity, each.begin or 0, each.text)))
 
 
 def trouble_in_scope(trouble: Trouble, since: int | None, until: int | None, topics: Sequence[str]) -> Trouble:

@@ -40,7 +40,8 @@ class _Partition:
     """What is known of a partition so far.
 
     ``isr`` may be in sync, as lines tell it; ``unclean`` are the leader epochs of leaders from outside it, with the ISR
-    before; ``starts`` are the offsets from which leaders started; ``followed`` which broker followed in which epoch.
+    before; ``starts`` are the offsets from which leaders started; ``followed`` which broker followed in which epoch;
+    ``committed`` is the greatest high watermark that a line of an epoch tells.
     """
 
     isr: frozenset[int] | None = None
@@ -48,7 +49,17 @@ class _Partition:
     unclean: dict[int, _Election] = field(default_factory=dict)
     starts: dict[int, int] = field(default_factory=dict)
     followed: set[tuple[int, int]] = field(default_factory=set)
+    committed: dict[int, int] = field(default_factory=dict)
     replicas: dict[int, _Replica] = field(default_factory=dict)
+
+    def note_mark(self, epoch: int, mark: object) -> None:
+        """Note a high watermark that a replica knew in an epoch."""
+        if isinstance(mark, int):
+            self.committed[epoch] = max(mark, self.committed.get(epoch, 0))
+
+    def committed_before(self, epoch: int) -> int:
+        """Up to which offset records were committed before an epoch, as far as lines tell."""
+        return max((mark for each, mark in self.committed.items() if each < epoch), default=0)
 
     def replica(self, broker: int) -> _Replica:
         """What is known of a broker's replica."""
@@ -64,7 +75,13 @@ class _Election:
     record: LogRecord
     certain: bool = True
     start: int | None = None
+    committed: int = 0
     lost: list[tuple[int, int, LogRecord]] = field(default_factory=list)
+
+    @property
+    def is_below_committed(self) -> bool:
+        """Whether the new leader's log ends before records that were committed."""
+        return self.start is not None and self.start < self.committed
 
 
 def data_loss(reading: LogReading, lines: TroubleLines) -> Iterator[TroubleFinding]:
@@ -77,13 +94,15 @@ def data_loss(reading: LogReading, lines: TroubleLines) -> Iterator[TroubleFindi
     for item in _by_time(events, own):
         if isinstance(item, Event):
             name = f"{item.fields.get('topic')}-{item.fields.get('partition')}"
-            _take_event(partitions.setdefault(name, _Partition()), item, by_zookeeper=by_zookeeper)
+            partition = partitions.setdefault(name, _Partition())
+            yield from _below_committed(name, partition, item)
+            _take_event(partition, item, by_zookeeper=by_zookeeper)
         else:
             name = item.partition or _log_of(item)
             yield from _take_line(name, partitions.setdefault(name, _Partition()), item)
     for name, partition in partitions.items():
         # A leader's ISR may be older than the controller's: only with records that were cut is that evidence.
-        shown = (each for each in partition.unclean.values() if each.certain or each.lost)
+        shown = (each for each in partition.unclean.values() if each.certain or each.lost or each.is_below_committed)
         yield from (_unclean(name, each) for each in shown)
 
 
@@ -120,6 +139,51 @@ def _take_event(partition: _Partition, event: Event, *, by_zookeeper: bool) -> N
             pass
 
 
+def _below_committed(name: str, partition: _Partition, event: Event) -> Iterator[TroubleFinding]:
+    """A leader whose log ends before what was committed in earlier epochs: a disk that was emptied, or an unclean
+    election that no line calls so.
+    """
+    epoch, offset, broker = (event.fields.get(key) for key in ("leader_epoch", "offset", "broker"))
+    if event.kind not in {"BecameLeader", "BecameFollower"} or not isinstance(epoch, int):
+        return
+    if epoch == 0 and (event.kind == "BecameLeader" or offset == 0):  # the topic was created, perhaps again
+        partition.committed.clear()
+    if event.kind == "BecameLeader" and isinstance(offset, int) and epoch > partition.epoch:
+        committed = partition.committed_before(epoch)
+        if offset < committed and epoch not in partition.unclean and not _is_outside(partition, event):
+            yield _lost_by_leader(name, event, broker, LostRange(name, offset, committed, certain=True))
+    mark = event.fields.get("high_watermark")
+    if event.kind == "BecameFollower":
+        # What a follower knew before may go beyond its leader's log, and is cut then: it is told as what is lost there.
+        start = partition.starts.get(epoch)
+        mark = min(mark, start) if isinstance(mark, int) and start is not None else None
+    partition.note_mark(epoch, mark)
+
+
+def _is_outside(partition: _Partition, event: Event) -> bool:
+    """Whether a broker leads that was not in the in-sync replicas: that is told as an unclean election."""
+    isr = _ids(event.fields.get("isr"))
+    return bool(partition.isr and isr and event.fields.get("broker") not in partition.isr)
+
+
+def _lost_by_leader(name: str, event: Event, broker: object, lost: LostRange) -> TroubleFinding:
+    return TroubleFinding(
+        gravity=Gravity.LOST,
+        heading=f"{name} lost committed records",
+        text=(
+            f"Broker {broker} became leader of {name} with a log that ends at offset {lost.begin}; records up to "
+            f"{lost.end} had been committed: offsets {lost.begin} to {(lost.end or 0) - 1} are lost, {lost.records:,} records."
+        ),
+        advice="Look for a log directory that was emptied, restored or not flushed before a crash. Other replicas have the records until they follow this leader.",
+        nodes=(f"broker {broker}",),
+        partitions=(name,),
+        begin=event.record.time,
+        end=event.record.time,
+        lines=(event.record,),
+        lost=(lost,),
+    )
+
+
 def _is_unclean(event: Event) -> bool:
     """Whether a change that KRaft calls unclean is that: it says so too where a reassignment ends with a new leader."""
     leader, before, isr = (event.fields.get(name) for name in ("leader", "isr_before", "isr"))
@@ -141,7 +205,7 @@ def _leader(partition: _Partition, event: Event, broker: int, isr: frozenset[int
     if not isinstance(epoch, int) or not isinstance(offset, int):
         return
     if epoch < partition.epoch and epoch == 0:  # the topic was created again
-        partition.starts, partition.replicas, partition.followed = {}, {}, set()
+        partition.starts, partition.replicas, partition.followed, partition.committed = {}, {}, set(), {}
         partition.epoch, partition.isr = -1, None
     election = partition.unclean.get(epoch)
     outside = partition.isr and isr and broker not in partition.isr and epoch > partition.epoch
@@ -149,6 +213,9 @@ def _leader(partition: _Partition, event: Event, broker: int, isr: frozenset[int
         election = partition.unclean[epoch] = _Election(broker, partition.isr, event.record, certain=False)
     if election is not None:
         election.start = offset
+        election.committed = max(election.committed, partition.committed_before(epoch))
+    # What is lost is told once: later leaders are measured against what is left.
+    partition.committed = {each: min(mark, offset) for each, mark in partition.committed.items()}
     partition.starts[epoch] = offset
     partition.epoch = max(epoch, partition.epoch)
     partition.isr = isr or partition.isr
@@ -260,6 +327,8 @@ def _unclean(name: str, election: _Election) -> TroubleFinding:
     outside = f"broker {election.leader}, from outside the in-sync replicas [{isr}], became leader of {name}"
     from_ = f" from offset {election.start} on" if election.start is not None else ""
     lost = tuple(LostRange(name, begin, end, certain=True) for begin, end, _ in election.lost)
+    if not lost and election.is_below_committed:
+        lost = (LostRange(name, election.start, election.committed, certain=True),)
     if lost:
         worst = max(lost, key=lambda each: each.records or 0)
         told = f": offsets {worst.begin} to {(worst.end or 0) - 1} are lost, {worst.records:,} records"

@@ -11,13 +11,15 @@ from assay.traces.event import LogRecord
 from assay.traces.input.lines.statement_tally import TROUBLE_LEVELS, TroubleGroup
 from assay.traces.log_reader import LogReading, NodeTrouble
 from assay.traces.patterns.statement_catalogue import LogStatement, statement_catalogue
-from assay.traces.trouble.finding import ExplainedLines, Gravity, TroubleFinding, UnexplainedLines
+from assay.traces.trouble.finding import ExplainedLines, Gravity, LostRange, TroubleFinding, UnexplainedLines
 
 LINES_SHOWN = 5
 NODES_SHOWN = 6
 _WRITER = re.compile(
     r"(?:\bid ?= ?|\bbroker ?= ?|\breplicaId=|\bon broker |\bnodeId=|\b(?:Broker|Controller) (?:id=)?|brokerId=)(\d+)"
 )
+_OF_HEAD = re.compile(r"\[(?:Partition |\w*Log partition=|LogLoader partition=)([\w.-]+-\d+)[ ,]")
+METADATA_LOG = "__cluster_metadata-0"
 _CAUSE = re.compile(r"^(?:Caused by: )?((?:[\w$]+\.)+[\w$]*(?:Exception|Error|Fault|Throwable)\b[^\n]*)", re.MULTILINE)
 
 
@@ -49,6 +51,12 @@ class TroubleLine:
     def partition(self) -> str:
         """The field `partition`, as `topic-0`."""
         return partition_name(self.fields.get("partition", ""))
+
+    @property
+    def told_partition(self) -> str:
+        """The field `partition`, else the one that the head of the line names; empty if neither is there."""
+        found = _OF_HEAD.search(self.record.message)
+        return self.partition or ("" if found is None else found[1])
 
 
 def partition_name(text: str) -> str:
@@ -150,7 +158,7 @@ def family_finding(lines: TroubleLines, family: LogStatement) -> TroubleFinding:
     first, count = found[0], lines.count(family.name)
     cause = cause_of(first.record.message)
     text = f"{first.who}: {family.explain(first.record.message)}" + (f" Cause: {cause}" if cause else "")
-    partitions = tuple(dict.fromkeys(each.partition for each in found if each.partition))
+    partitions = tuple(dict.fromkeys(each.told_partition for each in found if each.told_partition))
     return TroubleFinding(
         gravity=Gravity[family.gravity],
         heading=family.heading,
@@ -163,7 +171,15 @@ def family_finding(lines: TroubleLines, family: LogStatement) -> TroubleFinding:
         end=found[-1].record.time,
         count=count,
         lines=tuple(each.record for each in found[:LINES_SHOWN]),
+        lost=tuple(_lost(family, each) for each in found) if family.lost else (),
     )
+
+
+def _lost(family: LogStatement, line: TroubleLine) -> LostRange:
+    """What a line says may be gone: of the partition that it names, or of the metadata log."""
+    begin = line.number(family.lost[0])
+    end = line.number(family.lost[1]) if len(family.lost) > 1 else None
+    return LostRange(line.told_partition or METADATA_LOG, begin, end, certain=False)
 
 
 def explained_lines(lines: TroubleLines, taken: Collection[str]) -> Iterator[ExplainedLines]:

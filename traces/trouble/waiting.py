@@ -11,6 +11,7 @@ from assay.traces.event import Event
 from assay.traces.log_reader import LogReading
 from assay.traces.trouble.families import LINES_SHOWN, TroubleLine, TroubleLines
 from assay.traces.trouble.finding import Gravity, TroubleFinding
+from assay.traces.trouble.known_bugs import in_words, signatures
 
 TAKEN = frozenset({"cached-version", "partition-offline"})
 """The families whose lines are told here."""
@@ -21,7 +22,6 @@ _LOOP_MS, _LOOP_LINES = 60_000, 3
 _NO_LEADER_MS = 20_000
 """A quorum that has had no leader for so long is told to wait."""
 
-_MENDED = (1, 1)
 _MEMBERS = ("QuorumCandidate", "QuorumProspective", "QuorumUnattached", "QuorumFollower", "QuorumLeader")
 _LAST = frozenset({"BecameLeader", "BecameFollower", "ControllerElected", "IsrUpdated", "FetcherAdded"})
 """Events after which a cluster is taken to live on."""
@@ -41,27 +41,28 @@ def waiting(reading: LogReading, lines: TroubleLines) -> Iterator[TroubleFinding
 
 
 def _refused_leaders(reading: LogReading, lines: list[TroubleLine]) -> Iterator[TroubleFinding]:
-    """Leaders whose ISR writes are refused again and again at one version (KAFKA-2729)."""
+    """Leaders whose ISR writes are refused again and again at one version, where no known bug explains it."""
+    versions = {node.name: node.versions for node in reading.nodes}
+    bug = next(each for each in signatures() if each.lines and each.lines["statement"] == "cached-version")
     alike: dict[tuple[str, str, int | None], list[TroubleLine]] = {}
     for line in lines:
-        alike.setdefault((line.partition or _partition_of(line), line.who, line.number("version")), []).append(line)
+        alike.setdefault((line.told_partition or "?", line.who, line.number("version")), []).append(line)
     for (partition, who, version), found in alike.items():
         begin, end = found[0].time, found[-1].time
-        if len(found) < _LOOP_LINES or end - begin < _LOOP_MS:
+        if (
+            len(found) < _LOOP_LINES
+            or end - begin < _LOOP_MS
+            or bug.concerns(versions.get(found[0].node) or reading.versions)
+        ):
             continue
-        mended = any(_number(each) >= _MENDED for each in reading.versions)
         yield TroubleFinding(
-            gravity=Gravity.STUCK if mended else Gravity.BUG,
+            gravity=Gravity.STUCK,
             heading=f"the leader of {partition} is refused its ISR writes (`Cached zkVersion`)",
             text=(
                 f"{who[0].upper()}{who[1:]} leads {partition} at version {version}, and every ISR write has been refused "
-                f"for {_duration(end - begin)}: somebody wrote newer versions, of which it was not told."
+                f"for {in_words(end - begin)}: somebody wrote newer versions, of which it was not told."
             ),
-            advice=(
-                f"Restart {who}: its cached version stays behind until the controller sends it the partition's state again."
-                + ("" if mended else " KAFKA-2729, mended in Kafka 1.1.")
-            ),
-            reference="" if mended else "KAFKA-2729",
+            advice=f"Restart {who}: its cached version stays behind until the controller sends it the partition's state again.",
             nodes=(who,),
             partitions=(partition,),
             begin=found[0].record.time,
@@ -69,23 +70,6 @@ def _refused_leaders(reading: LogReading, lines: list[TroubleLine]) -> Iterator[
             count=len(found),
             lines=tuple(each.record for each in found[:LINES_SHOWN]),
         )
-
-
-def _partition_of(line: TroubleLine) -> str:
-    found = re.search(r"\[Partition ([\w.-]+-\d+) ", line.record.message)
-    return "?" if found is None else found[1]
-
-
-def _number(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
-
-
-def _duration(milliseconds: int) -> str:
-    minutes = milliseconds // 60_000
-    days, hours, minutes = minutes // 1440, minutes // 60 % 24, minutes % 60
-    parts = [f"{days} d"] if days else []
-    parts += [f"{hours} h"] if hours else []
-    return " ".join([*parts, *([f"{minutes} min"] if minutes or not parts else [])])
 
 
 def _offline(reading: LogReading, lines: list[TroubleLine]) -> Iterator[TroubleFinding]:

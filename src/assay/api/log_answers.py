@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 from assay.api.input_error import raises_input_error
 from assay.api.spec import Spec, SpecLike, load
-from assay.checker.report import ExitCode
+from assay.checker.report import PRECEDENCE, ExitCode, worst
 from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
 from assay.grammar.load import Loaded
 from assay.report.lines import Line, plural
+from assay.report.logs.clusters import ClusterReport, clusters_lines, clusters_object, junit_of_clusters
 from assay.report.logs.first_screen import answer_lines
 from assay.report.logs.html import html_report
 from assay.report.logs.story import story_lines, story_object
 from assay.report.logs.validation_object import exit_code, junit_of_validation, validation_object
+from assay.traces.diagnosis.cluster_division import ClusterLogs, divided_by_cluster
 from assay.traces.diagnosis.node_settings import Overview, overview
 from assay.traces.diagnosis.redact import Redaction, redacted
 from assay.traces.log_reader import LogReading, ReadOptions, read_logs
@@ -42,6 +44,9 @@ class LogAnswer:
 
     ``validation`` is the whole answer, ``overview`` what is known of the nodes, ``reading`` the lines that were read.
     ``shown_name`` gives the name that a topic or a slice has in the answer: another one where names are redacted.
+
+    Logs of several clusters have an answer for each in ``clusters``, with its id in ``cluster`` (empty if it is not
+    known). Verdict, reason and spec are then those of the gravest, and text, JSON and XML are about all.
     """
 
     spec: Spec
@@ -49,6 +54,13 @@ class LogAnswer:
     overview: Overview = field(repr=False)
     reading: LogReading = field(repr=False)
     shown_name: Callable[[str], str] = field(default=str, repr=False)
+    cluster: str = ""
+    clusters: tuple[LogAnswer, ...] = field(default=(), repr=False)
+
+    @property
+    def parts(self) -> tuple[LogAnswer, ...]:
+        """The answers about single clusters: this one, if there is one."""
+        return self.clusters or (self,)
 
     @property
     def verdict(self) -> TraceVerdict:
@@ -68,36 +80,43 @@ class LogAnswer:
     @property
     def mismatches(self) -> tuple[LogViolation, ...]:
         """The lines at which no execution continues, each with what is to blame and the smallest repair."""
-        return self.validation.violations
+        return tuple(each for part in self.parts for each in part.validation.violations)
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code of the command line."""
-        return exit_code(self.validation)
+        """The exit code of the command line: of several clusters the gravest."""
+        return worst([exit_code(part.validation) for part in self.parts])
 
     def lines(self, *, details: bool = True, width: int | None = None) -> list[Line]:
         """The answer as lines of text; without ``details`` those of the first screen."""
+        if self.clusters:
+            return clusters_lines(self._reports(), details=details, width=width)
         return answer_lines(self.validation, self.overview, details=details, width=width)
+
+    def _reports(self) -> list[ClusterReport]:
+        return [ClusterReport(part.cluster, part.validation, part.overview) for part in self.clusters]
 
     def to_object(self) -> dict[str, Any]:
         """The answer as ``--json`` prints it (docs/cli.md)."""
-        return validation_object(self.validation, self.overview)
+        return clusters_object(self._reports()) if self.clusters else validation_object(self.validation, self.overview)
 
     def junit(self) -> str:
         """The answer as JUnit XML."""
-        return junit_of_validation(self.validation)
+        return junit_of_clusters(self._reports()) if self.clusters else junit_of_validation(self.validation)
 
     def html(self, title: str) -> str:
-        """The answer as one HTML page with a timeline."""
+        """The answer as one HTML page with a timeline; of several clusters that of the gravest."""
         return html_report(self.validation, list(self.reading.events), title, self.overview)
 
     def story(self, slice_: str) -> list[Line]:
         """The history of a slice as lines of text; none if no history of it was found."""
-        return list(story_lines(self.validation, slice_, self.reading.explain))
+        return [line for part in self.parts for line in story_lines(part.validation, slice_, part.reading.explain)]
 
     def story_object(self, slice_: str) -> dict[str, Any]:
-        """The same as ``--json`` prints it."""
-        return story_object(self.validation, slice_, self.reading.explain)
+        """The same as ``--json`` prints it; of several clusters the first that has such a slice."""
+        known = (part for part in self.parts if any(each.name == slice_ for each in part.validation.slices))
+        part = next(known, self)
+        return story_object(part.validation, slice_, part.reading.explain)
 
     def __str__(self) -> str:
         return "\n".join(line.text for line in self.lines())
@@ -174,9 +193,17 @@ def answer_about(question: LogQuestion, reading: LogReading, show: Callable[[str
     show(f"validating {sum(reading.kinds.values()):,} events")
     doing("logs were validated")
     bundled = _loader(question.selected)
-    found, validation = validate_with_selection(reading, loaded, bundled, question.options, question.clause, scope)
-    spec = question.spec or Spec(found.kernel.name.replace(".", "/"), found)
-    return LogAnswer(spec, validation, overview(reading), reading, shown)
+    parts = divided_by_cluster(reading) if _is_of_kafka(question.spec) else [ClusterLogs("", reading)]
+    answers: list[LogAnswer] = []
+    for part in parts:
+        own = part.reading
+        found, validation = validate_with_selection(own, loaded, bundled, question.options, question.clause, scope)
+        spec = question.spec or Spec(found.kernel.name.replace(".", "/"), found)
+        answers.append(LogAnswer(spec, validation, overview(own), own, shown, part.cluster))
+    if len(answers) == 1:
+        return answers[0]
+    gravest = min(answers, key=lambda each: PRECEDENCE.index(each.exit_code))
+    return replace(gravest, clusters=tuple(answers))
 
 
 def _silent(_: str) -> None:
@@ -193,8 +220,13 @@ def _refuse_clause(spec: Spec, clause: str | None) -> None:
 
     For a bundled spec with several clauses the logs select one later.
     """
-    if clause is not None or spec.kernel.name.replace(".", "/") not in selectable_specs():
+    if clause is not None or not _is_of_kafka(spec):
         trace_plan(spec.kernel, clause)
+
+
+def _is_of_kafka(spec: Spec | None) -> bool:
+    """Whether the spec is a bundled one that logs select: a user's own may be about several clusters together."""
+    return spec is None or spec.kernel.name.replace(".", "/") in selectable_specs()
 
 
 def _refuse_unknown(topics: Sequence[str], reading: LogReading, *, redact: bool) -> None:

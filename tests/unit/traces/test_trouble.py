@@ -11,7 +11,7 @@ from benchmarks.log_statements import of_source
 from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.patterns.statement_catalogue import LogStatement, statement_catalogue
 from assay.traces.trouble.assembly import trouble_of
-from assay.traces.trouble.finding import Gravity, Trouble
+from assay.traces.trouble.finding import Gravity, LostRange, Trouble
 
 RECORDINGS = Path(__file__).resolve().parents[2] / "corpus" / "recordings"
 
@@ -109,3 +109,31 @@ def test_statements_are_found_in_sources_of_both_languages() -> None:
     java = 'log.error("Error {} at " + offset + " of {}", a, b); // log.warn("not this one")'
     assert list(of_source(scala)) == [("WARN", "Log for {} in {} is gone")]
     assert list(of_source(java)) == [("ERROR", "Error {} at {} of {}")]
+
+
+def starts(second: int, role: str, epoch: int, offset: int, mark: int) -> str:
+    told = {
+        "Leader": f"Leader pay-3 starts at leader epoch {epoch} from offset {offset} with high watermark {mark} ISR [4] addingReplicas [] removingReplicas []. Previous leader epoch was {epoch - 1}.",
+        "Follower": f"Follower pay-3 starts at leader epoch {epoch} from offset {offset} with high watermark {mark}. Previous leader epoch was {epoch - 1}.",
+    }
+    return f"[2021-06-03 10:00:0{second},700] INFO [Broker id=4] {told[role]} (state.change.logger)\n"
+
+
+def test_a_leader_whose_log_ends_before_what_was_committed_has_lost_records(tmp_path: Path) -> None:
+    text = starts(1, "Leader", 3, 60, 58) + starts(3, "Leader", 4, 0, 0)
+    (found,) = trouble_in(text, tmp_path).findings
+    assert (found.gravity, found.lost) == (Gravity.LOST, (LostRange("pay-3", 0, 58, certain=True),))
+    assert "58 records" in found.text
+    # What is lost is told once, and a tail that was not committed may go.
+    assert len(trouble_in(text + starts(5, "Leader", 5, 10, 0), tmp_path).findings) == 1
+    assert trouble_in(starts(1, "Leader", 3, 60, 58) + starts(3, "Leader", 4, 58, 58), tmp_path).findings == ()
+
+
+def test_a_topic_that_was_created_again_has_lost_nothing(tmp_path: Path) -> None:
+    text = starts(1, "Leader", 0, 60, 58) + starts(3, "Leader", 0, 0, 0) + starts(5, "Leader", 1, 20, 20)
+    assert trouble_in(text, tmp_path).findings == ()
+
+
+def test_a_damaged_segment_says_of_which_partition_and_from_where_on_records_may_be_gone(tmp_path: Path) -> None:
+    (found,) = trouble_in(statement_catalogue().named("corrupt-segment").example + "\n", tmp_path).findings
+    assert found.lost == (LostRange("pay-3", 30, None, certain=False),)

@@ -18,7 +18,7 @@ KEPT = 4_000
 """Of a family whose every line matters, at most this many lines of a text are kept."""
 
 _TAIL = 2_000
-"""So much of what follows the first line of a record is kept, in characters."""
+"""So much of the first line of a record is kept, and of what follows it, in characters."""
 
 OF_KAFKA = re.compile(r"(?:(?:org\.apache\.)?kafka|state\.change|org\.apache\.zookeeper)\b")
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
@@ -93,7 +93,10 @@ def _position(record: LogRecord) -> int:
 
 
 def _shortened(record: LogRecord) -> LogRecord:
-    return record if len(record.message) <= _TAIL else replace(record, message=record.message[:_TAIL])
+    if len(record.message) <= _TAIL:
+        return record
+    first, _, below = record.message.partition("\n")
+    return replace(record, message=f"{first[:_TAIL]}\n{below[:_TAIL]}" if below else first[:_TAIL])
 
 
 def _moved(record: LogRecord, place: Callable[[LogPosition], LogPosition]) -> LogRecord:

@@ -69,7 +69,7 @@ def _without_history(answer: LogAnswer, stories: tuple[str, ...]) -> list[Diagno
     """
     if not stories:
         return []
-    known = [each.slice for each in histories(answer.validation) if each.slice]
+    known = [each.slice for part in answer.parts for each in histories(part.validation) if each.slice]
     listed = ", ".join(known[:SLICES_LISTED]) + (", …" if len(known) > SLICES_LISTED else "") or "none"
     return [
         Diagnostic("E906", Span(name, 0, 0, 0, 0), f"no history of such a slice was found; there are {listed}")
@@ -80,10 +80,11 @@ def _without_history(answer: LogAnswer, stories: tuple[str, ...]) -> list[Diagno
 
 def write_log_answer(answer: LogAnswer, output: LogOutput, title: str) -> int:
     """Print the answer, write the files that the user named, and return the exit code. ``title`` is that of the page."""
-    loaded, stories = answer.spec.loaded, tuple(map(answer.shown_name, output.stories))
+    stories = tuple(map(answer.shown_name, output.stories))
     problems = [*_write_files(answer, title, output.junit, output.html), *_without_history(answer, stories)]
-    remarks = [*loaded.diagnostics, *problems]
-    complain_about(remarks, loaded.sources)
+    specs = [part.spec.loaded for part in answer.parts]
+    remarks = [*dict.fromkeys(remark for spec in specs for remark in spec.diagnostics), *problems]
+    complain_about(remarks, {name: text for spec in specs for name, text in spec.sources.items()})
     if output.as_json:
         found = [diagnostic_object(each) for each in remarks]
         stories_found = [answer.story_object(name) for name in stories]
@@ -96,10 +97,19 @@ def write_log_answer(answer: LogAnswer, output: LogOutput, title: str) -> int:
 
 
 def _write_files(answer: LogAnswer, title: str, junit: Path | None, html: Path | None) -> list[Diagnostic]:
-    """Write the reports that are files; returns what kept one from being written."""
+    """Write the reports that are files; returns what kept one from being written.
+
+    Of several clusters the gravest has the page that was named, and each other one a page beside it.
+    """
     problems: list[Diagnostic] = []
     if junit is not None:
         problems += write_result(junit, answer.junit())
     if html is not None:
-        problems += write_result(html, answer.html(title))
+        whole = f"{title}: cluster {answer.cluster}" if answer.clusters else title
+        problems += write_result(html, answer.html(whole))
+        for part in answer.clusters:
+            if part.validation is not answer.validation:
+                name = "".join(each if each.isalnum() or each in "-_" else "-" for each in part.cluster) or "unknown"
+                beside = html.with_name(f"{html.stem}-{name}{html.suffix}")
+                problems += write_result(beside, part.html(f"{title}: cluster {part.cluster}"))
     return problems

@@ -60,7 +60,7 @@ def first_screen(validation: Validation, input_: Overview, width: int | None = N
     """The lines, at most 25; on a terminal of this width none is broken into two."""
     head = [*_verdict(validation), *_trouble(validation), *_risks(validation, input_), _basis(validation, input_)]
     head += _findings(validation)
-    tail = [*_next(validation), Line(MORE, Tone.FAINT)]
+    tail = last_lines(validation)
     missing = [*_meanings(validation), *_missing(validation, input_), *_explained(validation)]
     room = MOST_LINES - len(head) - len(tail) - 5
     story = _timeline(validation, input_)
@@ -68,6 +68,19 @@ def first_screen(validation: Validation, input_: Overview, width: int | None = N
     lines = [*head, *_section("what happened (UTC)", _fitting(story, room - listed))]
     lines += _section("what is missing, or was noticed", _first(missing, listed))
     return [_cut(line, width) for line in (*lines, Line(""), *tail)]
+
+
+def brief_lines(validation: Validation, input_: Overview, room: int, width: int | None = None) -> list[Line]:
+    """The beginning of a first screen in at most ``room`` lines: the verdict, what is lost or stuck, whom it concerns."""
+    verdict, basis = list(_verdict(validation)), _basis(validation, input_)
+    told = [*_trouble(validation), *_risks(validation, input_), *_findings(validation)]
+    found = [line for line in told if line.text][: max(0, room - len(verdict) - 1)]
+    return [_cut(line, width) for line in (*verdict, *found, basis)]
+
+
+def last_lines(validation: Validation) -> list[Line]:
+    """What to do next, and where the rest is."""
+    return [*_next(validation), Line(MORE, Tone.FAINT)]
 
 
 def _section(heading: str, lines: Sequence[Line]) -> list[Line]:

@@ -1,0 +1,111 @@
+"""What will not go on by itself is told with whom it waits for, and what went on is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.traces.log_reader import read_logs
+from assay.traces.trouble.assembly import trouble_of
+from assay.traces.trouble.finding import Gravity, TroubleFinding
+
+CONTROLLER = "org.apache.kafka.controller.ReplicationControlManager"
+TOPIC = "with topic ID smRuOl6HR0OTTzFy02xKqA"
+
+
+def found_in(lines: list[str], folder: Path) -> list[TroubleFinding]:
+    """The findings in lines of one hour, each with its minute and second in front."""
+    path = folder / "server.log"
+    path.write_text("".join(f"[2025-02-03 10:{line[:5]},100]{line[5:]}\n" for line in lines), encoding="utf-8")
+    return list(trouble_of(read_logs([path])).findings)
+
+
+def change(time: str, what: str) -> str:
+    return f"{time} INFO [QuorumController id=101] partition change for {what} ({CONTROLLER})"
+
+
+GONE = change(
+    "00:10", f"pay-3 {TOPIC}: isr: [1, 2] -> [2], leader: 1 -> 2, leaderEpoch: 1 -> 2, partitionEpoch: 2 -> 3"
+)
+LOST = change("01:10", f"pay-3 {TOPIC}: leader: 2 -> -1, leaderEpoch: 2 -> 3, partitionEpoch: 3 -> 4")
+ELSEWHERE = change(
+    "02:10", f"pay-4 {TOPIC}: isr: [1, 3] -> [3], leader: 1 -> 3, leaderEpoch: 1 -> 2, partitionEpoch: 2 -> 3"
+)
+BACK = change("01:40", f"pay-3 {TOPIC}: leader: -1 -> 2, leaderEpoch: 3 -> 4, partitionEpoch: 4 -> 5")
+
+
+def test_a_partition_without_leader_in_kraft_mode_waits_for_those_who_may_lead_it(tmp_path: Path) -> None:
+    (found,) = found_in([GONE, LOST, ELSEWHERE], tmp_path)
+    assert (found.gravity, found.partitions, found.nodes) == (Gravity.STUCK, ("pay-3",), ("broker 2",))
+    assert found.text == "pay-3: no leader to the end of the logs; only brokers [2] may lead them."
+
+
+@pytest.mark.parametrize("lines", [[GONE, LOST], [GONE, LOST, BACK, ELSEWHERE]], ids=["all stop", "led again"])
+def test_a_partition_that_is_led_again_or_stops_with_all_others_waits_for_nobody(
+    lines: list[str], tmp_path: Path
+) -> None:
+    assert found_in(lines, tmp_path) == []
+
+
+def assigned(time: str, replicas: str, adding: str, removing: str) -> str:
+    record = f"PartitionChangeRecord(partitionId=3, topicId=smRuOl6HR0OTTzFy02xKqA, isr=null, leader=-2, replicas=[{replicas}], removingReplicas={removing}, addingReplicas={adding}, leaderRecoveryState=-1, directories=null, eligibleLeaderReplicas=null, lastKnownElr=null)"
+    return f"{time} INFO [QuorumController id=101] Replayed partition assignment change {record} for topic pay ({CONTROLLER})"
+
+
+@pytest.mark.parametrize(("end", "gravity"), [("04:00", Gravity.WARNING), ("30:00", Gravity.STUCK)])
+def test_a_reassignment_that_does_not_end_names_the_replica_that_lags(
+    end: str, gravity: Gravity, tmp_path: Path
+) -> None:
+    lines = [
+        assigned("00:10", "1, 2, 4, 5", "[4, 5]", "[1]"),
+        change("00:50", f"pay-3 {TOPIC}: isr: [1, 2] -> [1, 2, 4], partitionEpoch: 2 -> 3"),
+        ELSEWHERE.replace("02:10", end),
+    ]
+    (found,) = found_in(lines, tmp_path)
+    assert (found.gravity, found.heading) == (gravity, "the reassignment of pay-3 does not end")
+    assert "brokers [5] are not in sync" in found.text
+
+
+def test_a_reassignment_that_ended_is_not_told(tmp_path: Path) -> None:
+    lines = [
+        assigned("00:10", "1, 2, 4", "[4]", "[1]"),
+        f"01:00 INFO [QuorumController id=101] AlterPartition request from node 2 for pay-3 completed the ongoing partition reassignment. ({CONTROLLER})",
+        ELSEWHERE.replace("02:10", "30:00"),
+    ]
+    assert found_in(lines, tmp_path) == []
+
+
+def test_a_reassignment_of_an_older_controller_names_who_has_to_catch_up(tmp_path: Path) -> None:
+    step = "INFO [Controller id=4] 0/2 replicas have caught up with the leader for partition audit-0 being reassigned. Replica(s) 1,4 still need to catch up (kafka.controller.KafkaController)"
+    later = "30:00 INFO [Controller id=4] 4 successfully elected as the controller. Epoch incremented to 3 and epoch zk version is now 3 (kafka.controller.KafkaController)"
+    (found,) = (each for each in found_in([f"00:10 {step}", later], tmp_path) if "reassignment" in each.heading)
+    assert "brokers [1, 4] are not in sync" in found.text
+    done = "05:00 INFO [Controller id=4] Removing partitions Set(audit-0) from the list of reassigned partitions in zookeeper (kafka.controller.KafkaController)"
+    assert [each for each in found_in([f"00:10 {step}", done, later], tmp_path) if "reassignment" in each.heading] == []
+
+
+def test_a_controlled_shutdown_that_is_given_up_says_what_the_broker_still_led(tmp_path: Path) -> None:
+    server = "(kafka.server.KafkaServer)"
+    lines = [
+        f"00:10 INFO [KafkaServer id=4] Remaining partitions to move: [pay-3] {server}",
+        f"00:20 WARN [KafkaServer id=4] Retrying controlled shutdown after the previous attempt failed... {server}",
+        f"00:30 WARN [KafkaServer id=4] Proceeding to do an unclean shutdown as all the controlled shutdown attempts failed {server}",
+    ]
+    (found,) = (each for each in found_in(lines, tmp_path) if "controlled shutdown" in each.heading)
+    assert found.text == "Broker 4 stopped without handing over its partitions: it still led [pay-3]."
+    done = f"00:40 INFO [KafkaServer id=4] Controlled shutdown request returned successfully after 300ms {server}"
+    assert [each for each in found_in([*lines[:2], done], tmp_path) if "controlled shutdown" in each.heading] == []
+
+
+def test_a_broker_that_is_refused_is_told_by_whom(tmp_path: Path) -> None:
+    begins = "INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)"
+    session = "INFO Session establishment complete on server zk/10.0.0.1:2181, sessionid = 0x30041c8b7da000{}, negotiated timeout = 18000 (org.apache.zookeeper.ClientCnxn)"
+    refused = "ERROR Error while creating ephemeral at /brokers/ids/4, node already exists and owner '0x30041c8b7da0002' does not match current session '0x30041c8b7da0009' (kafka.zk.KafkaZkClient$CheckedEphemeral)"
+    for name, lines in (("old", [begins, session.format(2)]), ("new", [begins, session.format(9), refused])):
+        (tmp_path / name).mkdir()
+        text = "".join(f"[2025-02-03 10:0{n}:0{len(lines)},100] {line}\n" for n, line in enumerate(lines))
+        (tmp_path / name / "server.log").write_text(text, encoding="utf-8")
+    (found,) = trouble_of(read_logs([tmp_path])).findings
+    assert (found.gravity, found.nodes) == (Gravity.STUCK, ("new", "old"))
+    assert found.text == "new may not register as broker 4: the id belongs to old (session 0x30041c8b7da0002)."
