@@ -57,6 +57,7 @@ class SearchOptions:
     property, as far as the search went. ``max_depth`` and ``max_states`` are checked between levels, ``timeout``
     (seconds) and ``interrupted`` between states. ``threads`` (None: one per processor) changes how long a search takes
     and nothing else. With ``symmetry`` one state stands for its orbit under permutations of `symmetric` elements.
+    With ``reduce`` steps that no property can tell apart are left out (``partial_order``).
     ``order`` is breadth-first or depth-first. ``started`` is when the clock of the time limit began, by
     ``time.monotonic`` (None: with the search): a command counts from its beginning.
 
@@ -74,6 +75,7 @@ class SearchOptions:
     keep_going: bool = False
     violations: int = 1
     symmetry: bool = False
+    reduce: bool = False
     order: Order = "bfs"
     threads: int | None = None
     memory: int | None = None

@@ -269,7 +269,7 @@ class Report:
     asked for and all searched. ``checkpoint`` is the folder (or its URI) from which a stopped search can be resumed, if
     there is one. Under a ``group`` of permutations the statistics, bounds and coverage count orbits, each by its
     representative. In depth-first ``order`` the depth is the number of states of the longest run that was made, and
-    traces need not be shortest.
+    traces need not be shortest. Under partial-order reduction ``reduced`` states were expanded in part.
     """
 
     kernel: Kernel
@@ -284,6 +284,7 @@ class Report:
     checkpoint: Path | str | None = None
     group: Group | None = None
     order: Literal["bfs", "dfs"] = "bfs"
+    reduced: int | None = None
 
     @property
     def unaccepted_bounds(self) -> dict[str, int]:

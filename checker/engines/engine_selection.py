@@ -21,6 +21,8 @@ from assay.checker.native.functions.compile import NativeProgram
 from assay.checker.native.functions.program import Program, behaviours, program
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
+from assay.checker.partial_order.dependence import dependence_of, refuse_unsound
+from assay.checker.partial_order.stubborn_sets import StubbornFilter
 from assay.checker.print_kernel import Sources
 from assay.checker.report import Report
 from assay.checker.report_assembly import refuse_unknown_names
@@ -121,6 +123,9 @@ def compile_or_decline(
     """
     refuse_unknown_names(kernel, options)
     reduction_of(kernel, options)
+    if options.reduce:
+        refuse_unsound(kernel, options)
+        _refuse_for_reduction(options)
     if engine == "reference":
         _refuse_options(options, "reference", ())
         return None, None
@@ -147,6 +152,7 @@ def _refuse_options(
         "a checkpoint": options.checkpoint is not None,
         "a memory budget": options.memory is not None,
         "a choice of fingerprints": options.fingerprints != "auto",
+        "a reduction": options.reduce,
         **(more or {}),
     }
     problems = [
@@ -168,6 +174,23 @@ def _refuse_for_depth_first(options: SearchOptions) -> None:
     }
     problems = [
         Diagnostic(NATIVE_ONLY, NOWHERE, f"a depth-first search has no use for {name}")
+        for name, wanted in asked.items()
+        if wanted
+    ]
+    if problems:
+        raise SpecError(problems)
+
+
+def _refuse_for_reduction(options: SearchOptions) -> None:
+    """Raise ``SpecError`` for what a search that leaves steps out would answer wrongly, or cannot save."""
+    asked = {
+        "depth-first order": options.order == "dfs",
+        "a depth: states are found by longer runs than without it": options.max_depth is not None,
+        "a checkpoint": options.checkpoint is not None,
+        "several violations of a property": options.violations > 1,
+    }
+    problems = [
+        Diagnostic(NATIVE_ONLY, NOWHERE, f"a search with partial-order reduction has no use for {name}")
         for name, wanted in asked.items()
         if wanted
     ]
@@ -201,13 +224,16 @@ def prove(
 def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = None) -> Compiled:
     """The compiled code of a kernel for the selected properties. Raises ``UnsupportedError`` or ``SpecError``."""
     reduction = reduction_of(kernel, options)
+    dependence = dependence_of(Model(kernel), options)
     text = program(
         kernel,
         options.properties,
         deadlock=bool(kernel.next) and options.check_deadlock and options.selects(DEADLOCK),
         group=None if reduction is None else reduction.group,
+        conditions=None if dependence is None else dependence.conditions,
     )
-    return _compiled(kernel, text, cache)
+    compiled = _compiled(kernel, text, cache)
+    return compiled if dependence is None else replace(compiled, stubborn=StubbornFilter(kernel, dependence))
 
 
 def with_behaviours(kernel: Kernel, compiled: Compiled, options: SearchOptions, cache: Path | None = None) -> Compiled:

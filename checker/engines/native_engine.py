@@ -15,7 +15,7 @@ from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.liveness.decide import Decisions
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
-from assay.checker.report import Report
+from assay.checker.report import Coverage, Report
 from assay.checker.report_assembly import report_of, scenarios, searched_model
 from assay.checker.results.property_results import Answers
 from assay.checker.symmetry.reduction import reduction_of
@@ -56,6 +56,11 @@ def answered(search: BlockSearch, texts: Sources, engine: str, decide: Decide | 
     behaviours = search.compiled.behaviours
     decided = None if behaviours is None else (decide or decisions_of)(search, behaviours, texts)
     results = [*Answers(search, texts, decided).all(), *scenarios(search, texts)]
-    looks = search.options.order == "bfs" and not ended_early(search) and not search.interrupted
+    whole = search.options.order == "bfs" and not ended_early(search) and not search.interrupted
+    looks = whole and not search.options.reduce
     empty = always_empty(model, search.rows, search.options, texts) if looks else ()
-    return report_of(search, engine, results, empty, search.statistics())
+    report = report_of(search, engine, results, empty, search.statistics())
+    if not search.options.reduce:
+        return report
+    # What never happens or decides is a question about all states.
+    return replace(report, reduced=search.reduced, coverage=Coverage())

@@ -29,7 +29,8 @@ from assay.checker.explicit.expansion.narrow_levels import (
 )
 from assay.checker.explicit.expansion.parallel_round import Crew, Rounds
 from assay.checker.explicit.expansion.single_states import offenders
-from assay.checker.explicit.expansion.thread_buffer import Starting, ThreadBuffer
+from assay.checker.explicit.expansion.states_in_part import StatesInPart
+from assay.checker.explicit.expansion.thread_buffer import Block, Counts, Starting, ThreadBuffer
 from assay.checker.explicit.findings import REFINE, STATE, TROUBLE_ROOM, SearchEvent, SearchFindings
 from assay.checker.explicit.further_violations import violation_at
 from assay.checker.explicit.refinement_check import Refining
@@ -42,6 +43,7 @@ from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.cancellation import heeding
 from assay.checker.layout.call_frame import NEVER
+from assay.checker.layout.row import Rows
 from assay.checker.options import Progress, SearchOptions
 from assay.checker.report import Effort, EnginesDisagreeError, State, Statistics, Step, Trace
 from assay.checker.results.undo_symmetry import replayed
@@ -83,7 +85,8 @@ class BlockSearch(EngineSearch):
             for at, (name, into) in enumerate(compiled.refinements)
         ]
         self.tally = new_tally(compiled)
-        self._rounds = Rounds(compiled, self.levels, self._crew, self.tally.decisive)
+        self._rounds = Rounds(compiled, self.levels, self._crew, self.tally.decisive, compiled.stubborn)
+        self._waiting = StatesInPart(may_ignore=compiled.stubborn is None or compiled.stubborn.may_ignore)
         self.seen = VisitedSet(options, compiled.layout.words, self._rounds)
         self._checkpoint = self._open_checkpoint()
         self._place = self._frontier = 0
@@ -100,6 +103,11 @@ class BlockSearch(EngineSearch):
     def store(self) -> RowStore:
         """The states that were found."""
         return self.rows
+
+    @property
+    def reduced(self) -> int:
+        """How many states were expanded in part, under partial-order reduction."""
+        return self._waiting.reduced
 
     def _new_levels(self) -> Levels:
         return Levels(self.compiled.layout.words, self.compiled.identity, writer=self._crew.writer)
@@ -121,7 +129,8 @@ class BlockSearch(EngineSearch):
         states, seen = len(self.rows), self.seen
         effort = Effort(self._searched, self._cpu, seen.peak, seen.bytes, seen.load, self.levels.disk)
         seconds = self.seconds + self._earlier
-        return Statistics(states, self.generated, self.depth, seconds, seen.collision(states), effort)
+        chance = seen.collision(states) + self._waiting.collision
+        return Statistics(states, self.generated, self.depth, seconds, chance, effort)
 
     # ---------------------------------------------------------------------------------------------- search
 
@@ -243,6 +252,7 @@ class BlockSearch(EngineSearch):
             and self.levels.in_memory
             and self.seen.keys is not StateKeys.WIDE_PRINTS
             and not self._refining
+            and self.compiled.stubborn is None
         )
 
     def _small_levels(self) -> bool:
@@ -316,6 +326,33 @@ class BlockSearch(EngineSearch):
             self._rounds.pace(started)
             if time.monotonic() - self._saved_at > self.options.checkpoint_every:
                 self._save()
+        self._expand_rest()
+
+    def _expand_rest(self) -> None:
+        """Take the steps that were left out, in those states of the level where they may not be (``StatesInPart``)."""
+        turn = 0
+        while self._waiting.any:
+            turn += 1
+            for places, rows in self._waiting.taken(self.levels):
+                begin = 0
+                while begin < len(rows):
+                    self._heed_limits()
+                    self._within_budget(self.seen.adapt)
+                    begin += self._take_turn(places[begin:], rows[begin:], turn)
+        self._waiting.finish_level()
+
+    def _take_turn(self, places: Counts, rows: Rows, turn: int) -> int:
+        """Take further steps in states of the level; how many of the states that was done for."""
+        lane = self._rounds.expand_alone(Block(0, rows), turn)
+        lane.forget_findings()
+        lane.renumber(places)
+        for event in self._stored([lane]):
+            self.findings.note(event)
+        self.tally.add(lane)
+        self._waiting.add(lane, places)
+        self.generated += lane.count
+        self._whole = True
+        return lane.done
 
     def _heed_limits(self) -> None:
         super()._heed_limits()
@@ -329,6 +366,7 @@ class BlockSearch(EngineSearch):
             self.findings.note(event)
         for lane in lanes:
             self.tally.add(lane)
+            self._waiting.add(lane)
         self.generated += sum(lane.count for lane in lanes)
         self._place += sum(lane.done for lane in lanes)
         self._whole = True

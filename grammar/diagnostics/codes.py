@@ -263,6 +263,13 @@ ENGINES = (
         "Search without it, or select other properties with `--property`.",
     ),
     Code(
+        "E810",
+        "no partial-order reduction",
+        "With `--reduce on` steps are left out where no checked property can tell in which order they happen. That is sound for invariants, "
+        "lemmas, `reachable` properties, deadlocks and what has no value, not for properties of steps or of behaviours. Search without it, or "
+        "select other properties with `--property`.",
+    ),
+    Code(
         "E824",
         "not supported by the symbolic engines",
         "The symbolic engines (`--engine bmc`, `assay prove`) translate a spec to conditions over the bits of a state. The message says which "

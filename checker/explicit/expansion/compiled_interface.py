@@ -12,6 +12,7 @@ from assay.checker.layout.call_frame import Starts
 from assay.checker.layout.refinement_image import Flags, ImageLayout
 from assay.checker.layout.row import RowLayout, Rows
 from assay.checker.liveness.plan import Plan
+from assay.checker.partial_order.stubborn_sets import StubbornFilter
 
 
 class CompiledCode(Protocol):
@@ -91,3 +92,5 @@ class Compiled:
     behaviours: Behaviours | None = None
     refinements: tuple[tuple[str, ImageLayout], ...] = ()
     """The refinements that are checked, with the layouts of their images."""
+    stubborn: StubbornFilter | None = None
+    """What keeps some of the steps of each state, in a search with partial-order reduction."""

@@ -26,6 +26,7 @@ from assay.checker.explicit.store.hash_table import StateKeys, StateTable
 from assay.checker.explicit.store.level_file import CHUNK, RecordChunk
 from assay.checker.explicit.store.levels import Levels
 from assay.checker.layout.row import Rows
+from assay.checker.partial_order.stubborn_sets import StubbornFilter
 
 T = TypeVar("T")
 
@@ -84,8 +85,11 @@ class Rounds:
     """Does rounds over a table and levels that may be replaced between rounds. ``known`` are the guards already known
     to be decisive."""
 
-    def __init__(self, compiled: Compiled, levels: Levels, crew: Crew, known: Marks) -> None:
+    def __init__(
+        self, compiled: Compiled, levels: Levels, crew: Crew, known: Marks, stubborn: StubbornFilter | None = None
+    ) -> None:
         self.levels = levels
+        self._stubborn = stubborn
         self._compiled = compiled
         self._crew = crew
         self._known = known
@@ -102,8 +106,9 @@ class Rounds:
         room = room or min(ROOM, MOST_CANDIDATES // lanes)
         words = self._compiled.layout.words
         self._lanes.clear()
-        self.arena = Arena(lanes, words, keys, room, tells_arguments=bool(self._compiled.refinements))
-        self._lanes = [ThreadBuffer(at, self.arena, self._compiled, self._known) for at in range(lanes)]
+        tells = bool(self._compiled.refinements) or self._stubborn is not None
+        self.arena = Arena(lanes, words, keys, room, tells_arguments=tells)
+        self._lanes = [ThreadBuffer(at, self.arena, self._compiled, self._known, self._stubborn) for at in range(lanes)]
 
     # ------------------------------------------------------------------------------------------------- expand
 
@@ -140,11 +145,11 @@ class Rounds:
         took = time.perf_counter() - started
         self._size = max(1, self._size // 2) if took > ROUND_SECONDS else min(CHUNK, self._size * 2)
 
-    def expand_alone(self, block: Block) -> ThreadBuffer:
-        """Expand states that need not belong to a level, into the first buffer."""
+    def expand_alone(self, block: Block, turn: int = 0) -> ThreadBuffer:
+        """Expand states that need not belong to a level, into the first buffer; ``turn`` as of ``ThreadBuffer``."""
         while True:
             lane = self._lanes[0]
-            lane.expand(block)
+            lane.expand(block, turn)
             if not lane.overflow:
                 return lane
             self.use(self.arena.keys, 4 * self.arena.room)

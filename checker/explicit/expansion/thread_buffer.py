@@ -13,6 +13,7 @@ from assay.checker.explicit.store.hash_table import Batch, StateKeys
 from assay.checker.explicit.store.level_file import RecordChunk
 from assay.checker.layout.call_frame import NEVER, WORDS, ContextSlot, Starts
 from assay.checker.layout.row import Rows
+from assay.checker.partial_order.stubborn_sets import StubbornFilter, WorkingMemory
 
 ROOM = 1 << 16
 """The most candidates that one buffer has capacity for at first. Larger ones (131,072) made insertion up to a sixth
@@ -84,8 +85,14 @@ class ThreadBuffer:
     be decisive, which compiled code need not evaluate again.
     """
 
-    def __init__(self, at: int, arena: Arena, compiled: Compiled, known: Marks) -> None:
+    def __init__(
+        self, at: int, arena: Arena, compiled: Compiled, known: Marks, stubborn: StubbornFilter | None = None
+    ) -> None:
         self.at = at
+        self._stubborn = stubborn
+        self._room = None if stubborn is None else stubborn.room(arena.room)
+        self.reduced: Marks = np.zeros(0, np.uint8)
+        """Of which of the states that were expanded some steps were left out."""
         self.arena = arena
         self.machine = compiled.machine
         self.known = known
@@ -115,14 +122,41 @@ class ThreadBuffer:
         self.context[ContextSlot.CAPACITY] = arena.room
         self.context[ContextSlot.RESERVE] = arena.room // 4
 
-    def expand(self, block: Block) -> None:
-        """Expand as many states of a block as the buffer has capacity for."""
+    def expand(self, block: Block, turn: int = 0) -> None:
+        """Expand as many states of a block as the buffer has capacity for.
+
+        Under partial-order reduction only some steps become candidates, others in each ``turn``.
+        """
         self._forget(block.first)
         self.done = self.machine.expand(self.context, block.rows)
         self.overflow = bool(self.context[ContextSlot.OVERFLOW])
         self.count = int(self.context[ContextSlot.COUNT])
         self.sources = block.rows[: self.done]
+        if self._stubborn is not None and self._room is not None:
+            self._filter(self._stubborn, self._room, turn)
         self._list()
+
+    def _filter(self, stubborn: StubbornFilter, room: WorkingMemory, turn: int) -> None:
+        arena, at, count = self.arena, self.at, self.count
+        arrays = arena.parents[at], arena.actions[at], arena.arguments[at]
+        keep, self.reduced = stubborn.keep(
+            *arrays, count, self.machine.judge(np.ascontiguousarray(self.sources)), room, turn
+        )
+        kept = np.flatnonzero(keep)
+        self.count = len(kept)
+        for array in (*arrays, arena.rows[at], arena.prints[at]):
+            array[: self.count] = array[kept]
+
+    def renumber(self, places: Counts) -> None:
+        """Count predecessors by the places of the expanded states in their level, instead of in the block."""
+        mine = self.arena.parents[self.at, : self.count]
+        mine[:] = places[mine]
+
+    def forget_findings(self) -> None:
+        """Forget what was found in states that were expanded before."""
+        self.hits[:] = 0
+        self.found_steps[:] = NEVER
+        self.context[[ContextSlot.STUCK, ContextSlot.DEAD, ContextSlot.TERMINAL]] = NEVER
 
     def _forget(self, first: int) -> None:
         self.first = first

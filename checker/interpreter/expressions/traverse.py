@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
-from typing import Any, assert_never
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from typing import Any, TypeVar, assert_never
 
 from assay.checker.interpreter.values.node_unions import statement
 from assay.grammar import kernel as k
 
+N = TypeVar("N", bound=k.Node)
 NOT_PARTS = {"type", "span", "binder"}
 
 
@@ -96,3 +97,19 @@ def assignments(statements: Sequence[k.Statement]) -> Iterator[k.Assign]:
                 pass
             case _:
                 assert_never(node)
+
+
+def with_parts_replaced(node: N, other: Callable[[k.Expr], k.Expr | None]) -> N:
+    """The expression or statement with expressions in it replaced: by ``other`` of it, where that is not None."""
+    new = other(node) if isinstance(node, k.Expr) else None
+    if new is not None:
+        return new  # type: ignore[return-value]
+
+    def changed(part: object) -> object:
+        if isinstance(part, k.Node):
+            return with_parts_replaced(part, other)
+        return tuple(map(changed, part)) if type(part) is tuple else part
+
+    names = _parts.get(type(node)) or _parts_of(type(node))
+    parts: dict[str, Any] = {name: changed(getattr(node, name)) for name in names}
+    return replace(node, **parts)

@@ -95,11 +95,17 @@ def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
 
 
 def program(
-    kernel: k.Kernel, properties: frozenset[str] | None = None, *, deadlock: bool = True, group: Group | None = None
+    kernel: k.Kernel,
+    properties: frozenset[str] | None = None,
+    *,
+    deadlock: bool = True,
+    group: Group | None = None,
+    conditions: Sequence[k.Expr] | None = None,
 ) -> Program:
     """The module of a kernel that checks the selected properties (None: all).
 
-    Under a group its successors are representatives. Raises ``UnsupportedError`` for the first construct that cannot be
+    Under a group its successors are representatives. With ``conditions`` it also evaluates these in any row, and writes
+    the arguments of each successor. Raises ``UnsupportedError`` for the first construct that cannot be
     compiled, ``SpecError`` if a variable does not fit a row.
     """
     layout = row_layout(kernel.variables)
@@ -107,7 +113,7 @@ def program(
     chosen = [p for p in kernel.properties if properties is None or p.name in properties]
     refinements = tuple(r for r in kernel.refinements if any(p.name == r.name for p in chosen))
     images = tuple(image_layout(kernel, each) for each in refinements)
-    arguments = _argument_layouts(kernel) if refinements else None
+    arguments = _argument_layouts(kernel) if refinements or conditions is not None else None
     states = tuple(p for p in chosen if p.kind in {"invariant", "lemma", "reachable"})
     steps = tuple(p for p in chosen if p.kind == "transition")
     told = [InstanceFlags(arguments=each) for each in arguments] if arguments else [InstanceFlags()] * len(kernel.next)
@@ -136,6 +142,9 @@ def program(
     ]
     orbits = [] if group is None else canonical_functions(kernel, layout, group)
     initial = initial_functions(kernel, layout, hits, frozenset() if group is None else group.names)
+    if conditions:
+        functions += written([partial(_conditions, kernel, layout, conditions)])
+        fixed.append(_judge(layout.words, 2 * len(conditions)))
     if initial is not None:
         functions += [
             initial[0],
@@ -150,6 +159,7 @@ def program(
         states,
         steps,
         group is not None,
+        len(conditions or ()),
         refinements=refinements,
         images=images,
         starts=None if initial is None else initial[1],
@@ -178,7 +188,7 @@ def _argument_layouts(kernel: k.Kernel) -> list[RowLayout]:
     for action in map(kernel.action, kernel.next):
         layouts.append(argument_layout(action))
         if layouts[-1].words > 1:
-            raise UnsupportedError("an action whose arguments take more than 64 bits, in a refinement", action.span)
+            raise UnsupportedError("an action whose arguments take more than 64 bits", action.span)
     return layouts
 
 

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, count
 
-from assay.checker.interpreter.expressions.traverse import assignments, variables_of
+from assay.checker.interpreter.expressions.traverse import assignments, variables_of, with_parts_replaced
 from assay.checker.interpreter.values.node_unions import kind
-from assay.checker.symbolic.certificate.statements import with_parts_replaced
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
-from assay.checker.interpreter.expressions.traverse import descendants
+from assay.checker.interpreter.expressions.traverse import descendants, with_parts_replaced
 from assay.checker.print_kernel import print_expression
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
@@ -123,18 +123,3 @@ def _pattern(test: k.Expr, width: int, names: dict[k.Expr, k.Local]) -> str:
     assert isinstance(test, k.IsVariant | k.IsSome)
     head = test.variant if isinstance(test, k.IsVariant) else "some"
     return f"{print_expression(test.operand, 10)} is {head}({shown})"
-
-
-def with_parts_replaced(expr: k.Expr, other: Callable[[k.Expr], k.Expr | None]) -> k.Expr:
-    """The expression with parts replaced by others."""
-    new = other(expr)
-    if new is not None:
-        return new
-
-    def changed(part: object) -> object:
-        if isinstance(part, k.Expr):
-            return with_parts_replaced(part, other)
-        return tuple(map(changed, part)) if type(part) is tuple else part
-
-    parts = {f.name: changed(getattr(expr, f.name)) for f in fields(expr) if f.name not in {"type", "span", "binder"}}
-    return replace(expr, **parts)  # type: ignore[arg-type]

@@ -108,6 +108,13 @@ from assay.spark.session.options import Choice
     show_default=True,
     help="Let one state stand for all that differ by a permutation of `symmetric` elements.",
 )
+@click.option(
+    "--reduce",
+    type=click.Choice(["on", "off"]),
+    default="off",
+    show_default=True,
+    help="Leave out steps whose order no invariant and no deadlock can tell (partial-order reduction).",
+)
 @result_options("counterexample")
 def check(
     spec: str,
@@ -133,6 +140,7 @@ def check(
     keep_going: bool,
     violations: int,
     symmetry: str,
+    reduce: str,
     destination: Destination,
 ) -> int:
     """Check all properties of SPEC: a file, or the name of a bundled spec such as `kafka/controller`.
@@ -142,6 +150,8 @@ def check(
                3 undecided           4 nothing was checked      5 holds up to named bounds
     """
     _refuse_together(engine, order, checkpoint, resume)
+    if engine == "spark" and reduce == "on":
+        raise click.UsageError("--engine spark takes all steps: --reduce belongs to the native engine")
     cluster = selected_cluster(engine, master, partitions, exchange, workdir, resume)
     started = limit_time(timeout, patient=checkpoint is not None or resume is not None)
     asked = load(spec, model=model, settings=parse_settings(settings))
@@ -162,6 +172,7 @@ def check(
         keep_going=keep_going or violations > 1,
         violations=violations,
         symmetry=symmetry == "on",
+        reduce=reduce == "on",
     )
     if cluster is not None:
         found = search_on_spark(asked.loaded, limits, cluster)

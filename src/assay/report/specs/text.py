@@ -72,6 +72,8 @@ def statistics_line(report: Report) -> Line:
         f"depth {s.depth}" if report.order == "bfs" else f"depth-first, longest run of {plural(s.depth, 'state')}"
     )
     sizes = f"{plural(s.distinct, counted)}{names}, {s.generated:,} generated, {how_deep}"
+    if report.reduced is not None:
+        sizes += f", {plural(report.reduced, 'state')} expanded in part"
     chance = f", probability of a state missed below {s.collision:.1e}" if s.collision else ""
     return Line(f"{sizes}, {s.seconds:.1f} s, engine {report.engine}{chance}", Tone.FAINT)
 
