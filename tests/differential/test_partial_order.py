@@ -61,7 +61,7 @@ def random_text(random: Random, *, symmetric: bool) -> str:
             lines += [f"    when {random.choice(guards)}" for _ in range(random.choice([0, 0, 1]))]
             chosen = [random.choice(updates) for _ in range(random.choice([0, 1, 1, 2]))]
             kinds = {each.partition(" ")[0].partition("[")[0]: each for each in chosen}
-            first = [each for each in kinds.values() if each.startswith(("bound", "pick"))]
+            first = sorted(each for each in kinds.values() if each.startswith(("bound", "pick")))
             assigned = {"own"} if any("pick" in each for each in first) else set()
             lines += [f"    {each}" for each in first]
             lines += [f"    {each}" for name, each in kinds.items() if each not in first and name not in assigned]
