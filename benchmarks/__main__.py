@@ -16,6 +16,7 @@ NAMES = (
     "liveness",
     "log_statements",
     "native",
+    "objects",
     "pages",
     "pinned",
     "readers",

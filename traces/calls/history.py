@@ -15,6 +15,7 @@ import numpy.typing as npt
 from assay.traces.calls.call import BoundCall
 from assay.traces.calls.object_states import ObjectStates
 from assay.traces.calls.wing_gong import (
+    ANSWER,
     ASKED,
     ASKS,
     BITS,
@@ -27,7 +28,7 @@ from assay.traces.calls.wing_gong import (
     LEFT,
     REFUTED,
     STATE,
-    put_effect,
+    UNKNOWN,
     put_effects,
     put_rows,
     search,
@@ -78,14 +79,14 @@ class Effects:
         self.afters: Numbers = np.zeros(1 << 10, np.int64)
         self.count = 0
 
-    def learn(self, state: int, kind: int) -> None:
-        """Ask the model for one effect."""
+    def learn(self, state: int, kind: int) -> int:
+        """Ask the model for one effect, for which there is room then."""
         if 2 * (self.count + 1) > len(self.keys):
             keys, afters = np.zeros(4 * len(self.keys), np.uint64), np.zeros(4 * len(self.keys), np.int64)
             put_effects(keys, afters, self.keys, self.afters)
             self.keys, self.afters = keys, afters
-        put_effect(self.keys, self.afters, state * self.kinds + kind + 1, self.states.after(state, kind))
         self.count += 1
+        return self.states.after(state, kind)
 
 
 def linearize(
@@ -95,14 +96,16 @@ def linearize(
     initial: int | None = None,
     optional: frozenset[int] = frozenset(),
     most: int = 1 << 40,
+    most_learnt: int = 1 << 40,
 ) -> Answer:
     """Search an order of the calls.
 
     ``skew`` is by how much the clocks of two callers may differ. ``initial`` is the set of states at the beginning,
-    by its number. The calls ``optional`` may have had no effect, too. At most ``most`` configurations are visited.
+    by its number. The calls ``optional`` may have had no effect, too. At most ``most`` configurations are visited,
+    and the model is asked for ``most_learnt`` effects.
     """
     found = _Search(calls, effects, skew, optional)
-    return found.run(effects.states.initial if initial is None else initial, most)
+    return found.run(effects.states.initial if initial is None else initial, most, most_learnt)
 
 
 class _Search:
@@ -132,24 +135,26 @@ class _Search:
                     self.calls[at, 3] += BITS * self.first_optional - must
         self.must = must
 
-    def run(self, initial: int, most: int) -> Answer:
+    def run(self, initial: int, most: int, most_learnt: int) -> Answer:
         """Search to the end."""
-        registers: Numbers = np.zeros(8, np.int64)
-        registers[[STATE, LEFT, FURTHEST]] = initial, self.must, -1
+        registers: Numbers = np.zeros(9, np.int64)
+        registers[[STATE, LEFT, FURTHEST, ANSWER]] = initial, self.must, -1, UNKNOWN
         registers[ENTRY] = self.links[len(self.entries), 1]
         stack: Numbers = np.zeros((len(self.calls) + 1, 3), np.int64)
         slots: Numbers = np.zeros(1 << 10, np.int64)
         rows: Words = np.zeros((1 << 9, len(self.row)), np.uint64)
         most = min(most, max(1 << 10, MOST_BYTES // self.row.nbytes))
         sizes = (self.effects.kinds, self.wide, self.first_optional, self.must, most)
-        history = self.entries, self.links, self.calls
+        history, learnt = (self.entries, self.links, self.calls), self.effects.count
         while True:
             table = self.effects.keys, self.effects.afters
             said = search(history, self.taken, stack, (slots, rows, self.row), table, registers, sizes)
             count = int(registers[COUNT])
             match said:
+                case _ if said == ASKS and self.effects.count - learnt >= most_learnt:
+                    return GaveUp(count)
                 case _ if said == ASKS:
-                    self.effects.learn(int(registers[STATE]), int(registers[ASKED]))
+                    registers[ANSWER] = self.effects.learn(int(registers[STATE]), int(registers[ASKED]))
                 case _ if said == FULL:
                     more: Words = np.zeros((2 * len(rows), len(self.row)), np.uint64)
                     more[:count] = rows[:count]

@@ -120,7 +120,7 @@ class ObjectStates:
         raise AssertionError(wanted)
 
     def everywhere(self, most: int) -> int | None:
-        """The set of all states that any calls of these kinds lead to; None if there are more than ``most``."""
+        """The set of all states that any calls of these kinds lead to; None if that takes more than ``most`` effects."""
         seen = set(self._sets[self.initial])
         pending = list(seen)
         while pending:
@@ -131,7 +131,7 @@ class ObjectStates:
                         if after not in seen:
                             seen.add(after)
                             pending.append(after)
-            if len(seen) > most:
+            if len(seen) * len(self.kinds) > most:
                 return None
         return self.number(tuple(seen))
 

@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from assay.traces.calls.call import BoundCall
 from assay.traces.calls.history import Effects, Refuted, linearize
 
-MOST_STATES = 3_000
-"""A window that begins in any of more states than this is not asked about."""
+MOST_EFFECTS = 4_000
+"""Windows that begin in any state are asked about if the object has few states: as many effects are evaluated for it."""
 
-FEW = 100_000
-"""How many configurations are visited to see whether a window can be explained."""
+FEW, IN_ALL = 3_000, 100_000
+"""How many configurations are visited to see whether one window can be explained, and how many for all of them."""
 
-MOST_SHOWN = 200
-"""A window of more calls than this is not made smaller call by call."""
+MOST_LEARNT = 2_000
+"""How many effects the model may be asked for more: those of a log that grows are new in each window."""
+
+MOST_ASKED = 150
+"""How often a window is asked about without some of its calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ def shortest_window(calls: Sequence[BoundCall], effects: Effects, skew: int, unt
     kept = [at for at, each in enumerate(calls) if each.call.begin is None or each.call.begin <= end + skew]
     kept.sort(key=lambda at: (calls[at].call.begin is not None, calls[at].call.begin or 0, at))
     late = {at for at in kept if _ends_after(calls[at], end + skew) and at != until}
-    everywhere = effects.states.everywhere(MOST_STATES)
+    everywhere = effects.states.everywhere(MOST_EFFECTS)
     asked = _Windows(calls, effects, skew, kept, late, everywhere)
     first = 0
     if everywhere is not None and asked.is_refuted(0):
@@ -67,6 +70,11 @@ class _Windows:
     kept: Sequence[int]
     late: set[int]
     initial: int | None
+    visited: int = 0
+    learnt: int = 0
+
+    def __post_init__(self) -> None:
+        self.learnt = self.effects.count
 
     def within(self, first: int) -> tuple[list[int], set[int]]:
         """The calls that may take effect in the window from the beginning of a call on, and those that may have done so
@@ -89,16 +97,25 @@ class _Windows:
     def _is_refuted(self, inside: Sequence[int], optional: set[int]) -> bool:
         places = frozenset(place for place, at in enumerate(inside) if at in optional)
         own = [self.calls[at] for at in inside]
-        return isinstance(linearize(own, self.effects, self.skew, self.initial, places, FEW), Refuted)
+        if self.visited > IN_ALL or self.effects.count > self.learnt + MOST_LEARNT:
+            return False
+        found = linearize(own, self.effects, self.skew, self.initial, places, FEW, MOST_LEARNT)
+        self.visited += found.visited
+        return isinstance(found, Refuted)
 
     def smallest(self, first: int, *, whatever: bool) -> Window:
         """A window in which every call is needed: if one of them had no effect, or had it at another time, the others
         would be explained.
         """
         inside, optional = self.within(first)
-        if len(inside) <= MOST_SHOWN:
-            for at in inside:
-                if at not in optional and self._is_refuted(inside, optional | {at}):
-                    optional.add(at)
-        needed = tuple(at for at in inside if at not in optional)
-        return Window(needed, len(inside) - len(needed), whatever)
+        size, asked = max(1, len(inside) // 2), 0
+        while size and asked < MOST_ASKED:
+            needed = [at for at in inside if at not in optional]
+            for begin in range(0, len(needed), size):
+                fewer = optional | set(needed[begin : begin + size])
+                asked += 1
+                if asked <= MOST_ASKED and len(fewer) < len(inside) and self._is_refuted(inside, fewer):
+                    optional = fewer
+            size = 0 if size == 1 else max(1, size // 4)
+        needed = [at for at in inside if at not in optional]
+        return Window(tuple(needed), len(inside) - len(needed), whatever)

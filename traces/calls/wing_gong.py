@@ -17,10 +17,10 @@ import numpy as np
 
 from assay.checker.jit.jit_function import ArrayFunction
 
-ENTRY, STATE, DEPTH, LEFT, FURTHEST, COUNT, LOW, ASKED = range(8)
+ENTRY, STATE, DEPTH, LEFT, FURTHEST, COUNT, LOW, ASKED, ANSWER = range(9)
 """The registers of a search: the entry at which it stands; the state; how many calls were taken, and how many are left
 that have to be; the last return that stood in the way; how many configurations are known; the first call that is not
-taken; the kind of the call whose effect is needed."""
+taken; the kind of the call whose effect is needed; that effect, or ``UNKNOWN`` if none was asked for."""
 
 REFUTED, FOUND, ASKS, FULL, STOPPED = range(5)
 """The answers of a search."""
@@ -227,6 +227,9 @@ def search(history: Any, taken: Any, stack: Any, memo: Any, table: Any, register
     """
     entries, links, calls = history
     slots, rows, _ = memo
+    if registers[ANSWER] != -2:
+        put_effect(table[0], table[1], registers[STATE] * sizes[0] + registers[ASKED] + 1, registers[ANSWER])
+        registers[ANSWER] = -2
     head, entry = entries.shape[0], registers[ENTRY]
     while registers[LEFT] > 0 and entry >= 0:
         registers[ENTRY] = entry
