@@ -17,6 +17,7 @@ from assay.grammar.load import load_spec, load_text
 
 from .joined import survey
 from .tlc import Answer, java, tlc, write
+from .tlc_case import agree, case_about
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -118,6 +119,30 @@ def test_tlc_says_of_every_version_of_replication_what_assay_says(
     assert found == ([] if lost is None else [lost])
     assert (None if answer.violated is None else (answer.violated, length(answer))) == lost, answer.output
     assert answer.is_complete is (lost is None)
+
+
+PUBLISHED = (
+    "bakery",
+    "barrier",
+    "cat_in_boxes",
+    "game_of_life",
+    "missionaries_and_cannibals",
+    "peterson",
+    "queens",
+    "spanning_tree",
+    "tower_of_hanoi",
+)
+
+
+@pytest.mark.slow
+def test_tlc_counts_the_states_of_specs_written_after_published_ones(tmp_path: Path) -> None:
+    for name in PUBLISHED:
+        loaded = load_spec(CHECKOUT / "tests" / "corpus" / "published" / f"{name}.assay")
+        case = case_about(name, loaded.kernel, SearchOptions(keep_going=True))
+        assert case is not None
+        folder = tmp_path / name
+        folder.mkdir()
+        agree([case], folder)
 
 
 @pytest.mark.slow

@@ -40,6 +40,10 @@ def test_four_gallons_take_seven_states(checkout: Path) -> None:
 
 # Of https://github.com/tlaplus/Examples, whose manifests tell what TLC finds: the specs of tests/corpus/published are written after these.
 EXAMPLES = [
+    ("channel", "SpecifyingSystems/AsynchronousInterface", 12, 2),
+    ("cigarette_smokers", "CigaretteSmokers", 6, 2),
+    ("ewd840", "ewd840", 302, 9),
+    ("inner_fifo", "SpecifyingSystems/FIFO", 3864, 11),
     ("chandy_misra", "DiningPhilosophers", 67, 29),
     ("chang_roberts", "chang_roberts", 137, 10),
     ("coffee_can", "CoffeeCan", 5150, 1),
@@ -49,17 +53,38 @@ EXAMPLES = [
     ("simple_allocator", "allocator", 400, 6),
 ]
 
+# Of the same collection and of textbooks, with other parameters than there: the counts are those of TLC on what is exported, see
+# tests/differential/test_tlc.py.
+COUNTED = [
+    ("bakery", 48, 17),
+    ("barrier", 64, 7),
+    ("cat_in_boxes", 28, 8),
+    ("game_of_life", 512, 1),
+    ("key_value_store", 28305, 17),
+    ("missionaries_and_cannibals", 64, 13),
+    ("peterson", 42, 11),
+    ("queens", 17, 5),
+    ("spanning_tree", 786, 5),
+    ("tower_of_hanoi", 27, 8),
+]
 
-@pytest.mark.parametrize(("name", "distinct", "depth"), [(name, n, depth) for name, _, n, depth in EXAMPLES])
+
+@pytest.mark.parametrize(
+    ("name", "distinct", "depth"),
+    [
+        *((name, n, depth) for name, _, n, depth in EXAMPLES),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in COUNTED),
+    ],
+)
 def test_a_spec_written_after_a_published_one_has_as_many_states(
     checkout: Path, name: str, distinct: int, depth: int
 ) -> None:
     loaded = load_spec(checkout / "tests" / "corpus" / "published" / f"{name}.assay")
     report = engine_selection.check(loaded.kernel, SearchOptions(), loaded.sources, "native").report
     assert (report.statistics.distinct, report.statistics.depth) == (distinct, depth)
-    assert {each.outcome for each in report.properties} == {Outcome.HOLDS}
+    assert {each.outcome for each in report.properties} <= {Outcome.HOLDS, Outcome.UP_TO_BOUND}
 
 
 def test_every_published_spec_is_checked(checkout: Path) -> None:
     written = {path.stem for path in (checkout / "tests" / "corpus" / "published").glob("*.assay")}
-    assert written == {name for name, *_ in EXAMPLES}
+    assert written == {name for name, *_ in (*EXAMPLES, *COUNTED)}
