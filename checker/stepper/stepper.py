@@ -52,6 +52,7 @@ class Stepper:
         self._path: list[Step] = []
         self._undone: list[Step] = []
         self._reader: ExpressionReader | None = None
+        self._expressions: dict[str, k.Expr] = {}
 
     # ------------------------------------------------------------------------------------------------ the path
 
@@ -279,14 +280,17 @@ class Stepper:
 
         Raises ``UnusableSpecError`` for a text that is no expression of the spec.
         """
-        if self._reader is None:
-            self._reader = ExpressionReader(self.loaded)
-        expr = self._reader.read(text)
+        expr = self._expressions.get(text) or self._read(text)
         try:
             value: Value = self.model.meaning(expr)(self._frame(place))
         except Undefined as undefined:
             return EvaluatedExpression(expr.type, None, f"undefined: {undefined.message}", undefined.message)
         return EvaluatedExpression(expr.type, value, show_value(value, expr.type))
+
+    def _read(self, text: str) -> k.Expr:
+        if self._reader is None:
+            self._reader = ExpressionReader(self.loaded)
+        return self._expressions.setdefault(text, self._reader.read(text))
 
     def _frame(self, place: int = -1) -> Frame:
         """The state at a place of the path, and the one before; the initial state is also the one before it."""

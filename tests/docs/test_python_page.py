@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.docs.test_console import CHECKOUT, FILE
 
-PAGES = ("python.md",)
+PAGES = ("python.md", "testing-code.md")
 BLOCK = re.compile(r"^```pycon\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

@@ -19,7 +19,8 @@ LONGEST_FILE = 500
 
 def source_files() -> list[Path]:
     folders = [CHECKOUT / name for name in (*FOLDERS, "tests")] + [
-        CHECKOUT / "src" / "assay" / name for name in ("agents", "api", "cli", "explorer", "record", "report")
+        CHECKOUT / "src" / "assay" / name
+        for name in ("agents", "api", "cli", "explorer", "record", "report", "testing")
     ]
     return sorted(path for folder in folders for path in folder.rglob("*.py"))
 

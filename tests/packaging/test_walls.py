@@ -20,6 +20,7 @@ PACKAGES = {
     "cli": CHECKOUT / "src" / "assay" / "cli",
     "api": CHECKOUT / "src" / "assay" / "api",
     "record": CHECKOUT / "src" / "assay" / "record",
+    "testing": CHECKOUT / "src" / "assay" / "testing",
     "report": CHECKOUT / "src" / "assay" / "report",
     "agents": CHECKOUT / "src" / "assay" / "agents",
     "explorer": CHECKOUT / "src" / "assay" / "explorer",
@@ -36,6 +37,7 @@ LONGEST_CHAIN = {
     "explorer": 5,
     "api": 5,
     "record": 4,
+    "testing": 4,
     "report": 8,
 }
 """How many files of a package may import each other in a row.

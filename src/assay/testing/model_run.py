@@ -1,0 +1,273 @@
+"""One run of real code beside its model: which calls there are, and whether the code does what the model does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from assay.checker.interpreter.values.show import show_value
+from assay.checker.report import State
+from assay.checker.saved_traces.json_values import NotOfType, from_json, to_json
+from assay.checker.stepper.stepper import Stepper
+from assay.checker.stepper.steps import EvaluatedExpression, PossibleStep, RefusedGuard
+from assay.grammar.kernel import types as t
+from assay.grammar.values import Value
+
+MOST_CALLS = 1_000
+"""Of more calls in a state, the first ones in the order of the model are tried."""
+
+
+class Refused(Exception):  # noqa: N818 - it is an answer
+    """Raised by a driver where the code refuses what it is asked to do."""
+
+
+class DepartureError(AssertionError):
+    """The code did something else than the model; the text has the run that leads there, ``calls`` its calls alone."""
+
+    def __init__(self, text: str, calls: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.calls = tuple(calls)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """An instance of an action: ``steps`` are the model's, by what they pick; without one the model refuses the call by
+    ``guards``.
+    """
+
+    action: str
+    arguments: tuple[tuple[str, Value], ...]
+    text: str
+    steps: tuple[PossibleStep, ...] = ()
+    guards: tuple[RefusedGuard, ...] = ()
+
+    def __repr__(self) -> str:
+        return self.text if self.steps else f"{self.text}, which is refused"
+
+
+@dataclass(slots=True)
+class ModelCoverage:
+    """What runs exercised: how often an action was taken, how often a guard alone refused one, and which actions have no
+    method.
+    """
+
+    taken: Counter[str] = field(default_factory=Counter)
+    refused: Counter[tuple[str, str]] = field(default_factory=Counter)
+    undriven: tuple[str, ...] = ()
+
+    def lines(self) -> Iterator[str]:
+        """A line for each action."""
+        for action, count in self.taken.items():
+            labels = [f"{number} by {label}" for (of, label), number in self.refused.items() if of == action]
+            refused = f"; refused {', '.join(labels)}" if labels else ""
+            yield f"{action}: {f'taken {count:,} times' if count else 'never taken'}{refused}"
+        yield from (f"{action}: has no method" for action in self.undriven)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+class ModelRun:
+    """The code that ``driver`` calls, beside the model in one of its initial states.
+
+    A driver has a method for each action that it can make happen, called by the names of the parameters. It may have
+
+    * ``refuses``: the actions that the code itself refuses, by ``Refused``, where the model does. Others are only called
+      where the model allows them;
+    * ``answers``: for an action the expression whose value after the step its method returns;
+    * ``observe()``: a value for each of some expressions over the state;
+    * ``close()``, called at the end.
+
+    Values are those of JSON: names of elements, numbers, lists or sets, dictionaries for records and maps.
+    """
+
+    def __init__(self, stepper: Stepper, driver: Any, coverage: ModelCoverage | None = None) -> None:
+        self.driver = driver
+        self.coverage = coverage or ModelCoverage()
+        self._stepper = stepper
+        self._stepper.begin()
+        self._types = {
+            each.node.name: tuple(p.binder.type for p in each.node.parameters) for each in self._stepper.model.steps
+        }
+        self._methods = {name: getattr(driver, name.replace(".", "_"), None) for name in self._types}
+        self.coverage.undriven = tuple(name for name, method in self._methods.items() if method is None)
+        for name, method in self._methods.items():
+            if method is not None:
+                self.coverage.taken.setdefault(name, 0)
+        self._answers: Mapping[str, str] = getattr(driver, "answers", {})
+        self._said: list[str] = []
+        self._called: list[str] = []
+        self._compare_state([self._stepper.trace.steps[0].state], "in the initial state")
+
+    # ---------------------------------------------------------------------------------------------------- calls
+
+    def calls(self) -> list[ModelCall]:
+        """The calls in this state: those that the model allows, then those that the code has to refuse."""
+        driven = [name for name, method in self._methods.items() if method is not None]
+        allowed = [each for name in driven for each in self._allowed(name)]
+        refusing = frozenset(getattr(self.driver, "refuses", ()))
+        return [*allowed, *(each for name in driven if name in refusing for each in self._refused(name))][:MOST_CALLS]
+
+    def _allowed(self, action: str) -> list[ModelCall]:
+        found: dict[tuple[tuple[str, Value], ...], list[PossibleStep]] = {}
+        for step in islice(self._stepper.possible(action), MOST_CALLS):
+            found.setdefault(step.step.arguments, []).append(step)
+        return [ModelCall(action, given, _call_of(steps[0].text), tuple(steps)) for given, steps in found.items()]
+
+    def _refused(self, action: str) -> Iterator[ModelCall]:
+        for each in islice(self._stepper.refused(action), MOST_CALLS):
+            if each.guards and all(guard.kind == "guard" for guard in each.guards):
+                yield ModelCall(action, each.arguments, each.text, (), each.guards)
+
+    # --------------------------------------------------------------------------------------------------- a step
+
+    def perform(self, call: ModelCall) -> None:
+        """Call the code, and compare. Raises ``DepartureError``."""
+        self._said.append(call.text)
+        self._called.append(call.text)
+        types = self._types[call.action]
+        given = {name: to_json(value, type_) for (name, value), type_ in zip(call.arguments, types, strict=True)}
+        method = self._methods[call.action]
+        assert method is not None, "only driven actions are called"
+        try:
+            answer = method(**given)
+        except Refused:
+            self._refused_by_code(call)
+            return
+        except DepartureError as error:
+            raise self._departure(str(error)) from error
+        except Exception as error:
+            raise self._departure(f"the code raised {type(error).__name__}: {error}") from error
+        if not call.steps:
+            rules = "; ".join(f"guard {guard.label} is false: {guard.text}  ({guard.span})" for guard in call.guards)
+            raise self._departure(f"the code did it, and the model refuses it: {rules}")
+        self.coverage.taken[call.action] += 1
+        self._go_on(call, answer)
+
+    def _refused_by_code(self, call: ModelCall) -> None:
+        if call.steps:
+            raise self._departure("the code refused it, and the model allows it")
+        if len(call.guards) == 1:
+            self.coverage.refused[call.action, call.guards[0].label] += 1
+        self._said[-1] += " is refused"
+        self._compare_state([self._stepper.state], "after it was refused")
+
+    def _go_on(self, call: ModelCall, answer: Any) -> None:
+        """Take the step of the model that agrees with the answer and with what is observed."""
+        wrong: list[str] = []
+        fitting: dict[State, PossibleStep] = {}
+        seen = self._observed()
+        for step in call.steps:
+            self._stepper.take(step)
+            found = self._differences(seen)
+            if call.action in self._answers:
+                expression = self._answers[call.action]
+                found = [*_difference("the answer", answer, self._stepper.evaluate(expression), expression), *found]
+            self._stepper.undo()
+            wrong += found
+            if not found:
+                fitting.setdefault(step.state, step)
+        if not fitting:
+            raise self._departure("; ".join(dict.fromkeys(wrong)))
+        if len(fitting) > 1:
+            steps = ", ".join(each.text for each in fitting.values())
+            raise self._departure(
+                f"what is observed leaves open which step it was: {steps}; let `observe` tell them apart"
+            )
+        (step,) = fitting.values()
+        self._said[-1] = step.text
+        self._stepper.take(step)
+
+    def _compare_state(self, states: list[State], when: str) -> None:
+        wrong = self._differences(self._observed())
+        if states and wrong:
+            raise self._departure(f"{when}: {'; '.join(wrong)}")
+
+    def _observed(self) -> Mapping[str, Any]:
+        observe = getattr(self.driver, "observe", None)
+        return {} if observe is None else observe()
+
+    def _differences(self, seen: Mapping[str, Any]) -> list[str]:
+        return [
+            text
+            for expression, value in seen.items()
+            for text in _difference(f"`{expression}`", value, self._stepper.evaluate(expression), expression)
+        ]
+
+    def _departure(self, why: str) -> DepartureError:
+        steps = "".join(f"\n  {number}. {text}" for number, text in enumerate(self._said, 1))
+        text = f"the code departs from the model: {why}{f'{chr(10)}the run:{steps}' if steps else ''}"
+        return DepartureError(text, self._called)
+
+    def close(self) -> None:
+        """End the run."""
+        close = getattr(self.driver, "close", None)
+        if close is not None:
+            close()
+
+
+def _call_of(text: str) -> str:
+    return text.partition(" with ")[0]
+
+
+def _difference(what: str, value: Any, expected: EvaluatedExpression, expression: str) -> list[str]:
+    """What is wrong with a value of the code, in a sentence; nothing if it is the model's."""
+    if expected.undefined is not None:
+        return [f"`{expression}` has no value in the model: {expected.undefined}"]
+    try:
+        read = from_json(_as_json(value, expected.type), expected.type)
+    except NotOfType:
+        return [f"{what} is {value!r} in the code, and {expected.shown} in the model"]
+    if read == expected.value:
+        return []
+    return [f"{what} is {show_value(read, expected.type)} in the code, and {expected.shown} in the model"]
+
+
+def _as_json(value: Any, type_: t.Type) -> Any:
+    """A Python value as JSON has it: sets and tuples as lists, a dictionary as pairs where a map is wanted."""
+    match type_, value:
+        case t.OptionType(item), _ if value is not None:
+            return _as_json(value, item)
+        case t.MapType(key, image), dict():
+            return [[_as_json(k, key), _as_json(v, image)] for k, v in value.items()]
+        case ((t.SetType(item) | t.SeqType(item) | t.BagType(item)), (set() | frozenset() | tuple() | list())):
+            return [_as_json(each, item) for each in value]
+        case _:
+            return value
+
+
+def shortened(begin: Callable[[], ModelRun], error: DepartureError) -> DepartureError:
+    """The departure at the end of a run from which no call, and no two or four in a row, can be left out.
+
+    Hypothesis leaves out single choices; a ``put`` and the ``take`` that undoes it have to go together.
+    """
+    best, at, width = error, 0, 4
+    while width:
+        if at + width >= len(best.calls):
+            at, width = 0, width // 2
+            continue
+        found = _repeated(begin, (*best.calls[:at], *best.calls[at + width :]))
+        if found is not None and len(found.calls) < len(best.calls):
+            best, at, width = found, 0, 4
+        else:
+            at += 1
+    return best
+
+
+def _repeated(begin: Callable[[], ModelRun], calls: Sequence[str]) -> DepartureError | None:
+    """How a run with these calls departs from the model; None if it does not, or has not these calls."""
+    run = begin()
+    try:
+        for text in calls:
+            call = next((each for each in run.calls() if each.text == text), None)
+            if call is None:
+                return None
+            run.perform(call)
+    except DepartureError as error:
+        return error
+    finally:
+        run.close()
+    return None

@@ -1,0 +1,67 @@
+"""A driver for a program in any language: a JSON object a line on its standard input, and one on its standard output."""
+
+from __future__ import annotations
+
+import json
+import select
+import subprocess
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from assay.testing.model_run import DepartureError, Refused
+
+
+class SubprocessDriver:
+    """Starts the program for each run. Subclass it with ``command``, ``actions``, and what ``ModelRun`` lets a driver
+    have.
+
+    For a call the program reads ``{"action": "acquire", "arguments": {"c": "a"}}``, and writes ``{"answer": …}`` or
+    ``{"refused": true}``. If ``observes`` is true, it also reads ``{"observe": true}`` and writes an object of
+    expressions with their values. A program that ends, or that says nothing for ``patience`` seconds, departs from the
+    model.
+    """
+
+    command: Sequence[str] = ()
+    actions: frozenset[str] = frozenset()
+    observes = False
+    patience = 10.0
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name == "observe" and self.observes:
+            return lambda: self._ask({"observe": True})
+        if name in self.actions:
+            return lambda **arguments: self._call(name, arguments)
+        raise AttributeError(name)
+
+    def _call(self, action: str, arguments: dict[str, Any]) -> Any:
+        found = self._ask({"action": action, "arguments": arguments})
+        if found.get("refused"):
+            raise Refused
+        return found.get("answer")
+
+    def _ask(self, question: dict[str, Any]) -> Any:
+        asked, answers = self._process.stdin, self._process.stdout
+        assert asked is not None
+        assert answers is not None
+        try:
+            asked.write(json.dumps(question).encode() + b"\n")
+            asked.flush()
+        except BrokenPipeError:
+            raise DepartureError(f"the program ended with exit code {self._process.wait()}") from None
+        if not select.select([answers], [], [], self.patience)[0]:
+            raise DepartureError(f"the program said nothing for {self.patience:g} s")
+        line = answers.readline()
+        if not line:
+            raise DepartureError(f"the program ended with exit code {self._process.wait()}")
+        try:
+            return json.loads(line)
+        except ValueError:
+            raise DepartureError(f"the program wrote {line!r}, which is no JSON") from None
+
+    def close(self) -> None:
+        """End the program."""
+        self._process.kill()
+        self._process.communicate()
