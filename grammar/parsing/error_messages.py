@@ -242,7 +242,8 @@ def _statement(fault: Fault) -> ParseHint | None:
         return None
     first = _place(line[0])
     if len(line) == 1 and fault.token.type in ("NAME", "INT", "_COLON"):
-        return ParseHint("E001", first, f"`{line[0]}` does not begin a line here", (_LINES,))
+        advice = (form_elsewhere(str(line[0])) or _LINES,)
+        return ParseHint("E001", first, f"`{line[0]}` does not begin a line here", advice)
     if fault.token.type in _ENDS and str(line[-1]) == ")":
         return ParseHint("E001", first, "this is a call, and no line of an action", (_LINES, _JOINT))
     return None
@@ -274,10 +275,22 @@ def _choose(fault: Fault) -> ParseHint | None:
     return replace(_general(fault), notes=("the condition stands behind `if`: `choose x in S if P`",))
 
 
+_AFTER_A_FORM = frozenset(("NAME", "_LPAR", "_LBRACE", "_LSQB", "INT", "NOT", "FORALL", "EXISTS", "TRUE", "FALSE"))
+
+
+def _set_by_colon(fault: Fault) -> ParseHint | None:
+    """``{x in S: P}`` or ``{e: x in S}``."""
+    if fault.token.type != "_COLON" or not {"_FOR", "_RBRACE"} <= fault.accepted:
+        return None
+    return replace(
+        _general(fault), notes=("write `{x in S if P}` for a part of S, `{e for x in S}` for the values of e",)
+    )
+
+
 def _form_elsewhere(fault: Fault) -> ParseHint | None:
     """``CHOOSE x \\in S: P`` or ``CASE c -> e``: a word that begins an expression in another language."""
     before = fault.line[-1:]
-    if not before or before[0].type != "NAME" or fault.token.type not in ("NAME", "_LPAR", "NOT", "FORALL", "EXISTS"):
+    if not before or before[0].type != "NAME" or fault.token.type not in _AFTER_A_FORM:
         return None
     known = form_elsewhere(str(before[0]))
     return (
@@ -317,6 +330,7 @@ _CASES: tuple[Callable[[Fault], ParseHint | None], ...] = (
     _statement,
     _form_elsewhere,
     _choose,
+    _set_by_colon,
     _operator,
     _second_let,
     _slice,

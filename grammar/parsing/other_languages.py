@@ -132,6 +132,10 @@ _NAMES = {
     "domain": "`keys(m)`",
     "dom": "`keys(m)`",
     "powerset": "`subsets(S)`",
+    "SUBSET": "`subsets(S)`",
+    "UNION": "`{x for s in S, x in s}`",
+    "DOMAIN": "`keys(m)`",
+    "ENABLED": "`enabled(a)`, in a `property`",
     "all": "`forall x in S: e`, or `all(e for x in S)`",
     "any": "`exists x in S: e`, or `any(e for x in S)`",
     "reduce": "`fold total = 0 for x in s: total + x`",
@@ -143,7 +147,22 @@ _NAMES = {
 
 _CHOICE = "write `choose x in S if P` for the only such element; in an action `pick x in {y in S if P}` takes any"
 _CASES = "write `match x {A(n) -> e, else -> f}` for cases by pattern, `if c then a else b` for cases by condition"
-_FORMS = {"choose": _CHOICE, "CHOOSE": _CHOICE, "case": _CASES, "CASE": _CASES, "switch": _CASES}
+_FORMS = {
+    "choose": _CHOICE,
+    "CHOOSE": _CHOICE,
+    "case": _CASES,
+    "CASE": _CASES,
+    "switch": _CASES,
+    "LET": "write `let x = e: body`, or `let x = e` as a line of a block",
+    "IF": "write `if c then a else b`",
+    "SUBSET": "write `subsets(S)`",
+    "UNION": "write `{x for s in S, x in s}`",
+    "DOMAIN": "write `keys(m)`",
+    "LAMBDA": "write a `def` with parameters",
+    "RECURSIVE": "write `fold total = 0 for x in s: …` over a sequence, or `sum(e for x in S)`: a `def` calls no `def` again",
+    "ENABLED": "write `enabled(a)`, in a `property`",
+    "UNCHANGED": "leave it out: what an action does not assign stays as it is",
+}
 
 _SIGNS = "|".join(
     re.escape(sign) for sign in sorted(_OPERATORS, key=len, reverse=True) if sign not in ("!", "/", "EXCEPT !", "\\")
@@ -179,4 +198,8 @@ def form_elsewhere(word: str) -> str | None:
 
 def known_elsewhere(name: str) -> str | None:
     """The counterpart of a name that other languages have; None if there is none."""
-    return _NAMES.get(name)
+    fair = {
+        "WF_": "`fair` behind the parameters of the action",
+        "SF_": "`strong fair` behind the parameters of the action",
+    }
+    return _NAMES.get(name) or fair.get(name[:3])

@@ -101,7 +101,11 @@ def _recursive(function: syntax.Def, expr: syntax.Call, cx: Context) -> kernel.E
     start = next(index for index, called in enumerate(cx.scope.calls) if called is function)
     cycle = " -> ".join([*names[start:], function.name.text])
     return cx.error(
-        "E107", expr.span, f"functions may not be recursive: {cycle}", Note("it is declared here", function.span)
+        "E107",
+        expr.span,
+        f"functions may not be recursive: {cycle}",
+        Note("it is declared here", function.span),
+        "go through the elements with `fold total = 0 for x in s: …`, or with `sum`, `min`, `max` of `e for x in S`",
     )
 
 
