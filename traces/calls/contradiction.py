@@ -36,7 +36,7 @@ def _sentence(name: str, window: Window) -> str:
     which = "this call" if count == 1 else f"these {count:,} calls"
     of = f" of {name}" if name else ""
     since = "whatever the state before" if window.whatever else "from the initial state on"
-    more = f"; {window.others:,} more overlap them, and none helps" if window.others else ""
+    more = f"; {window.others:,} more overlap, and help as little" if window.others else ""
     listed = f" (the last {MOST_LISTED} are listed)" if count > MOST_LISTED else ""
     return f"no order explains {which}{of}, {since}{more}{listed}"
 

@@ -34,6 +34,7 @@ from assay.traces.properties.execution import PropertyChecker, execution, hidden
 from assay.traces.result import BrokenProperty, Execution, LogViolation
 from assay.traces.search.path import SearchNode, SearchPath
 from assay.traces.search.transition_system import TraceModel
+from assay.traces.stop import StopRequest
 
 ONE_OBJECT = ""
 """The name of the only part of a history that is not divided."""
@@ -52,6 +53,8 @@ class CallsAnswer:
     properties: list[BrokenProperty] = field(default_factory=list)
     hidden: dict[str, int] = field(default_factory=dict)
     reason: str | None = None
+    doubt: str | None = None
+    """A call that was left out: without it a history that has no order proves nothing."""
     execution: Execution | None = None
     visited: int = 0
 
@@ -78,11 +81,14 @@ def decide(loaded: Loaded, events: Sequence[Event], clause: str | None, options:
     effects = Effects(states, len({states.kind(call) for calls in bound.values() for call in calls}))
     skew = model.plan.ordering.skew * MILLISECOND if history.by_time else 0
     answer.explained = True
-    for name, calls in bound.items():
-        _decide_part(name, calls, effects, skew, answer)
-        if len(answer.violations) >= options.mismatches:
-            answer.reason = answer.reason or "what follows was not checked"
-            break
+    try:
+        for name, calls in bound.items():
+            _decide_part(name, calls, effects, skew, answer)
+            if len(answer.violations) >= options.mismatches:
+                answer.reason = answer.reason or "what follows was not checked"
+                break
+    except StopRequest as stop:
+        answer.reason, answer.explained = f"{stop}; what follows was not checked", False
     answer.parts = len(bound)
     if answer.violations or len(bound) > 1:
         answer.execution = None
@@ -165,7 +171,7 @@ def _matters(model: TraceModel, each: BoundCall, answer: CallsAnswer) -> bool:
     for call, wanted in calls:
         if wanted is not None and not model.is_listable(call.action, wanted):
             place = each.call.event.record.place
-            answer.reason = f"{place} has not returned, and what `{call.action}` did has too many possible values"
+            answer.doubt = f"{place} has not returned, and what `{call.action}` did has too many possible values"
             return False
     return True
 
@@ -181,7 +187,7 @@ def _decide_part(name: str, calls: Sequence[BoundCall], effects: Effects, skew: 
             answer.reason = f"gave up after {visited:,} configurations{of}"
             answer.explained = False
         case Refuted(until):
-            doubt = _doubt(effects.states)
+            doubt = answer.doubt or _doubt(effects.states)
             answer.explained = False
             if doubt is not None:
                 answer.reason = f"{calls[until].call.event.record.place}: {doubt}"

@@ -37,8 +37,8 @@ from assay.traces.calls.wing_gong import (
 Words = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
 
-MOST_BYTES = 200_000_000
-"""How large the memo of a search may become."""
+MOST_BYTES = 80_000_000
+"""How large the rows of the memo may become; its hash table takes as much again."""
 
 
 @dataclass(frozen=True, slots=True)
