@@ -210,8 +210,8 @@ def check_safeguard(safeguard: Safeguard, engine: Engine) -> float:
 def test_every_bundled_spec_is_pinned_here_or_among_those_of_replication() -> None:
     # test_replication.py, test_leadership.py, test_kraft_logs.py, test_refinement.py
     kraft = (f"kafka/kraft/{name}" for name in ("cluster", "leadership", "partition_refinement", "quorum_refinement"))
-    # Those of systems have too many states for an exhaustive search, and are held against traces: test_etcd_raft.py.
-    elsewhere = ("systems/", "kafka/replication/", "kafka/cluster", *kraft)
+    # Those of systems and objects are held against traces: test_etcd_raft.py, tests/unit/traces/calls/.
+    elsewhere = ("systems/", "objects/", "kafka/replication/", "kafka/cluster", *kraft)
     others = [spec for spec in bundled_specs() if not spec.startswith(elsewhere) and spec not in PINNED_IN_TEST_KRAFT]
     assert [size.spec for size in SIZES] == others
 
