@@ -15,7 +15,7 @@ from assay.checker.engines.engine_selection import Engine
 from assay.checker.options import Fingerprints, Order, SearchOptions
 from assay.cli.answer import Destination, result_options, write_answer
 from assay.cli.settings import model_options, parse_settings
-from assay.cli.specs.spark_options import search_on_spark, selected_cluster, spark_options
+from assay.cli.specs.spark_options import Cluster, search_on_spark, selected_cluster, spark_options
 from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.parse_size import size_in_bytes
 from assay.cli.terminal.progress import search_progress
@@ -149,9 +149,7 @@ def check(
     Exit code: 0 everything holds    1 something is violated    2 bad input
                3 undecided           4 nothing was checked      5 holds up to named bounds
     """
-    _refuse_together(engine, order, checkpoint, resume)
-    if engine == "spark" and reduce == "on":
-        raise click.UsageError("--engine spark takes all steps: --reduce belongs to the native engine")
+    _refuse_together(engine, order, reduce, checkpoint, resume)
     cluster = selected_cluster(engine, master, partitions, exchange, workdir, resume)
     started = limit_time(timeout, patient=checkpoint is not None or resume is not None)
     asked = load(spec, model=model, settings=parse_settings(settings))
@@ -175,13 +173,19 @@ def check(
         reduce=reduce == "on",
     )
     if cluster is not None:
-        found = search_on_spark(asked.loaded, limits, cluster)
-        return write_answer(CheckAnswer(spec=asked, report=found.report, declined=found.declined), destination)
+        return write_answer(_on_cluster(asked, limits, cluster), destination)
     assert engine != "spark"
     return write_answer(search(asked, limits, engine), destination)
 
 
-def _refuse_together(engine: str, order: Order, checkpoint: Path | None, resume: str | None) -> None:
+def _on_cluster(asked: Spec, limits: SearchOptions, cluster: Cluster) -> CheckAnswer:
+    found = search_on_spark(asked.loaded, limits, cluster)
+    return CheckAnswer(spec=asked, report=found.report, declined=found.declined)
+
+
+def _refuse_together(engine: str, order: Order, reduce: str, checkpoint: Path | None, resume: str | None) -> None:
+    if engine == "spark" and reduce == "on":
+        raise click.UsageError("--engine spark takes all steps: --reduce belongs to the native engine")
     if checkpoint is not None and resume is not None:
         raise click.UsageError("--resume goes on writing into its folder: --checkpoint beside it has no meaning")
     if engine == "spark" and order == "dfs":
