@@ -98,6 +98,8 @@ class LogViolation:
     blame: tuple[Blame, ...]
     repair: Repair
     contradiction: LineContradiction | None = None
+    certain: bool = False
+    """Whether lines alone show it, so that nothing that came before or that is missing explains it."""
 
     @property
     def place(self) -> LogPosition:
@@ -210,6 +212,8 @@ class SliceResult:
     """Whether it is undecided for this reason only: it is explained if what all slices share happened in another order
     than assumed.
     """
+    rests_on: str | None = None
+    """What its explanation rests on of which no line tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,3 +312,7 @@ class Validation:
     """The result of the search over all slices together, if it was made."""
     trouble: Trouble = NO_TROUBLE
     """What the logs' own lines of trouble tell, and which Kafka wrote them."""
+    rests_on: tuple[str, ...] = ()
+    """What the explanation rests on of which no line tells: what came before the logs, and who wrote none."""
+    held: int = 0
+    """How many of the lines that were used were held against what other lines determine."""

@@ -106,7 +106,7 @@ def check_from(
     findings.violations[:0] = [violation_of(misfit) for misfit in read.tally.misfits]
     joined = None
     if beginning is not None and findings.path is not None:
-        findings.reason = f"the lines are explained {beginning.words()}"
+        findings.rests_on = (beginning.words(),)
         options = replace(options, begun=True)
     if divided is not None and findings.path is not None:
         joined = joint(divided, plan, model, findings.path, writer, options)

@@ -96,9 +96,21 @@ def with_selection(validation: Validation, choice: SpecChoice, events: int) -> V
     open_ = validation.verdict is TraceVerdict.INCONCLUSIVE and not validation.violations
     if choice.assumed is None or not (open_ or validation.verdict is TraceVerdict.CONSISTENT):
         return replace(validation, notices=notices)
-    own = validation.reason or ""  # a reason that only lists missing logs repeats what is assumed
-    reason = "; ".join(filter(None, (choice.assumed, "" if own.startswith(EXPLAINED) else own)))
-    return replace(validation, notices=notices, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
+    own = validation.reason or ""
+    rests_on = (choice.assumed, *(each for each in validation.rests_on if not each.startswith(EXPLAINED)))
+    if not open_:
+        return replace(validation, notices=notices, rests_on=rests_on)
+    return replace(
+        validation, notices=notices, reason="; ".join(filter(None, (choice.assumed, own))), rests_on=rests_on
+    )
+
+
+def strictly(validation: Validation, options: Options) -> Validation:
+    """The answer; where a user asked for a strict one, open if its explanation rests on anything that no line
+    tells."""
+    if not (options.strict and validation.rests_on and validation.verdict is TraceVerdict.CONSISTENT):
+        return validation
+    return replace(validation, verdict=TraceVerdict.INCONCLUSIVE, reason="; ".join(validation.rests_on))
 
 
 def validate_with_selection(
@@ -120,7 +132,7 @@ def validate_with_selection(
         found = ask(supported=supported and stopped() is None)
     except StopRequest:  # before there was anything to show
         found = ask(supported=False)
-    return loaded, _as_stopped(with_selection(found, choice, events), events)
+    return loaded, _as_stopped(strictly(with_selection(found, choice, events), options), events)
 
 
 def _as_stopped(validation: Validation, events: int) -> Validation:

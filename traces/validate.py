@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -17,7 +17,7 @@ from assay.grammar import kernel as k
 from assay.grammar.load import Loaded
 from assay.traces.calls.decide import CallsAnswer, decide, has_calls
 from assay.traces.event import Event
-from assay.traces.explain.mismatch import violation_of
+from assay.traces.explain.mismatch import MismatchFindings, violation_of
 from assay.traces.gc_control import frozen_heap, trim_heap
 from assay.traces.incremental.kill_rate import kill_rate
 from assay.traces.native_replay import compiled_replay
@@ -27,6 +27,7 @@ from assay.traces.observe.model_size import trace_plan
 from assay.traces.observe.slice_assignment import sliced
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps, reordering
+from assay.traces.properties.open_beginning import broken_lemma, held_lines
 from assay.traces.result import (
     BrokenProperty,
     EventCounts,
@@ -39,6 +40,8 @@ from assay.traces.result import (
     TraceVerdict,
     Validation,
 )
+from assay.traces.search.path import SearchPath
+from assay.traces.search.transition_system import TraceModel
 from assay.traces.shared_search import check
 from assay.traces.slices.guided_search import guide
 from assay.traces.slices.process_pool import Finish, answer_all, unchecked
@@ -53,6 +56,7 @@ NOTHING_USED = "no event of the log is used by the trace clause: nothing was che
 FEW_LINES = 2_000
 """In a log of at most this many events, all slices are searched together without being asked, where that may decide."""
 
+NOTHING_HELD = "no line was held against what other lines determine: each is explained by what was supposed for it"
 NO_TIMELINE = "not checked: no execution was found for what all slices share"
 
 
@@ -67,7 +71,8 @@ class SharedAnswer:
 
     ``read`` counts all events; ``checked`` is whether any was used, ``explained`` whether an execution was found.
     ``tally`` also counts the events of slices that could not be validated. ``supposed`` is the number of inferred
-    events on which the answer rests. ``stuck`` is the time of the first line without an explanation, or the time that
+    events on which the answer rests, ``rests_on`` says what else it rests on; ``held`` counts the lines that were held
+    against what others determine. ``stuck`` is the time of the first line without an explanation, or the time that
     the search reached. ``late``: earlier events were left out.
     """
 
@@ -89,6 +94,8 @@ class SharedAnswer:
     relaxed: tuple[tuple[str, str], ...]
     joint: Joint | None
     supposed: int = 0
+    rests_on: tuple[str, ...] = ()
+    held: int = 0
     stuck: float | None = None
     late: bool = False
 
@@ -143,6 +150,7 @@ def validate_shared(
         found = check(loaded, events, clause=clause, options=options)
     findings, model = found.findings, found.search.model
     run = None if findings.path is None else execution(model, findings.path)
+    absurd = _absurd(model, findings)
     unjoined = BindingTally() if found.joint is not None else _unjoined(found.parts.slices)
     answer = SharedAnswer(
         kernel=found.kernel,
@@ -151,7 +159,7 @@ def validate_shared(
         checked=bool(found.search.frontier.order.streams),
         explained=findings.path is not None,
         tally=total_of([found.tally, unjoined]),
-        reason=findings.reason,
+        reason=findings.reason or absurd,
         violations=tuple(findings.violations),
         properties=PropertyChecker(model, model.kernel.properties).broken(run) if run is not None else (),
         hidden=hidden_steps(findings.path) if findings.path else {},
@@ -163,6 +171,8 @@ def validate_shared(
         relaxed=found.divided.relaxed if found.divided is not None else (),
         joint=found.joint,
         stuck=findings.stuck,
+        rests_on=findings.rests_on,
+        held=0 if findings.path is None else held_lines(model, findings.path),
     )
     asked = found.retrial(options) if options.mutants and not findings.violations and not stopped() else None
     if asked is not None and not _violated(validate_slices(answer, found.parts.slices, options.jobs)):
@@ -226,14 +236,29 @@ def _of_followed(found: compiled_replay.ReplayedLog, read: int, explanations: tu
 INFERRED_BEFORE = "logs are missing, and what came before them was supposed"
 
 
+def _absurd(model: TraceModel, findings: MismatchFindings) -> str | None:
+    """Why an execution explains nothing whose beginning was supposed: no cluster comes to one of its states."""
+    path = findings.path
+    if path is None or not (findings.rests_on or any(each.is_inferred for each in _events_of(path))):
+        return None
+    broken = broken_lemma(model, path)
+    if broken is None:
+        return None
+    lemma, place = broken
+    return f"what was supposed before {place} is no state of a cluster: {lemma.name} is false there"
+
+
+def _events_of(path: SearchPath) -> Iterator[Event]:
+    return (each.item.observation.event for each in path.moves() if each.item is not None)
+
+
 def without_inferred(shared: SharedAnswer, count: int) -> SharedAnswer:
     """The answer without counting the inferred events on which it rests."""
     if not count:
         return shared
     tally = replace(shared.tally, used=shared.tally.used - count)
-    return replace(
-        shared, read=shared.read - count, tally=tally, reason=shared.reason or INFERRED_BEFORE, supposed=count
-    )
+    rests_on = (*shared.rests_on, INFERRED_BEFORE)
+    return replace(shared, read=shared.read - count, tally=tally, rests_on=rests_on, supposed=count)
 
 
 def validate_slices(
@@ -315,18 +340,15 @@ def conclude(
     checked = shared.checked or any(each.tally.used for each in answers)
     violations = (*shared.violations, *_violated(answers), *(whole.violations if whole is not None else ()))
     broken = _all_broken(shared, results, whole)
+    rests_on = _rests_on(shared, results)
+    lines_held = _held(shared, answers)
+    held = bool(lines_held or not rests_on)
+    count = sum(each.count for each in unread)
+    verdict = _verdict(shared, violations, results, whole, checked=checked, unread=count, broken=broken)
     return Validation(
-        verdict=_verdict(
-            shared,
-            violations,
-            results,
-            whole,
-            checked=checked,
-            unread=sum(each.count for each in unread),
-            broken=broken,
-        ),
+        verdict=verdict if held or verdict is not TraceVerdict.CONSISTENT else TraceVerdict.VACUOUS,
         reason=_reason(
-            shared, violations, results, whole, checked=checked, unread=reason_of_unread(violations, unread)
+            shared, violations, results, whole, checked=checked, unread=reason_of_unread(violations, unread), held=held
         ),
         kernel=shared.kernel,
         clause=shared.clause,
@@ -346,6 +368,8 @@ def conclude(
         slices=results,
         relaxed=() if _is_searched(whole) else shared.relaxed,
         whole=whole,
+        rests_on=rests_on,
+        held=lines_held,
     )
 
 
@@ -356,6 +380,20 @@ def reason_of_unread(violations: Sequence[LogViolation], unread: Sequence[Unread
     first, count = unread[0], sum(each.count for each in unread)
     lines = "1 line that a rule is about was" if count == 1 else f"{count:,} lines that rules are about were"
     return f"{lines} not understood: {first.example}: {first.kind}: {first.reason}"
+
+
+def _rests_on(shared: SharedAnswer, results: Sequence[SliceResult]) -> tuple[str, ...]:
+    """What the explanation rests on of which no line tells; of slices the first, and how many more."""
+    found = [(each.name, each.rests_on) for each in results if each.rests_on is not None]
+    more = f", and {len(found) - 1:,} more like it" if len(found) > 1 else ""
+    return (*shared.rests_on, *(f"{name}: {text}{more}" for name, text in found[:1]))
+
+
+def _held(shared: SharedAnswer, answers: Sequence[SliceAnswer]) -> int:
+    """How many lines were held against what others determine: all of a log from birth; of a slice that begins before
+    its log all but the line that it begins with."""
+    own = shared.held if shared.rests_on else shared.tally.used
+    return own + sum(each.tally.used - (each.result.rests_on is not None and each.tally.used > 0) for each in answers)
 
 
 def _is_searched(whole: ProductAnswer | None) -> bool:
@@ -416,7 +454,6 @@ def _verdict(
         return TraceVerdict.VACUOUS
     open_ = (
         not shared.explained
-        or shared.supposed > 0
         or (shared.reason is not None and not violations)
         or shared.late
         or (whole is not None and whole.verdict is TraceVerdict.INCONCLUSIVE)
@@ -436,6 +473,7 @@ def _reason(
     *,
     checked: bool,
     unread: str | None,
+    held: bool,
 ) -> str | None:
     """Why the verdict is what it is; None where it speaks for itself."""
     if not checked and not violations:
@@ -447,6 +485,8 @@ def _reason(
         return unread
     if violations:  # why other slices are undecided does not explain the violation
         return None
+    if not undecided and not held and (whole is None or whole.reason is None):
+        return NOTHING_HELD
     if not undecided:
         return whole.reason if whole is not None and whole.verdict is TraceVerdict.INCONCLUSIVE else None
     more = {0: "", 1: ", and one more slice like it"}.get(

@@ -11,6 +11,7 @@ RECORDING:KIND:NUMBER and the seed. The exit code is 1 if any healthy case is in
     python -m benchmarks windows --check 20                      # 20 cases are asked of the program itself, too
     python -m benchmarks windows --only A3:n:14 --shrink small   # one case again, and a minimal input
     python -m benchmarks windows --breaches --tries 1 --each 1
+    python -m benchmarks windows --breaches --without guards     # a control: what rejects then is not the protocol
     python -m benchmarks windows --summary healthy.jsonl
 """
 
@@ -34,7 +35,7 @@ from typing import Any, NoReturn
 from .breaches import BREACHES, breach_cases, note_evidence, twin
 from .parts import APART, KINDS, Case, everything, make, schedule
 from .recordings import Recording, load_recordings, recordings_below
-from .runner import OVER_TIME, Result, Runner, agrees, warm
+from .runner import OVER_TIME, WEAKENED, Result, Runner, agrees, warm, weaken
 from .shrink import shrink
 from .summary import breach_summary, healthy_summary
 
@@ -72,6 +73,11 @@ def _parsed(arguments: Sequence[str]) -> Namespace:
     add("--breaches", action="store_true", help="put breaches into recordings, and validate windows that show them")
     add("--tries", type=int, default=1, help="how many breaches of each sort there are in each recording")
     add("--each", type=int, default=1, help="how many windows of each kind there are for each breach")
+    add(
+        "--without",
+        choices=WEAKENED,
+        help="a control: the models without the guards of their actions, or without lemmas",
+    )
     add("--summary", nargs="+", type=Path, metavar="FILE", help="only the tables of earlier runs")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.kinds) - set(KINDS | APART))
@@ -86,6 +92,8 @@ def lines(arguments: Sequence[str]) -> Iterator[dict[str, Any]]:
     if options.summary:
         _tell_again(options.summary)
         return
+    if options.without is not None:
+        weaken(options.without)
     recordings = [each for path in recordings_below(options.recordings) for each in load_recordings(path)]
     warm()
     runner = Runner(options.cpu, options.jobs)

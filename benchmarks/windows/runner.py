@@ -18,7 +18,8 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from io import StringIO
+from dataclasses import replace
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from traceback import print_exc
 from typing import Any, NamedTuple
@@ -26,8 +27,11 @@ from typing import Any, NamedTuple
 from assay.cli.logs import validate as command
 from assay.cli.main import invoke
 from assay.cli.settings import load
-from assay.grammar.load import Loaded
+from assay.grammar import kernel as k
+from assay.grammar.load import Loaded, log_kernel
+from assay.traces.observe import model_size
 from assay.traces.spec_selection import selectable_specs
+from assay.traces.windows import numbers, window_model
 
 from .parts import Case
 
@@ -77,9 +81,31 @@ def warm() -> None:
             place = Path(folder) / name / "server.log"
             place.parent.mkdir()
             place.write_text(lines, encoding="utf-8")
-            with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+            with redirect_stdout(TextIOWrapper(BytesIO())), redirect_stderr(TextIOWrapper(BytesIO())):
                 invoke(["validate", str(place.parent), *ARGUMENTS])
     gc.collect()
+
+
+WEAKENED = ("guards", "lemmas")
+"""What a control run leaves out of the models that logs are held to."""
+
+
+def weaken(what: str) -> None:
+    """Leave guards or lemmas out of every model that a log is held to from now on."""
+
+    def weakened(loaded: Loaded, sorts: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> k.Kernel:
+        made = log_kernel(loaded, sorts, sizes)
+        if what == "lemmas":
+            return replace(made, properties=tuple(each for each in made.properties if each.kind != "lemma"))
+        return replace(made, actions=tuple(map(_without_guards, made.actions)))
+
+    for module in (model_size, numbers, window_model):
+        vars(module)["log_kernel"] = weakened
+
+
+def _without_guards(action: k.Action) -> k.Action:
+    kept = (each for each in action.body if not (isinstance(each, k.Guard) and each.kind == "when"))
+    return replace(action, body=tuple(kept))
 
 
 class Runner:

@@ -32,7 +32,7 @@ UNTOLD_BROKER = "missing registration"
 UNREAD_LOG = "missing log"
 SILENCED = "fell silent"
 EXPLAINED = "every line has an explanation, and logs are missing"
-"""The reason of an answer that is open though nothing is wrong."""
+"""What an answer rests on where logs are missing."""
 # One line alone may be the very mistake that is looked for; a node that is really missing is mentioned many times.
 WITNESSES = 2
 _AT_ONCE = 16
@@ -54,6 +54,8 @@ UNREAD = frozenset(
     }
 )
 """Kinds of input notices that mean: something logged was not read, or was read as another process's."""
+HARMLESS = frozenset({"beginning cut off", SILENCED})
+"""Of these, those that a log shows that begins or ends in mid-life: no other line is hidden by it."""
 
 
 def gaps(reading: LogReading) -> list[Notice]:
@@ -89,11 +91,17 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
         more = f", and {len(unread_events) - 1} more such notices" if len(unread_events) > 1 else ""
         reason = f"lines that may be events were not read: {first.place}: {first.text}{more}"
         return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
+    lost = [each for each in not_read(validation.notices) if each.kind not in HARMLESS]
+    if lost and (missing or validation.rests_on) and validation.verdict is TraceVerdict.CONSISTENT:
+        where = "" if lost[0].place is None else f"{lost[0].place}: "
+        more = f", and {len(lost) - 1} more such notices" if len(lost) > 1 else ""
+        reason = f"lines that may be events were not read: {where}{lost[0].text}{more}"
+        return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
     if missing and validation.verdict is TraceVerdict.CONSISTENT:
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
-        reason = f"{EXPLAINED}: {missing[0].text}{more}"
-        return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
-    if not (missing or unread) or validation.verdict is not TraceVerdict.INCONSISTENT:
+        return replace(answer, rests_on=(*validation.rests_on, f"{EXPLAINED}: {missing[0].text}{more}"))
+    sure = any(each.certain or each.contradiction is not None for each in validation.violations)
+    if not (missing or unread) or validation.verdict is not TraceVerdict.INCONSISTENT or sure:
         return answer
     first = (missing or unread)[0]
     text = first.text if missing or first.place is None else f"{first.place}: {first.text}"

@@ -53,6 +53,8 @@ class MismatchFindings:
     stuck: float | None = None
     beginning: WindowExplained | None = None
     """A beginning from which the first lines are explained, where none is from the initial states."""
+    rests_on: tuple[str, ...] = ()
+    """What the path rests on of which no line tells."""
 
 
 def explain_and_continue(
@@ -159,7 +161,7 @@ def _stop(
     if isinstance(answer, WindowUnanswered):
         findings.reason = f"{place} has no explanation together with all before it; {answer.reason}"
         return
-    findings.reason = f"the lines around {place} are explained {answer.words()}"
+    findings.reason = f"the lines around {place} are explained by {answer.words()}"
     findings.beginning = answer if answer.whole else None
 
 

@@ -79,6 +79,7 @@ class SliceCheckpoint:
     missing: tuple[int, ...]
     unplaced: tuple[VersionedUpdate, ...]
     begun: OrderedObservation | None
+    passed_over: tuple[OrderedObservation, ...]
     narrowed: bool
     visited: int
     ways: IdentityMemo[VersionNode, PathCounts] = field(default_factory=IdentityMemo)
@@ -345,7 +346,7 @@ def _beginning(joiner: Joiner, items: Sequence[OrderedObservation]) -> SliceChec
     begin = VersionHistory(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0]).begin
     ways = IdentityMemo((trail, PathCounts({}, ())) for trail in begin)
     rest = sorted(items, key=lambda item: item.index)
-    return SliceCheckpoint(-inf, -inf, -inf, rest, begin, None, (), (), False, (), (), None, False, 0, ways)
+    return SliceCheckpoint(-inf, -inf, -inf, rest, begin, None, (), (), False, (), (), None, (), False, 0, ways)
 
 
 def _resume(check: SliceCheck, point: SliceCheckpoint) -> None:
@@ -354,6 +355,7 @@ def _resume(check: SliceCheck, point: SliceCheckpoint) -> None:
     check.waiting, check.gaps = list(point.waiting), list(point.gaps)
     found, history = check.found, check.history
     found.missing, found.unplaced, found.begun = list(point.missing), list(point.unplaced), point.begun
+    found.passed_over = list(point.passed_over)
     history.narrowed, history.visited = point.narrowed, point.visited
 
 
@@ -387,6 +389,7 @@ def _point(
         missing=tuple(found.missing),
         unplaced=tuple(found.unplaced),
         begun=found.begun,
+        passed_over=tuple(found.passed_over),
         narrowed=history.narrowed,
         visited=history.visited,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.native.functions.trace_rules import OF_STEPS
@@ -51,12 +51,12 @@ def reordering(path: SearchPath) -> float:
 class PropertyChecker:
     """Checks the invariants and transitions of a model on one execution after another."""
 
-    def __init__(self, model: TraceModel, properties: Iterable[k.Property]) -> None:
+    def __init__(self, model: TraceModel, properties: Iterable[k.Property], kinds: Set[str] = OF_STEPS) -> None:
         self._model = model
         self._conditions = [
             (prop, [(part.label, IncrementalCondition(model, part.condition)) for part in prop.conjuncts])
             for prop in properties
-            if prop.kind in OF_STEPS
+            if prop.kind in kinds
         ]
 
     def broken(self, run: Execution) -> tuple[BrokenProperty, ...]:

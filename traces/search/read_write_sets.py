@@ -12,6 +12,7 @@ from assay.checker.interpreter.expressions.traverse import children, free_locals
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.values import FrozenMap, Value
+from assay.traces.observe.observation import Observation
 from assay.traces.search.transition_system import ANY, AnyValue, TraceModel
 
 Call = tuple[str, tuple[Value, ...]]
@@ -232,5 +233,19 @@ def falsifies(model: TraceModel, write: WriteEffect, condition: ConditionReads) 
         state[position] = whole.changed(key, write.value)
     try:
         return model.value(condition.expr, condition.bound, model.number(tuple(state))) is False
+    except Undefined:
+        return False
+
+
+def contradicts_itself(model: TraceModel, seen: Observation) -> bool:
+    """Whether a line states what is false in every state: a part of its condition reads none."""
+    condition = seen.rule.then if seen.rule.steps else seen.rule.observe
+    parts = () if condition is None else observed(model, condition, seen.bound)
+    return any(_is_false(model, each) for each in parts if each.closed and not each.reads)
+
+
+def _is_false(model: TraceModel, part: ConditionReads) -> bool:
+    try:
+        return model.value(part.expr, part.bound) is False
     except Undefined:
         return False

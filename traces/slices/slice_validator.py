@@ -13,6 +13,7 @@ from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation, files_tell_order
 from assay.traces.properties.execution import PropertyChecker, speaks_of
 from assay.traces.result import ExecutedStep, Execution, LogViolation, Remark, SliceResult, TraceVerdict
+from assay.traces.search.read_write_sets import contradicts_itself
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.slices.slice_context import Joint
@@ -78,6 +79,7 @@ class SlicesOfKernel:
         names = {joint.split.kernel.variables[i].name for i in joint.split.own}
         self.own_properties = [p for p in joint.split.kernel.properties if speaks_of(p, names)]
         self.properties = PropertyChecker(self.model, self.own_properties)
+        self.lemmas = PropertyChecker(self.model, self.own_properties, {"invariant", "lemma"})
         self.binder = EventBinder(self.model.plan, self.model.applies)
         self.names = named_by(self.model.plan.rules)
 
@@ -117,6 +119,17 @@ class Joiner:
         executions was found is chance where no line reports a step. Where files begin at different times, lines of
         later times may be missing too; this is considered where the slice would be inconsistent otherwise.
         """
+        result = self._validated(name, lines)
+        return result if not result.violations else replace(result, violations=self._with_certain(result, lines))
+
+    def _with_certain(self, result: SliceResult, lines: SliceLines) -> tuple[LogViolation, ...]:
+        """The mismatches, those marked that lines alone show."""
+        sure = {each.place for each in self._contradictions(result.violations, lines)}
+        seen = [each for each in lines.observations if contradicts_itself(self.model, each)]
+        sure |= {each.event.record.place for each in seen}
+        return tuple(replace(each, certain=each.place in sure) for each in result.violations)
+
+    def _validated(self, name: str, lines: SliceLines) -> SliceResult:
         found = self._as_own_log(name, lines)
         if found is not None and not (found.first_alone and found.result.verdict is TraceVerdict.INCONSISTENT):
             return found.result
@@ -239,10 +252,20 @@ class Joiner:
         run = self.execution(history, trails)
         jumped = found.violations or found.missing or found.unplaced
         properties = () if jumped else self.properties.broken(run)
+        rests_on = _rests_on(found, partial=self.joint.partial)
+        asked = replace(found, missing=[]) if self.joint.partial else found
+        verdict, reason = verdict_of(asked), reason_of(asked)
+        if verdict is not TraceVerdict.INCONSISTENT and rests_on is not None:
+            absurd = next(iter(self._of_kernel.lemmas.broken(run)), None)
+            if absurd is not None:
+                verdict, reason = (
+                    TraceVerdict.INCONCLUSIVE,
+                    f"what came before is no state of a cluster: {absurd.name} is false",
+                )
         return SliceResult(
             name,
-            verdict_of(found),
-            reason_of(found),
+            verdict,
+            reason,
             used,
             _by_line(found.violations),
             properties,
@@ -250,6 +273,7 @@ class Joiner:
             run,
             tuple(self.remarks(trails)),
             lacking=bool(found.missing or found.unplaced or found.begun is not None),
+            rests_on=rests_on,
         )
 
     def check_then_explain(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:
@@ -391,9 +415,25 @@ def verdict_of(found: SliceFindings) -> TraceVerdict:
     """The verdict for these findings."""
     if found.violations:
         return TraceVerdict.INCONSISTENT
-    if found.narrowed is not None or found.missing or found.unplaced or found.begun is not None:
+    if found.narrowed is not None or found.missing or found.unplaced or found.passed_over:
         return TraceVerdict.INCONCLUSIVE
     return TraceVerdict.CONSISTENT
+
+
+def _rests_on(found: SliceFindings, *, partial: bool) -> str | None:
+    """What the explanation of a slice rests on: its beginning, and in logs that lack lines the writes of which none
+    tells."""
+    untold = []
+    if found.begun is not None:
+        untold.append(f"no line tells of its beginning, before {found.begun.observation.event.record.place}")
+    if partial and found.missing:
+        untold.append(_untold_writes(found.missing))
+    return ", and ".join(untold) or None
+
+
+def _untold_writes(numbers: Sequence[int]) -> str:
+    more = ", …" if len(numbers) > NUMBERS_SHOWN else ""
+    return f"no line tells of write {', '.join(map(str, numbers[:NUMBERS_SHOWN]))}{more}"
 
 
 def reason_of(found: SliceFindings) -> str | None:
@@ -404,12 +444,10 @@ def reason_of(found: SliceFindings) -> str | None:
             "writes of which no line tells leave more open"
         )
     if found.missing:
-        shown = ", ".join(map(str, found.missing[:NUMBERS_SHOWN])) + (
-            ", …" if len(found.missing) > NUMBERS_SHOWN else ""
-        )
-        return f"no line tells of write {shown}"
-    if found.begun is not None:
-        return f"no line tells of its beginning, before {found.begun.observation.event.record.place}"
+        return _untold_writes(found.missing)
+    if found.passed_over:
+        place = found.passed_over[0].observation.event.record.place
+        return f"{place} fits nothing that is known, and may tell of what came before, or of writes without a line"
     if found.unplaced:
         return f"{found.unplaced[0].lines[0].observation.event.record.place} tells too little to go on from"
     return None

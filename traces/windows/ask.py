@@ -86,8 +86,8 @@ class WindowExplained:
         since = "the log began" if self.whole else str(self.items[0].observation.event.record.place)
         told = [self.window.words(each.variable, each.key, each.value) for each in self.run.forced]
         if not told:
-            return f"from a state before {since} that was not the first one, and of which they tell no more"
-        return f"if before {since}: {', '.join(told)}"
+            return f"a state before {since} that was not the first one, and of which its lines tell no more"
+        return f"before {since}: {', '.join(told)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,13 +41,15 @@ class SliceFindings:
     unplaced: list[VersionedUpdate] = field(default_factory=list)
     begun: OrderedObservation | None = None
     """The first line of a slice whose beginning was not logged."""
+    passed_over: list[OrderedObservation] = field(default_factory=list)
+    """Lines that may tell of a time before the beginning, or of writes without a line: nothing explains them."""
     narrowed: LogPosition | None = None
     """The line that fits no node of the beam, when nodes had been dropped."""
 
     @property
     def is_open(self) -> bool:
         """Whether something has no explanation, or none from lines alone."""
-        return bool(self.violations or self.missing or self.unplaced)
+        return bool(self.violations or self.missing or self.unplaced or self.passed_over)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from assay.traces.observe.binding import observe
 from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import LogViolation
+from assay.traces.search.read_write_sets import contradicts_itself
 from assay.traces.slices.versions.findings import Gap, Odd, SliceFindings, SliceQuery
 from assay.traces.slices.versions.version_blame import NO_STRAIN, BlameCandidate, Blamer, Strain, disagreeing, odd_lines
 from assay.traces.slices.versions.version_history import (
@@ -127,10 +128,15 @@ class SliceCheck:
         over = [d for d in self.waiting if number is None or (d.before is not None and d.before <= number)]
         self.waiting = [deed for deed in self.waiting if deed not in over]
         for deed in over:
+            if contradicts_itself(self.history.model, deed.line.observation):
+                self.found.violations.append(self.blamer.deed(self.history, self.frontier, deed))
+                continue
             if self._is_before_beginning(deed):
                 self.found.begun = self.found.begun or deed.line
+                self.found.passed_over.append(deed.line)
                 continue
             if self.partial and self.gaps:
+                self.found.passed_over.append(deed.line)
                 continue
             untold = self._explained_by_missing(deed)
             self.found.missing += (each for each in untold if each not in self.found.missing)
@@ -437,6 +443,7 @@ class SliceCheck:
         for line in misplaced:
             if self.partial and self._is_told_again(line):
                 self.found.begun = self.found.begun or line
+                self.found.passed_over.append(line)
                 continue
             start, after, _ = self._closest(line)
             violation = self.blamer.disagreement(self.history, line, start, after, "observe")

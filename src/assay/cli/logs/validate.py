@@ -103,7 +103,7 @@ NOT_ON_SPARK = ("--timeout", "--memory", "--story", "--jobs", "--mutants", "--no
 @click.option(
     "--strict",
     is_flag=True,
-    help="Allow for nothing that versions of the product are known to do against the protocol.",
+    help="Allow for nothing that versions of the product are known to do against the protocol, and for nothing that came before the logs.",
 )
 @click.option(
     "--redact", is_flag=True, help="Replace all names (hosts, users, topics, directories, …) in every output."

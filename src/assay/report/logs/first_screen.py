@@ -116,6 +116,8 @@ def _verdict(validation: Validation) -> Iterator[Line]:
     yield Line(f"{text}: {reason}" if reason and not count else text, tone)
     if reason and count:
         yield Line(f"  {reason}", Tone.WARN)
+    if validation.verdict is TraceVerdict.CONSISTENT and validation.rests_on:
+        yield Line(f"  it rests on what no line tells: {clean('; '.join(validation.rests_on))}", Tone.WARN)
 
 
 def _trouble(validation: Validation) -> Iterator[Line]:
@@ -177,6 +179,7 @@ def _basis(validation: Validation, input_: Overview) -> Line:
     parts += [identity] if identity else []
     parts += [_period(min(times), max(times))] if times else []
     parts += [f"{validation.counts.used:,} of {plural(validation.counts.read, 'event')} compared"]
+    parts += [f"{validation.held:,} of them held against what others determine"] if validation.rests_on else []
     parts += [_parts(validation)] if validation.slices else []
     return Line("; ".join(parts))
 

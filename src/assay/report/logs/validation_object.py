@@ -54,6 +54,8 @@ def validation_object(validation: Validation, input_: Overview | None = None) ->
         "assay": VERSION,
         "verdict": validation.verdict.value,
         "reason": validation.reason,
+        "rests_on": list(validation.rests_on),
+        "held": validation.held,
         **model_object(validation.kernel),
         "clause": validation.clause,
         "slices": _slice_counts(validation),

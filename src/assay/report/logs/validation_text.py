@@ -52,7 +52,10 @@ _PLACE = re.compile(r"\S*:\d+|\d+")
 
 def validation_lines(validation: Validation, input_: Overview | None = None) -> list[Line]:
     """The whole answer, with the overview of the input if it is given."""
-    lines = [_verdict(validation)]
+    lines = [
+        _verdict(validation),
+        *(Line(f"  it rests on what no line tells: {clean(each)}", Tone.WARN) for each in validation.rests_on),
+    ]
     if validation.violations and validation.verdict is TraceVerdict.INCONCLUSIVE:
         lines += [Line(""), Line("lines without an explanation, which what is missing may hold", Tone.HEADING)]
     for number, group in enumerate(by_cause(validation.violations), start=1):
