@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from assay.report.lines import Line, Tone, clean, plural
 from assay.report.logs.impact import clock, longest_first, moment
-from assay.report.logs.remarks import remark_groups
+from assay.report.logs.remarks import RemarkGroup, remark_groups
 from assay.report.logs.shown_line import marked_field, place_text, shown_line
 from assay.report.logs.trouble import finding_lines, identity_text
 from assay.report.logs.validation_text import slice_noun, validation_lines
@@ -21,7 +21,7 @@ from assay.traces.durations import duration_in_words
 from assay.traces.result import Blame, Impact, LogViolation, TraceVerdict, Validation
 from assay.traces.scope import by_cause
 from assay.traces.spec_selection import selectable_specs
-from assay.traces.trouble.finding import Gravity
+from assay.traces.trouble.finding import Gravity, TroubleFinding
 
 MOST_LINES = 25
 MOST_FINDINGS = 2
@@ -58,7 +58,7 @@ def answer_lines(validation: Validation, input_: Overview, *, details: bool, wid
 
 def first_screen(validation: Validation, input_: Overview, width: int | None = None) -> list[Line]:
     """The lines, at most 25; on a terminal of this width none is broken into two."""
-    head = [*_verdict(validation), *_trouble(validation), *_risks(validation, input_), _basis(validation, input_)]
+    head = [*_verdict(validation), *_findings_in_words(validation, input_), _basis(validation, input_)]
     head += _findings(validation)
     tail = last_lines(validation)
     missing = [*_meanings(validation), *_missing(validation, input_), *_explained(validation)]
@@ -120,16 +120,28 @@ def _verdict(validation: Validation) -> Iterator[Line]:
         yield Line(f"  it rests on what no line tells: {clean('; '.join(validation.rests_on))}", Tone.WARN)
 
 
-def _trouble(validation: Validation) -> Iterator[Line]:
-    """The gravest of what the logs' own warnings tell, each with one sentence."""
-    findings = validation.trouble.findings
+def _findings_in_words(validation: Validation, input_: Overview) -> Iterator[Line]:
+    """What is told besides broken rules, the gravest first: the logs' own warnings, and remarks of the clause."""
+    findings, groups = validation.trouble.findings, remark_groups(validation)
     most = MOST_TROUBLE if validation.violations else 2 * MOST_TROUBLE
-    for finding in findings[:most]:
+    grave = sum(each.gravity <= Gravity.RISK for each in findings)
+    yield from _trouble(findings[: min(grave, most)])
+    risks = [each for each in groups if each.severity == "risk"]
+    yield from _remarks(risks, MOST_FINDINGS)
+    yield from _trouble(findings[grave:most])
+    if len(findings) > most:
+        yield Line(f"  and {plural(len(findings) - most, 'more finding')}, see --details", Tone.WARN)
+    yield from _remarks(groups[len(risks) :], max(0, MOST_FINDINGS - len(risks)))
+    if not grave and not risks:
+        yield from _loss(validation, input_)
+
+
+def _trouble(findings: Sequence[TroubleFinding]) -> Iterator[Line]:
+    """Findings, each with one sentence."""
+    for finding in findings:
         heading, sentence, *_ = finding_lines(finding)
         yield heading
         yield sentence
-    if len(findings) > most:
-        yield Line(f"  and {plural(len(findings) - most, 'more finding')}, see --details", Tone.WARN)
 
 
 def _meanings(validation: Validation) -> list[Line]:
@@ -150,19 +162,19 @@ def _explained(validation: Validation) -> Iterator[Line]:
         yield Line(f"  {each.count:,} x {each.level}: {clean(each.text)}{clean(advice)}")
 
 
-def _risks(validation: Validation, input_: Overview) -> Iterator[Line]:
-    groups = remark_groups(validation)
-    for group in groups[:MOST_FINDINGS]:
+def _remarks(groups: Sequence[RemarkGroup], most: int) -> Iterator[Line]:
+    for group in groups[:most]:
         names = _some([clean(name) for name in group.names])
         times = f" ({len(group.lines):,} times)" if len(group.lines) > 1 else ""
         yield Line(f"{group.heading}: {names}{': ' if names else ''}{clean(group.text)}{times}", Tone.WARN)
         yield Line(f"  first at {place_text(group.lines[0].record.place)}", Tone.FAINT)
-    if len(groups) > MOST_FINDINGS:
-        yield Line(f"  and {plural(len(groups) - MOST_FINDINGS, 'more remark')}, see --details", Tone.FAINT)
+    if len(groups) > most:
+        yield Line(f"  and {plural(len(groups) - most, 'more remark')}, see --details", Tone.FAINT)
+
+
+def _loss(validation: Validation, input_: Overview) -> Iterator[Line]:
+    """Whether data may be lost, where no finding tells it."""
     moments = [each for each in input_.moments if each.is_risk]
-    told = any(each.gravity <= Gravity.RISK for each in validation.trouble.findings)
-    if told or any(group.severity == "risk" for group in groups):
-        return
     if moments:
         more = f", and {plural(len(moments) - 1, 'more such moment')}" if len(moments) > 1 else ""
         yield Line(f"data may be at risk: {clean(moments[0].text)}{more}", Tone.WARN)
