@@ -73,7 +73,7 @@ def first_screen(validation: Validation, input_: Overview, width: int | None = N
 def brief_lines(validation: Validation, input_: Overview, room: int, width: int | None = None) -> list[Line]:
     """The beginning of a first screen in at most ``room`` lines: the verdict, what is lost or stuck, whom it concerns."""
     verdict, basis = list(_verdict(validation)), _basis(validation, input_)
-    told = [*_trouble(validation), *_risks(validation, input_), *_findings(validation)]
+    told = [*_findings_in_words(validation, input_), *_findings(validation)]
     found = [line for line in told if line.text][: max(0, room - len(verdict) - 1)]
     return [_cut(line, width) for line in (*verdict, *found, basis)]
 
