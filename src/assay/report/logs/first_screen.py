@@ -124,15 +124,18 @@ def _findings_in_words(validation: Validation, input_: Overview) -> Iterator[Lin
     """What is told besides broken rules, the gravest first: the logs' own warnings, and remarks of the clause."""
     findings, groups = validation.trouble.findings, remark_groups(validation)
     most = MOST_TROUBLE if validation.violations else 2 * MOST_TROUBLE
-    grave = sum(each.gravity <= Gravity.RISK for each in findings)
-    yield from _trouble(findings[: min(grave, most)])
-    risks = [each for each in groups if each.severity == "risk"]
-    yield from _remarks(risks, MOST_FINDINGS)
-    yield from _trouble(findings[grave:most])
-    if len(findings) > most:
-        yield Line(f"  and {plural(len(findings) - most, 'more finding')}, see --details", Tone.WARN)
-    yield from _remarks(groups[len(risks) :], max(0, MOST_FINDINGS - len(risks)))
-    if not grave and not risks:
+    grave = [each for each in findings if each.gravity <= Gravity.RISK][:most]
+    risks = [each for each in groups if each.severity == "risk"][: min(MOST_FINDINGS, most - len(grave))]
+    others = findings[len(grave) :][: most - len(grave) - len(risks)]
+    known = [each for each in groups if each.severity != "risk"][: most - len(grave) - len(risks) - len(others)]
+    yield from _trouble(grave)
+    yield from _remarks(risks)
+    yield from _trouble(others)
+    yield from _remarks(known)
+    left = len(findings) + len(groups) - len(grave) - len(risks) - len(others) - len(known)
+    if left:
+        yield Line(f"  and {plural(left, 'more finding')}, see --details", Tone.WARN)
+    if not grave and not any(each.severity == "risk" for each in groups):
         yield from _loss(validation, input_)
 
 
@@ -162,14 +165,12 @@ def _explained(validation: Validation) -> Iterator[Line]:
         yield Line(f"  {each.count:,} x {each.level}: {clean(each.text)}{clean(advice)}")
 
 
-def _remarks(groups: Sequence[RemarkGroup], most: int) -> Iterator[Line]:
-    for group in groups[:most]:
+def _remarks(groups: Sequence[RemarkGroup]) -> Iterator[Line]:
+    for group in groups:
         names = _some([clean(name) for name in group.names])
         times = f" ({len(group.lines):,} times)" if len(group.lines) > 1 else ""
         yield Line(f"{group.heading}: {names}{': ' if names else ''}{clean(group.text)}{times}", Tone.WARN)
         yield Line(f"  first at {place_text(group.lines[0].record.place)}", Tone.FAINT)
-    if len(groups) > most:
-        yield Line(f"  and {plural(len(groups) - most, 'more remark')}, see --details", Tone.FAINT)
 
 
 def _loss(validation: Validation, input_: Overview) -> Iterator[Line]:
