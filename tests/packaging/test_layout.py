@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.links import FOLDERS, broken_links
-from assay.cli.setup.doctor import DEPENDENCIES
+from assay.cli.setup.doctor import DEPENDENCIES, OPTIONAL
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 LONGEST_FUNCTION = 60
@@ -65,3 +65,12 @@ def test_no_file_is_longer_than_500_lines() -> None:
 def test_doctor_looks_for_every_dependency() -> None:
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert sorted(line.split(">")[0] for line in project["dependencies"]) == list(DEPENDENCIES)
+
+
+def test_doctor_knows_which_extra_each_feature_needs() -> None:
+    extras = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    named = {name: {line.split(">")[0] for line in lines} for name, lines in extras.items()}
+    assert all(package in named[extra] for package, (extra, _) in OPTIONAL.items())
+    assert {extra for extra, _ in OPTIONAL.values()} == {"spark", "editor", "agents"}

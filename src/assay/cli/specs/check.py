@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +18,7 @@ from assay.checker.options import Fingerprints, Order, SearchOptions
 from assay.cli.answer import Destination, result_options, write_answer
 from assay.cli.settings import model_options, parse_settings
 from assay.cli.specs.spark_options import Cluster, search_on_spark, selected_cluster, spark_options
+from assay.cli.specs.watch import WatchedCheck, watch
 from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.parse_size import size_in_bytes
 from assay.cli.terminal.progress import search_progress
@@ -115,6 +118,9 @@ from assay.spark.session.options import Choice
     show_default=True,
     help="Leave out steps whose order no invariant and no deadlock can tell (partial-order reduction).",
 )
+@click.option(
+    "--watch", "watched", is_flag=True, help="Check again whenever a file of the spec is saved, until Ctrl-C."
+)
 @result_options("counterexample")
 def check(
     spec: str,
@@ -141,6 +147,7 @@ def check(
     violations: int,
     symmetry: str,
     reduce: str,
+    watched: bool,
     destination: Destination,
 ) -> int:
     """Check all properties of SPEC: a file, or the name of a bundled spec such as `kafka/controller`.
@@ -149,10 +156,11 @@ def check(
     Exit code: 0 everything holds    1 something is violated    2 bad input
                3 undecided           4 nothing was checked      5 holds up to named bounds
     """
-    _refuse_together(engine, order, reduce, checkpoint, resume)
+    _refuse_together(engine, order, checkpoint, resume, reduce)
+    _refuse_watched(watched, destination, engine == "spark" or checkpoint is not None or resume is not None)
     cluster = selected_cluster(engine, master, partitions, exchange, workdir, resume)
-    started = limit_time(timeout, patient=checkpoint is not None or resume is not None)
-    asked = load(spec, model=model, settings=parse_settings(settings))
+    started = limit_time(None if watched else timeout, patient=checkpoint is not None or resume is not None)
+    read = partial(load, spec, model=model, settings=parse_settings(settings))
     limits = SearchOptions(
         properties=frozenset(names) or None,
         order=order,
@@ -172,24 +180,45 @@ def check(
         symmetry=symmetry == "on",
         reduce=reduce == "on",
     )
+    again = WatchedCheck(read, partial(_search_again, limits, engine), limits.properties)
+    return watch(again, spec) if watched else write_answer(_answer(read(), limits, engine, cluster), destination)
+
+
+def _answer(
+    asked: Spec, limits: SearchOptions, engine: Engine | Literal["spark"], cluster: Cluster | None
+) -> CheckAnswer:
     if cluster is not None:
-        return write_answer(_on_cluster(asked, limits, cluster), destination)
+        found = search_on_spark(asked.loaded, limits, cluster)
+        return CheckAnswer(spec=asked, report=found.report, declined=found.declined)
     assert engine != "spark"
-    return write_answer(search(asked, limits, engine), destination)
+    return search(asked, limits, engine)
 
 
-def _on_cluster(asked: Spec, limits: SearchOptions, cluster: Cluster) -> CheckAnswer:
-    found = search_on_spark(asked.loaded, limits, cluster)
-    return CheckAnswer(spec=asked, report=found.report, declined=found.declined)
+def _search_again(
+    limits: SearchOptions, engine: Engine | Literal["spark"], spec: Spec, names: frozenset[str] | None
+) -> CheckAnswer:
+    """A search of ``--watch``: its time limit begins anew, and only those of the properties asked for are looked at."""
+    wanted = limits.properties if names is None else names
+    answer = _answer(spec, replace(limits, properties=wanted, started=time.monotonic()), engine, None)
+    if answer.report.interrupted:
+        raise KeyboardInterrupt
+    return answer
 
 
-def _refuse_together(engine: str, order: Order, reduce: str, checkpoint: Path | None, resume: str | None) -> None:
+def _refuse_together(engine: str, order: Order, checkpoint: Path | None, resume: str | None, reduce: str) -> None:
     if engine == "spark" and reduce == "on":
         raise click.UsageError("--engine spark takes all steps: --reduce belongs to the native engine")
     if checkpoint is not None and resume is not None:
         raise click.UsageError("--resume goes on writing into its folder: --checkpoint beside it has no meaning")
     if engine == "spark" and order == "dfs":
         raise click.UsageError("--engine spark searches breadth-first")
+
+
+def _refuse_watched(watched: bool, destination: Destination, unsuitable: bool) -> None:
+    if watched and (unsuitable or destination != Destination(as_json=False)):
+        raise click.UsageError(
+            "--watch goes with neither result files nor --json, --engine spark, --checkpoint, --resume"
+        )
 
 
 def search(spec: Spec, limits: SearchOptions, engine: Engine = "auto") -> CheckAnswer:
