@@ -27,6 +27,12 @@ from assay.traces.table.event_table import times, traits
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 LACKING = "lacking input"
+RELEASES = (
+    *("0.10", "0.11", "1.0", "1.1", "2.0", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "2.7", "2.8"),
+    *("3.0", "3.1", "3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "3.8", "3.9", "4.0", "4.1"),
+)
+"""The release lines of Kafka whose lines are known."""
+
 _SILENT = 10 * 60_000
 _OTHERS = 20
 _SLOW = 1_000
@@ -105,12 +111,26 @@ def configured(reading: LogReading) -> dict[str, Field]:
 
 
 def protocol_versions(reading: LogReading) -> tuple[str, ...]:
-    """The versions that the nodes ran, and those that their configurations make them speak."""
+    """The versions that the nodes ran, and those that their configurations make them speak; if no line states one, all
+    releases that write every kind of line that was read.
+    """
     names = _worth_saying()["versions"]
     found = set(reading.versions)
     for event in reading.of_role("configuration"):
         found |= set(_settings(event.record.message, names).values())
-    return tuple(sorted(found))
+    return tuple(sorted(found)) or _releases_of_lines(reading)
+
+
+def _releases_of_lines(reading: LogReading) -> tuple[str, ...]:
+    """The releases in whose sources all kinds of lines are; none if no release has them all."""
+    patterns = {each.pattern for each in reading.events.traits() if each.pattern}
+    stated = {reading.catalogue.pattern(name).versions for name in patterns} - {""}
+    ranges = [(_release(low), _release(high or low)) for low, _, high in (each.partition("-") for each in stated)]
+    return tuple(each for each in RELEASES if all(low <= _release(each) <= high for low, high in ranges) and ranges)
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
 
 
 def _worth_saying() -> dict[str, Any]:
