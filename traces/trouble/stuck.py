@@ -49,7 +49,7 @@ def stuck(reading: LogReading) -> Iterator[TroubleFinding]:
     ends = max((event.record.time or 0 for event in reading.of_kinds(_LIFE)), default=0)
     yield from _leaderless(reading, ends)
     yield from _moves(reading, ends)
-    yield from _shutdowns(reading)
+    yield from _shutdowns(reading, ends)
     yield from _refused(reading)
 
 
@@ -201,7 +201,7 @@ def _step(moves: dict[str, _Move], event: Event) -> None:
 # ---------------------------------------------------------------------------------------------------- shutdowns, registrations
 
 
-def _shutdowns(reading: LogReading) -> Iterator[TroubleFinding]:
+def _shutdowns(reading: LogReading, ends: int) -> Iterator[TroubleFinding]:
     """Brokers whose controlled shutdown was refused again and again, and that gave it up or are still trying."""
     trying: dict[ProcessRun, list[Event]] = {}
     for event in _in_time(reading.of_kinds(_SHUTDOWN)):
@@ -211,7 +211,8 @@ def _shutdowns(reading: LogReading) -> Iterator[TroubleFinding]:
             trying.setdefault(event.run, []).append(event)
     for run, events in trying.items():
         gave_up = events[-1].kind == "ControlledShutdownGaveUp"
-        if not gave_up and len(events) < 3:
+        # Where all brokers stop together, nobody is left to take over.
+        if (not gave_up and len(events) < 3) or ends - (events[-1].record.time or 0) < NO_LEADER_MS:
             continue
         broker = next((each.fields["broker"] for each in events if isinstance(each.fields.get("broker"), int)), None)
         who = run.node if broker is None else f"broker {broker}"
