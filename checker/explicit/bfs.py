@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 
-from assay.checker.explicit.checkpoint import Checkpoint, Saved
-from assay.checker.explicit.engine_search import EngineSearch
+from assay.checker.explicit.checkpointed_search import CheckpointedSearch
 from assay.checker.explicit.expansion.cancellation import halting
 from assay.checker.explicit.expansion.compiled_interface import Compiled
-from assay.checker.explicit.expansion.counters import COUNTED, new_tally
+from assay.checker.explicit.expansion.counters import new_tally
 from assay.checker.explicit.expansion.narrow_levels import (
     IS_FULL,
     IS_RARE,
@@ -59,7 +58,7 @@ TELL_EVERY = 256
 too."""
 
 
-class BlockSearch(EngineSearch):
+class BlockSearch(CheckpointedSearch):
     """A search like the reference one, by compiled code, with all processors. ``close`` it when its states are not
     needed any more."""
 
@@ -89,15 +88,12 @@ class BlockSearch(EngineSearch):
         self._waiting = StatesInPart(may_ignore=compiled.stubborn is None or compiled.stubborn.may_ignore)
         self.seen = VisitedSet(options, compiled.layout.words, self._rounds)
         self._checkpoint = self._open_checkpoint()
-        self._place = self._frontier = 0
-        self._told = self._searched = self._earlier = self._cpu = 0.0
+        self._frontier = 0
+        self._told = self._cpu = 0.0
         self._searching_since: float | None = None
         self._narrow: NarrowLevels | None = None
-        self._saved_at = time.monotonic()
         self._whole = True
         """Whether levels and counts tell of the same states: not in the midst of a change."""
-        self._begun = False
-        """Whether the initial states are known, and a checkpoint, if there is one, speaks of them."""
 
     @property
     def store(self) -> RowStore:
@@ -447,80 +443,6 @@ class BlockSearch(EngineSearch):
 
     def _violation_at(self, name: str, number: int) -> PropertyFinding | None:
         return violation_at(self.model, self.watch, name, number, self.rows[number])
-
-    # ------------------------------------------------------------------------------------------ checkpoint
-
-    def _open_checkpoint(self) -> Checkpoint | None:
-        chosen = self.options
-        if chosen.checkpoint is None:
-            return None
-        checkpoint = Checkpoint(chosen.checkpoint, self.compiled.identity, resume=chosen.resume)
-        checkpoint.require_choice(chosen.fingerprints)
-        return checkpoint
-
-    def _begin_checkpoint(self) -> None:
-        """Go on from a checkpoint, or begin one."""
-        if self._checkpoint is None:
-            return
-        if self._checkpoint.saved is not None:
-            self._restore(self._checkpoint, self._checkpoint.saved)
-            return
-        try:
-            self.levels.settle(self._checkpoint.folder)
-        except OSError as error:
-            raise Stopped(self._not_written(error)) from None
-        self._save()
-
-    def _restore(self, checkpoint: Checkpoint, saved: Saved) -> None:
-        fresh, self.levels = self.levels, self._new_levels()
-        checkpoint.restore(self.levels, saved, list(fresh.every_row()))
-        fresh.close()
-        self.rows.levels = self._rounds.levels = self.levels
-        self.seen.use(StateKeys(saved.keys))
-        for name in COUNTED:
-            getattr(self.tally, name)[:] = saved.tallies[name]
-        for event in saved.events:
-            self.findings.note(event)
-        self.generated, self._place, self.depth = saved.generated, saved.place, len(saved.counts)
-        self._earlier, self._searched = saved.seconds, saved.searched
-
-    def _save(self) -> None:
-        """Write a checkpoint, if one is wanted; a search that cannot write it ends."""
-        if self._checkpoint is None:
-            return
-        try:
-            self._checkpoint.save(self._progress_made(), self.levels)
-        except OSError as error:
-            raise Stopped(f"the checkpoint could not be written: {error}") from None
-        self._saved_at = time.monotonic()
-
-    def _keep_checkpoint(self) -> None:
-        """Write a last checkpoint of a search that was stopped."""
-        ended = self.stopped is not None or self.up_to_depth is not None
-        if ended and self._begun:
-            try:
-                self._save()
-            except Stopped as problem:
-                self.stopped = f"{self.stopped}; {problem}" if self.stopped else str(problem)
-
-    def _progress_made(self) -> Saved:
-        counts = {name: tuple(getattr(self.tally, name).tolist()) for name in COUNTED}
-        return Saved(
-            counts=tuple(self.levels.counts),
-            flushed=self.levels.flushed,
-            staged=self.levels.staged,
-            place=self._place,
-            generated=self.generated,
-            keys=self.seen.keys.value,
-            fingerprints=self.options.fingerprints,
-            seconds=self.seconds + self._earlier,
-            searched=self._search_seconds,
-            events=tuple(self.findings.events),
-            tallies=counts,
-        )
-
-    def _not_written(self, error: OSError) -> str:
-        return f"states of level {self.depth} could not be written: {error}"
 
     # -------------------------------------------------------------------------------------------- progress
 

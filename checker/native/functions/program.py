@@ -11,13 +11,13 @@ from assay.checker.layout.refinement_image import ImageLayout, argument_layout, 
 from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, row_layout
 from assay.checker.native.functions.action import ActionWriter, InstanceFlags, LabelPositions
 from assay.checker.native.functions.bitsliced_gates import prefilter_functions
-from assay.checker.native.functions.bitsliced_prefilter import PrefilterWriter, condition_of
+from assay.checker.native.functions.bitsliced_prefilter import Prefilter, PrefilterWriter, condition_of
 from assay.checker.native.functions.canonical_row import canonical_functions
 from assay.checker.native.functions.initial_states import initial_functions
 from assay.checker.native.functions.refinement_image import image_function
 from assay.checker.native.functions.row_loops import expand_function, inspect_function
 from assay.checker.native.functions.runtime import Runtime, over_rows
-from assay.checker.native.functions.unroll_budget import Writing, written
+from assay.checker.native.functions.unroll_budget import Writer, Writing, written
 from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar, word
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
@@ -86,7 +86,7 @@ def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
             expand_function(sieve, layout.words),
             inspect_function(sieve, layout.words),
             _prints(layout.words),
-            _judge(layout.words, 2 * len(conditions)),
+            _judge(layout.words, len(conditions)),
             prefilter_functions(sieve, layout.words, guards.positions),
             *functions,
         ]
@@ -116,40 +116,30 @@ def program(
     arguments = _argument_layouts(kernel) if refinements or conditions is not None else None
     states = tuple(p for p in chosen if p.kind in {"invariant", "lemma", "reachable"})
     steps = tuple(p for p in chosen if p.kind == "transition")
-    told = [InstanceFlags(arguments=each) for each in arguments] if arguments else [InstanceFlags()] * len(kernel.next)
-    actions = [partial(_action, kernel, layout, at, (hits, guards), told[at]) for at in range(len(kernel.next))]
+    strict = frozenset[str]() if group is None else group.names
     functions = written(
         [
-            *actions,
+            *_actions(kernel, layout, (hits, guards), arguments),
             partial(_steps, kernel, layout, steps),
             partial(_states, kernel, layout, states),
             partial(_stop, kernel, layout, deadlock=deadlock),
-            *(
-                partial(image_function, kernel, layout, each, into, at)
-                for at, (each, into) in enumerate(zip(refinements, images, strict=True))
-            ),
+            *(partial(image_function, kernel, layout, refinements[at], into, at) for at, into in enumerate(images)),
         ],
-        frozenset() if group is None else group.names,
+        strict,
     )
-    sieve = PrefilterWriter(kernel, layout, frozenset() if group is None else group.names).sieve(states)
-    fixed = [
-        _prelude(layout.words),
-        _emit(layout.words, has_steps=bool(steps), symmetric=group is not None, arguments=arguments is not None),
-        expand_function(sieve, layout.words),
-        inspect_function(sieve, layout.words),
-        _prints(layout.words),
-        prefilter_functions(sieve, layout.words, guards.positions),
-    ]
+    sieve = PrefilterWriter(kernel, layout, strict).sieve(states)
+    emit = _emit(layout.words, has_steps=bool(steps), symmetric=group is not None, arguments=arguments is not None)
+    fixed = [_prelude(layout.words), emit, *_loops(sieve, layout.words, guards)]
     orbits = [] if group is None else canonical_functions(kernel, layout, group)
-    initial = initial_functions(kernel, layout, hits, frozenset() if group is None else group.names)
+    initial = initial_functions(kernel, layout, hits, strict)
     if conditions:
-        functions += written([partial(_conditions, kernel, layout, conditions)])
-        fixed.append(_judge(layout.words, 2 * len(conditions)))
-    if initial is not None:
         functions += [
-            initial[0],
-            _emit(layout.words, has_steps=False, symmetric=group is not None, name="emit_initial"),
+            *written([partial(_conditions, kernel, layout, conditions)]),
+            _judge(layout.words, len(conditions)),
         ]
+    if initial is not None:
+        emit = _emit(layout.words, has_steps=False, symmetric=group is not None, name="emit_initial")
+        functions += [initial[0], emit]
     text = "\n".join([*fixed, *orbits, *functions])
     return Program(
         text,
@@ -164,6 +154,23 @@ def program(
         images=images,
         starts=None if initial is None else initial[1],
     )
+
+
+def _loops(sieve: Prefilter, words: int, guards: LabelPositions) -> list[str]:
+    """The functions that loop over rows, and those that ask guards of many rows at once."""
+    loops = [expand_function(sieve, words), inspect_function(sieve, words), _prints(words)]
+    return [*loops, prefilter_functions(sieve, words, guards.positions)]
+
+
+def _actions(
+    kernel: k.Kernel,
+    layout: RowLayout,
+    counted: tuple[LabelPositions, LabelPositions],
+    arguments: Sequence[RowLayout] | None,
+) -> list[Writer]:
+    """What writes the functions of the actions; with ``arguments`` they tell those of each instance."""
+    told = [InstanceFlags(arguments=each) for each in arguments] if arguments else [InstanceFlags()] * len(kernel.next)
+    return [partial(_action, kernel, layout, at, counted, told[at]) for at in range(len(kernel.next))]
 
 
 def _action(
@@ -367,7 +374,8 @@ def _stop(kernel: k.Kernel, layout: RowLayout, writing: Writing, *, deadlock: bo
     return _function("internal void @stop", "ptr %context, ptr %row", code, "ret void")
 
 
-def _judge(words: int, size: int) -> str:
+def _judge(words: int, conditions: int) -> str:
+    size = 2 * conditions
     return f"""define void @judge(ptr %rows, i64 %n, ptr %told) {{
 entry:
   br label %head
