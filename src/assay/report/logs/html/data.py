@@ -14,7 +14,7 @@ from typing import Any
 from assay.report.lines import clean
 from assay.report.logs.history import ExecutionHistory
 from assay.report.logs.html.lane_rules import band_names, band_styles, requests
-from assay.report.logs.html.lanes import TERM, LaneTimeline
+from assay.report.logs.html.lanes import TERM, LaneTimeline, Segment, TimelineLane
 from assay.report.logs.html.used import ExplainedStatements
 from assay.report.logs.validation_text import event_text
 from assay.traces.event import Event, LogPosition
@@ -61,29 +61,7 @@ def script_data(
     return {
         "begin": line.begin,
         "end": line.end,
-        "lanes": [
-            {
-                "group": lane.group,
-                "name": text(f"{lane.group} {lane.name}" if lane.name.isdigit() else lane.name),
-                "bands": [
-                    {
-                        "name": text(names[name]),
-                        "segments": [[s.begin - line.begin, s.end - line.begin, text(s.value)] for s in own],
-                        "internal": name in lane.internal,
-                        "style": "node" if name == TERM else styles.get(name.rpartition(".")[2], "value"),
-                    }
-                    for name, own in lane.bands.items()
-                ],
-                "alarms": [
-                    {
-                        "name": text(name.replace("_", " ")),
-                        "segments": [[s.begin - line.begin, s.end - line.begin, text(s.value)] for s in own],
-                    }
-                    for name, own in lane.alarms.items()
-                ],
-            }
-            for lane in line.lanes
-        ],
+        "lanes": [_lane(lane, line.begin, names, styles, text) for lane in line.lanes],
         "events": {
             "time": [None if e.record.time is None else e.record.time - line.begin for e in events],
             "lane": [lane_of.get(e.run.node, -1) for e in events],
@@ -108,6 +86,32 @@ def script_data(
             if each.other in lane_of
         ],
         "texts": text.table,
+    }
+
+
+def _lane(
+    lane: TimelineLane, begin: int, names: Mapping[str, str], styles: Mapping[str, str], text: _Texts
+) -> dict[str, Any]:
+    """A lane with its bands and alarms, in milliseconds from the beginning of the timeline."""
+
+    def segments(own: Sequence[Segment]) -> list[list[int]]:
+        return [[s.begin - begin, s.end - begin, text(s.value)] for s in own]
+
+    return {
+        "group": lane.group,
+        "name": text(f"{lane.group} {lane.name}" if lane.name.isdigit() else lane.name),
+        "bands": [
+            {
+                "name": text(names[name]),
+                "segments": segments(own),
+                "internal": name in lane.internal,
+                "style": "node" if name == TERM else styles.get(name.rpartition(".")[2], "value"),
+            }
+            for name, own in lane.bands.items()
+        ],
+        "alarms": [
+            {"name": text(name.replace("_", " ")), "segments": segments(own)} for name, own in lane.alarms.items()
+        ],
     }
 
 
