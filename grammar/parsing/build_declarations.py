@@ -21,6 +21,7 @@ from assay.grammar.syntax import (
     Attr,
     Binding,
     Call,
+    CapacityLabel,
     Conjunct,
     Def,
     DottedName,
@@ -37,7 +38,6 @@ from assay.grammar.syntax import (
     Let,
     LetLine,
     ModelBlock,
-    Name,
     Next,
     Param,
     Pick,
@@ -213,8 +213,8 @@ class DeclarationBuilder(ExpressionBuilder, BlockBuilder):
     def accept(self, span: Span, children: list[Any]) -> AcceptBounds:
         return AcceptBounds(tuple(children), span=span)
 
-    def capacity_label(self, span: Span, children: list[Any]) -> DottedName:
-        return DottedName((Name(f"capacity of {children[0]}", span=span),), span=span)
+    def capacity_label(self, span: Span, children: list[Any]) -> CapacityLabel:
+        return CapacityLabel(children[0], span=span)
 
     def show(self, span: Span, children: list[Any]) -> Show:
         return Show(flat(children), span=span)

@@ -277,10 +277,25 @@ class Property(Declaration):
 
 
 @dataclass(frozen=True, slots=True)
+class CapacityLabel(Node):
+    """``capacity of x`` among the labels of bounds."""
+
+    variable: DottedName
+
+    def __str__(self) -> str:
+        return f"capacity of {self.variable}"
+
+    @property
+    def shown(self) -> str:
+        """The label as it is written."""
+        return f"capacity of {self.variable.shown}"
+
+
+@dataclass(frozen=True, slots=True)
 class AcceptBounds(Declaration):
     """``accept bounds: a, b``; also inside a model block."""
 
-    labels: tuple[DottedName, ...]
+    labels: tuple[DottedName | CapacityLabel, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,7 @@ def _share_everything() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @rounds(6, 150)
 def test_what_is_found_with_some_steps_is_what_is_found_with_all(tmp_path: Path, rounds: int) -> None:
     sizes = [agree(Random(seed), tmp_path) for seed in range(rounds)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
 from tests.stages import rounds
 
 from assay.checker.interpreter.actions.outcome import Successor
@@ -15,6 +16,7 @@ from .random_kernel import random_kernel
 STATES = 40
 
 
+@pytest.mark.slow
 @rounds(40, 150)
 def test_what_is_remembered_is_what_is_so(rounds: int) -> None:
     compared = 0

@@ -75,6 +75,7 @@ def test_random_kernels_with_such_sets(tmp_path: Path, rounds: int, monkeypatch:
     assert sum(report is not None for report in native) > rounds // 2
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize(("length", "kind"), [(2, MaskShape), (5, SlotsShape)])
 def test_messages_that_carry_a_log(tmp_path: Path, length: int, kind: type) -> None:
     loaded = load_text(MESSAGES.replace("LENGTH", str(length)))

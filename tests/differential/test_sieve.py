@@ -119,6 +119,7 @@ def test_random_kernels(folder: Path, seed: int, depth: int) -> None:
         return
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [30, slow(100), slow(300)])
 def test_a_sieve_of_few_gates_lets_the_rest_through(folder: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     monkeypatch.setattr(bitsliced_prefilter, "MOST_GATES", most)

@@ -215,6 +215,7 @@ def agree(
     return found
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("name", ["shuffle", "direct"])
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(
@@ -262,6 +263,7 @@ def test_a_search_leaves_and_comes_home_when_levels_are_small(folder: Path, name
     assert report.statistics.distinct == 41 * 41
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("name", ["shuffle", "direct"])
 def test_a_counterexample_is_followed_through_files_of_tasks_and_of_the_driver(folder: Path, name: str) -> None:
     kernel = load_text(WALK.format(size=40, limit=77)).kernel
@@ -401,6 +403,7 @@ def test_tasks_call_each_other_once_all_have_their_states(folder: Path, monkeypa
     assert seen == [2, 2]
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("name", ["shuffle", "direct"])
 def test_a_full_disk_is_told_and_the_search_can_go_on(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     search = asked(load_text(WALK.format(size=20, limit=60)).kernel, folder)

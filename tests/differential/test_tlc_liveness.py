@@ -51,6 +51,7 @@ def test_tlc_agrees_on_temporal_properties_of_random_specs(nested: bool, first: 
     assert 4 <= sum(each.run is not None for each in asked) <= 12
 
 
+@pytest.mark.slow
 def test_tlc_would_not_agree_with_the_opposite(tmp_path: Path) -> None:
     asked = questions(15, first=0, nested=False)
     violated = next(each for each in asked if each.run is not None)

@@ -28,6 +28,7 @@ def loaded(spec: str, model: str | None = None) -> Loaded:
     return load(spec, model, {})
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("spec", LESSONS)
 def test_every_scenario_runs_in_the_model_for_scenarios(spec: str) -> None:
     name, number = LESSONS[spec]

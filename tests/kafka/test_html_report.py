@@ -163,6 +163,7 @@ def test_the_gravest_stands_before_the_timeline_though_the_answer_is_consistent(
     assert places == sorted(places)
 
 
+@pytest.mark.slow
 def test_every_finding_is_on_the_page_and_the_gravest_is_the_first(tmp_path: Path) -> None:
     reading, validation = answered(unpack_sample("duplicate-broker", tmp_path))
     found = page_findings(validation, overview(reading))
@@ -176,6 +177,7 @@ def test_every_finding_is_on_the_page_and_the_gravest_is_the_first(tmp_path: Pat
     assert all(" ".join(clean(each.heading).split()) in told for each in found)
 
 
+@pytest.mark.slow
 def test_a_lane_has_the_terms_of_the_controllers_and_internals_of_the_model_are_folded_away(tmp_path: Path) -> None:
     reading, validation = answered(unpack_sample("elections", tmp_path))
     data = data_of(Page(html_report(validation, list(reading.events), "A1", overview(reading))))
@@ -194,6 +196,7 @@ def test_a_lane_has_the_terms_of_the_controllers_and_internals_of_the_model_are_
     assert open_ == {"term", "life", "role", "leader", "in sync"}
 
 
+@pytest.mark.slow
 def test_requests_lead_from_the_lane_of_one_node_to_that_of_another(tmp_path: Path) -> None:
     reading, validation = answered(unpack_sample("elections", tmp_path))
     data = data_of(Page(html_report(validation, list(reading.events), "A1", overview(reading))))

@@ -61,6 +61,7 @@ def test_a_larger_model_holds_in_all_its_states(size: Size) -> None:
     check_size(size)
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("size", SMALL, ids=str)
 def test_the_reference_engine_counts_the_same_states(size: Size) -> None:
     check_size(size, "reference")

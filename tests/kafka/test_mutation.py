@@ -123,6 +123,7 @@ def test_a_spec_notices_every_mistake_or_says_why_not(strength: Strength) -> Non
     check_strength(strength)
 
 
+@pytest.mark.everyday(6)
 @pytest.mark.parametrize("strength", MINUTES, ids=str)
 def test_what_is_judged_by_hand_has_the_mutants_that_were_judged(strength: Strength) -> None:
     """A line that was added or taken away since has to be judged."""

@@ -436,6 +436,7 @@ def test_the_preferred_replica_may_be_elected_though_it_leads_before_2_4(tmp_pat
     assert [remark.text.partition(":")[0] for remark in result.remarks] == ["Kafka 1.1 to 2.3"]
 
 
+@pytest.mark.slow
 @pytest.mark.everyday(1)
 @pytest.mark.parametrize(("leader", "version"), [(2, "2.8.2"), (1, "2.1.1")])
 def test_no_other_leader_is_elected_again_nor_later(leader: int, version: str, tmp_path: Path) -> None:

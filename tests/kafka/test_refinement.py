@@ -104,6 +104,7 @@ def check_refines(case: Refines) -> None:
     check_coverage_of_own_lines(case.spec, load(case.spec, case.model, {}).kernel, report.coverage)
 
 
+@pytest.mark.slow
 @pytest.mark.everyday(1)
 @pytest.mark.parametrize("case", everyday(QUICK, 2), ids=str)
 def test_a_spec_refines_what_it_says(case: Refines) -> None:

@@ -152,6 +152,7 @@ def test_redacted_logs_have_the_same_verdict_and_tell_no_names(
             assert secret not in output
 
 
+@pytest.mark.slow
 def test_a_redacted_name_is_the_same_everywhere(healthy: Path) -> None:
     reading = read_logs([healthy])
     other = redacted(reading, Redaction(reading))

@@ -233,6 +233,7 @@ def test_a_bundled_spec_is_in_its_canonical_form(spec: str) -> None:
     assert format_module(parse(text, spec).module) == text
 
 
+@pytest.mark.everyday(9)
 @pytest.mark.parametrize(
     "size", [each if each.distinct < 3_000 else slow(each) for each in SIZES], ids=lambda size: size.spec
 )
@@ -268,6 +269,7 @@ def test_without_a_safeguard_the_native_engine_finds_the_shortest_run_that_goes_
     record_property(LADDER, Rung(safeguard.spec, safeguard.parameter, violated, safeguard.length, seconds).cells())
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize("safeguard", everyday(QUICK_BY_REFERENCE, 5), ids=str)
 def test_without_a_safeguard_the_reference_engine_finds_the_same_run(safeguard: Safeguard) -> None:
     check_safeguard(safeguard, "reference")
@@ -307,6 +309,7 @@ def test_the_command_line_answers_two_phase_commit_with_the_published_counts(
     assert (states["distinct"], states["generated"], states["depth"]) == (288, 1_146, 11)
 
 
+@pytest.mark.slow
 def test_the_command_line_exits_1_with_fencing_switched_off(capsys: pytest.CaptureFixture[str]) -> None:
     code = invoke(["check", "kafka/controller", "--set", "FenceByEpoch=false", "--json"])
     answer = json.loads(capsys.readouterr().out)

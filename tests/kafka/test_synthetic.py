@@ -29,6 +29,7 @@ def verdicts(folder: Path) -> dict[str, TraceVerdict]:
     return {each.name: each.verdict for each in validate(loaded, list(reading.events)).slices}
 
 
+@pytest.mark.slow
 def test_a_healthy_cluster_is_consistent_and_the_same_seed_gives_the_same_log(tmp_path: Path) -> None:
     for name in ("one", "other"):
         assert generate(tmp_path / name, 60_000, brokers=4, partitions=4, violations=0, seed=3) == ()
@@ -39,6 +40,7 @@ def test_a_healthy_cluster_is_consistent_and_the_same_seed_gives_the_same_log(tm
     assert set(found.values()) == {TraceVerdict.CONSISTENT}
 
 
+@pytest.mark.slow
 def test_a_broken_rule_is_explained_without_all_that_many_brokers_might_have_done_unseen(tmp_path: Path) -> None:
     (broken,) = generate(tmp_path, 100_000, brokers=12, partitions=4, violations=1, seed=3)
     loaded = load_spec(bundled_specs()[0] / "kafka" / "cluster.assay")

@@ -28,6 +28,7 @@ from assay.traces.validate import validate
 SEED = 7
 
 
+@pytest.mark.slow
 def test_a_log_without_change_is_judged_as_it_was_validated() -> None:
     judgement = retrial("A1").judge(IdentityMemo())
     assert (judgement.verdict, judgement.rejected) == (TraceVerdict.CONSISTENT, False)
@@ -54,6 +55,7 @@ def test_a_line_that_nothing_was_compared_with_before_is_blamed_from_the_last_cu
     assert [violation.place for violation in retrial("A2").judge(change, explained=True).violations] == [site.place]
 
 
+@pytest.mark.everyday(3)
 @pytest.mark.parametrize(
     ("run", "place", "field", "new"),
     [
@@ -94,6 +96,7 @@ def test_a_version_that_one_line_alone_states_is_blamed_on_that_line_alone(run: 
     assert violation.repair.field in (None, "version")
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize(
     ("kind", "field", "shift"),
     [("DeltaApplied", "broker", -1), ("BecameLeader", "version", -1), ("PartitionStateApplied", "version", -1)],
@@ -125,6 +128,7 @@ def test_without_guards_less_is_rejected_and_what_takes_too_long_is_a_class_of_i
     assert outcome_without(mutants[0], EVERY) is Outcome.UNDECIDED
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize(
     ("run", "action", "label", "outcome"),
     [
@@ -145,6 +149,7 @@ def test_a_log_that_ends_with_what_one_guard_forbids_is_accepted_without_it(
     assert (found.alone > 0) is (outcome is not Outcome.REJECTED)
 
 
+@pytest.mark.slow
 def test_an_order_of_a_controller_that_sent_none_is_a_log_for_the_guard_that_forbids_it() -> None:
     rule = "controller.obey", "sent"
     assert rule in exercised_by_all("A0")

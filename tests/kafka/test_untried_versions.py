@@ -160,6 +160,7 @@ def test_a_broker_looks_for_the_controller_before_it_registers_before_1_1(tmp_pa
     assert "controller.look_unregistered" in steps
 
 
+@pytest.mark.slow
 def test_and_not_later(tmp_path: Path) -> None:
     _, found = answer(tmp_path, looks_early("2.0.1"))
     assert actions(found) != []

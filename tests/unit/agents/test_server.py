@@ -57,6 +57,7 @@ async def answer(client: Client, tool: str, **arguments: Any) -> Any:
     return found.structured_content
 
 
+@pytest.mark.slow
 def test_a_spec_is_checked_walked_and_read_by_reference(folder: Path) -> None:
     async def talk(client: Client) -> None:
         tools = {tool.name for tool in (await client.list_tools()).tools}
@@ -74,6 +75,7 @@ def test_a_spec_is_checked_walked_and_read_by_reference(folder: Path) -> None:
     asked(folder, talk)
 
 
+@pytest.mark.slow
 def test_mistakes_and_nonsense_are_answered_with_diagnostics(folder: Path) -> None:
     (folder / "bad.assay").write_text(SPEC.replace("broken := true", "brokn := true"))
 
@@ -147,6 +149,7 @@ async def until(true: Callable[[], bool]) -> None:
             await anyio.sleep(0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 def test_a_question_that_is_cancelled_ends_its_work(folder: Path) -> None:
     async def talk(client: Client) -> None:

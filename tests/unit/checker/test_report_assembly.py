@@ -94,6 +94,7 @@ def test_a_deeply_nested_expression_is_evaluated(load: Load) -> None:
     assert report.properties[-1].outcome is Outcome.HOLDS
 
 
+@pytest.mark.slow
 def test_an_expression_too_deep_to_evaluate_is_a_diagnostic(load: Load) -> None:
     with pytest.raises(SpecError) as error:
         check(nested(load(MODEL).kernel, 30_000))

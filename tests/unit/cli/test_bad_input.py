@@ -101,6 +101,7 @@ def test_a_domain_too_large_to_list_is_told_at_its_place(assay: Any, tmp_path: P
     assert ran.json["diagnostics"][0]["place"]["line"] == 10
 
 
+@pytest.mark.slow
 @pytest.mark.everyday(1)
 @pytest.mark.parametrize("op", ["and", "or"])
 def test_thousands_of_conditions_in_a_row_are_checked(assay: Any, tmp_path: Path, op: str) -> None:

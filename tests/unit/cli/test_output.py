@@ -61,6 +61,7 @@ def test_a_violation_keeps_its_exit_code_where_standard_error_was_closed_on_purp
     assert ran(tmp_path, "assay check violated.assay 2>&-")[0] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.everyday(1)
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
 def test_json_is_utf8_whatever_the_locale(tmp_path: Path, encoding: str) -> None:

@@ -47,6 +47,7 @@ def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.everyday(1)
 @pytest.mark.parametrize("text", [HUGE, DOUBLING])
 def test_the_time_limit_ends_one_endless_computation_and_says_where(tmp_path: Path, text: str) -> None:

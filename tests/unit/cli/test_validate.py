@@ -59,6 +59,7 @@ def test_a_log_of_something_else_is_vacuous(assay: Any, tmp_path: Path) -> None:
     assert assay("validate", "other.log").code == 4
 
 
+@pytest.mark.slow
 def test_a_trace_clause_that_is_not_there_is_named(assay: Any) -> None:
     ran = assay("validate", str(sample("elections")), "--clause", "nonesuch", "--json")
     assert ran.code == 2

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SPEC = """module lease
 param Client: set = {a, b}
 state:
@@ -74,6 +76,7 @@ def test_wrong_spec(conformance):
 """
 
 
+@pytest.mark.slow
 def test_a_test_fails_where_its_events_do_not_conform(tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "lease.assay").write_text(SPEC, encoding="utf-8")

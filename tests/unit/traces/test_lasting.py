@@ -79,6 +79,7 @@ def test_a_place_that_only_later_lines_read_is_left_as_it_is_until_then(tmp_path
     assert supposed(spec("era in {era}"), events) < 10 * ERAS**2
 
 
+@pytest.mark.slow
 @pytest.mark.everyday(1)
 @pytest.mark.parametrize("again", [1, 3, 8])
 def test_an_era_that_comes_again_is_a_mismatch(tmp_path: Path, again: int) -> None:

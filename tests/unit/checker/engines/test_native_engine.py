@@ -112,6 +112,7 @@ def test_cached_object_code_is_used(tmp_path: Path) -> None:
     assert place.stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "distinct", "depth"),
     [
@@ -240,6 +241,7 @@ def test_subsets_of_many_elements_and_values_of_large_types_are_run_through_by_l
     assert same_as_the_reference(text, tmp_path).statistics.distinct == 60
 
 
+@pytest.mark.slow
 def test_a_model_too_long_to_be_unrolled_is_compiled_with_loops() -> None:
     spec = Path("spec/kafka/membership.assay")
     sizes = {"Process": "7", "Broker": "7", "Session": "7"}

@@ -112,6 +112,7 @@ def test_a_race_refuses_to_go_on_after_a_violation() -> None:
         engine_selection.check(GOOD, SearchOptions(keep_going=True), engine="race")
 
 
+@pytest.mark.slow
 def test_engines_that_contradict_each_other_about_behaviours_are_found_out() -> None:
     goes = SearchOptions(properties=frozenset({"stray_replica_goes"}))
     good, bad = (

@@ -53,6 +53,7 @@ def searched(kernel: Kernel, options: SearchOptions, folder: Path) -> Report:
     return check(kernel, options, engine="native", cache=folder).report
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("text", [SLOW, ENDLESS_INIT])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_time_limit_is_heeded_inside_compiled_code(text: str, threads: int, tmp_path: Path) -> None:
@@ -62,6 +63,7 @@ def test_the_time_limit_is_heeded_inside_compiled_code(text: str, threads: int, 
     assert report.exit_code is ExitCode.INCONCLUSIVE
 
 
+@pytest.mark.slow
 def test_so_is_an_interruption(tmp_path: Path) -> None:
     asked = Event()
     timer = Timer(0.3, asked.set)
@@ -83,6 +85,7 @@ def test_a_signal_is_heard_while_the_main_thread_is_in_compiled_code(tmp_path: P
     assert report.interrupted
 
 
+@pytest.mark.slow
 def test_a_simulation_ends_too(tmp_path: Path) -> None:
     options = SearchOptions(timeout=0.3, threads=1)
     report = simulate(load_text(SLOW).kernel, Walks(10, 10, 0), options, engine="native", cache=tmp_path).report

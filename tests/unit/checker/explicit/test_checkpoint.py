@@ -56,6 +56,7 @@ def snapshots(folder: Path, into: Path, every: int, monkeypatch: pytest.MonkeyPa
     return lambda: taken
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("chunk", [64, CHUNK])
 def test_any_moment_is_good_for_going_on(
     grid: tuple[Kernel, Compiled], tmp_path: Path, chunk: int, monkeypatch: pytest.MonkeyPatch
@@ -79,6 +80,7 @@ def test_any_moment_is_good_for_going_on(
         assert answer(go_on(grid, copies / str(number), threads=1 + number % 3)) == expected
 
 
+@pytest.mark.slow
 def test_limits_end_a_search_and_a_later_one_goes_on(kip320: tuple[Kernel, Compiled], tmp_path: Path) -> None:
     expected = check(*kip320, SearchOptions())
     stopped = check(*kip320, SearchOptions(checkpoint=tmp_path / "kept", max_depth=9))

@@ -54,6 +54,7 @@ def test_symmetry_counts_the_same_orbits(tmp_path: Path) -> None:
     assert deep.statistics.distinct == broad.statistics.distinct
 
 
+@pytest.mark.slow
 def test_a_violation_at_the_end_of_a_long_run_is_found_with_its_run(tmp_path: Path) -> None:
     report = dfs(load_text(RING).kernel, tmp_path)
     (low,) = (each for each in report.properties if each.name == "low")

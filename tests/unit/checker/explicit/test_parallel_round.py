@@ -17,6 +17,7 @@ from assay.grammar.kernel import Kernel
 Model = tuple[Kernel, Compiled]
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("threads", [1, 2, 4, 7])
 def test_threads_change_no_answer(grid: Model, kip320: Model, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.checker.explicit.expansion.parallel_round.AMONG_THREADS", 0)

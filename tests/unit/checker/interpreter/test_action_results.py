@@ -71,6 +71,7 @@ next: give, enter, next_door, swap, trade, move_all, note
 """
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_results_are_the_outcomes_of_the_instances_that_are_neither_disabled_nor_stuck(seed: int) -> None:
     model = Model(load_text(ROOMS).kernel, bounded=False)

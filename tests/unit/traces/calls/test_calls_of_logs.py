@@ -114,11 +114,11 @@ def test_a_call_that_failed_had_no_effect(tmp_path: Path) -> None:
     [
         ([line("read", "ok", 0)], "log0.jsonl:1: read: it ends a call that no line begins"),
         (
-            [line("read", "invoke", 0), line("read", "ok", 0), line("read", "ok", 0)],
+            [line("read", "invoke", 0), line("read", "ok", 0, 1), line("read", "ok", 0, 1)],
             "log0.jsonl:3: read: the call is over already",
         ),
         (
-            [line("write", "invoke", 0, 1), line("read", "invoke", 0), line("read", "ok", 0)],
+            [line("write", "invoke", 0, 1), line("read", "invoke", 0), line("read", "ok", 0, 1)],
             "log0.jsonl:1: write: no line ends the call, and its process begins another one: ",
         ),
         (

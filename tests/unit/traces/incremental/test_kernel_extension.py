@@ -58,6 +58,7 @@ def test_a_process_that_starts_later_makes_no_difference_before(reading: LogRead
     assert slices_equal_before(new, old) == -inf  # an element is lost
 
 
+@pytest.mark.slow
 def test_a_broker_that_nobody_knew_makes_a_difference(reading: LogReading, whole: Joiner) -> None:
     old, new = joiner(reading, starts(reading)[1] - 1), whole
     assert len(elements(old, "Broker")) < len(elements(new, "Broker"))

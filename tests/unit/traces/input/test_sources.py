@@ -77,6 +77,7 @@ def test_compressed_files_are_read_whatever_their_name(tmp_path: Path, pack: obj
     assert contents(path) == ({"server.log": TEXT * 1001}, [])
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress, zstandard.compress])
 def test_a_truncated_compressed_file_is_read_as_far_as_it_goes(tmp_path: Path, pack: object) -> None:
     assert callable(pack)

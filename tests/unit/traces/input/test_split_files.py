@@ -57,6 +57,7 @@ def in_parts(reader: RecordReader, text: bytes, ends: list[int]) -> FileReading 
     return found
 
 
+@pytest.mark.slow
 def test_recorded_logs_are_read_the_same_in_any_parts(reader: RecordReader) -> None:
     random = Random(1)
     for text in recorded("duplicate-broker").values():

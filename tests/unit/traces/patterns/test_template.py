@@ -96,6 +96,7 @@ def test_many_kinds_of_messages_need_no_more_memory_than_some() -> None:
     assert len(patterns._known) < 9_000
 
 
+@pytest.mark.slow
 def test_a_line_that_states_thousands_of_things_is_read_to_its_end() -> None:
     patterns = PatternMatcher(CATALOGUE).patterns_of("state.change.logger")
     assert patterns is not None

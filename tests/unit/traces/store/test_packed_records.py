@@ -106,6 +106,7 @@ def test_events_are_the_same_in_any_order(name: str) -> None:
     ]
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("name", sorted(LOGS))
 def test_events_have_one_number_exactly_if_they_state_the_same(name: str) -> None:
     names = names_of(name)

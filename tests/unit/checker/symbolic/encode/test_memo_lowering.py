@@ -40,7 +40,7 @@ def said(of: System) -> tuple[object, ...]:
     return of.gates.left, of.gates.right, of.after, of.ground, of.fires, of.questions, of.cuts
 
 
-@pytest.mark.everyday(2)
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("spec", ["kafka/controller", "kafka/kraft/snapshots", "kafka/topics"])
 def test_bundled_specs_have_the_same_gates(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert same_without_memory(load_spec(locate_spec(spec)).kernel, monkeypatch)

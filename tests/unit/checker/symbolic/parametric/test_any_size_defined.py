@@ -89,7 +89,7 @@ def any_size(text: str, *names: str) -> Report:
     return prove_any(load_text(text), ["Node"], options).report
 
 
-@pytest.mark.everyday(2)
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("update", some_slow(LOST, 7))
 def test_what_has_no_value_in_a_larger_model_is_not_proved_to_have_one(update: str) -> None:
     text = THREE.replace("UPDATE", update)
@@ -118,6 +118,7 @@ def test_a_property_without_a_value_is_told_though_it_may_hold(asks: str) -> Non
     assert result(any_size(text + asks, "odd")) is Outcome.UNKNOWN
 
 
+@pytest.mark.slow
 @pytest.mark.everyday(1)
 @pytest.mark.parametrize("init", ["n := min({x in 0 .. 3 if x > 3})", "n := 5", "n := 1\n    when 1 // (n - 1) == 2"])
 def test_an_initial_state_without_a_value_is_not_proved_to_have_one(init: str) -> None:
