@@ -102,7 +102,7 @@ def test_proofs_agree_with_exhaustive_search(seed: int) -> None:
 
 
 def test_a_property_that_is_violated_may_have_no_value_in_a_later_step() -> None:
-    kernel = random_kernel(Random(20003))
+    kernel = random_kernel(Random(20004))
     results = reference(kernel, SearchOptions(max_states=600, keep_going=True)).properties
     assert is_left_open(DEFINED, results)
     assert agree(kernel) > 0

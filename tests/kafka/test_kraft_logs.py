@@ -93,11 +93,12 @@ def test_every_record_of_a_partition_is_in_the_accepted_execution_and_no_other(r
 
 @pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
-def test_from_the_brokers_alone_the_records_are_the_same_and_the_answer_is_open(run: str, tmp_path: Path) -> None:
+def test_from_the_brokers_alone_the_records_are_the_same_and_the_answer_says_what_it_rests_on(
+    run: str, tmp_path: Path
+) -> None:
     _, validation = answer(path for path in unpack(run, tmp_path).iterdir() if path.name.startswith("broker"))
-    assert validation.verdict is TraceVerdict.INCONCLUSIVE
-    assert validation.reason is not None
-    assert validation.reason.startswith("no log of a controller was read")
+    assert (validation.verdict, validation.reason) == (TraceVerdict.CONSISTENT, None)
+    assert any(each.startswith("no log of a controller was read") for each in validation.rests_on)
     assert (validation.violations, validation.clause) == ((), "broker_logs")
     assert (validation.counts.used, validation.counts.unmapped) == (USED_OF_BROKERS[run], 0)
     assert {result.verdict for result in validation.slices} == {TraceVerdict.CONSISTENT}

@@ -219,11 +219,13 @@ def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
     for stream in reading.streams:
         loggers[stream.run.node] |= {each.logger for each in traits(stream.events)}
     for known in _data()["written"]:
+        begins = known["logger"]
+        prefixes = tuple(begins) if isinstance(begins, list) else (begins,)
         first: dict[str, LogPosition] = {}
         for event in reading.of_kinds(known["events"]):
             first.setdefault(event.run.node, event.record.place)
         for node, place in first.items():
-            if not any(logger.startswith(known["logger"]) for logger in loggers[node]):
+            if not any(logger.startswith(prefixes) for logger in loggers[node]):
                 yield Notice(UNREAD_LOG, place, known["text"].format(node=node))
 
 

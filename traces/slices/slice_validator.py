@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
+from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.traces.event import Event, LogPosition
 from assay.traces.observe.binding import EventBinder
 from assay.traces.observe.observation import Observation
@@ -79,7 +80,9 @@ class SlicesOfKernel:
         names = {joint.split.kernel.variables[i].name for i in joint.split.own}
         self.own_properties = [p for p in joint.split.kernel.properties if speaks_of(p, names)]
         self.properties = PropertyChecker(self.model, self.own_properties)
-        self.lemmas = PropertyChecker(self.model, self.own_properties, {"invariant", "lemma"})
+        # Between two lines of a slice the time of a shared step is not known, so only what is a slice's own is asked.
+        alone = [p for p in self.own_properties if all(variables_of(part.condition) <= names for part in p.conjuncts)]
+        self.lemmas = PropertyChecker(self.model, alone, {"invariant", "lemma"})
         self.binder = EventBinder(self.model.plan, self.model.applies)
         self.names = named_by(self.model.plan.rules)
 

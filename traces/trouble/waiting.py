@@ -22,6 +22,9 @@ _LOOP_MS, _LOOP_LINES = 60_000, 3
 _NO_LEADER_MS = 20_000
 """A quorum that has had no leader for so long is told to wait."""
 
+_STOPPING_MS = 60_000
+"""A process that was told to stop may take so long."""
+
 _MEMBERS = ("QuorumCandidate", "QuorumProspective", "QuorumUnattached", "QuorumFollower", "QuorumLeader")
 _LAST = frozenset({"BecameLeader", "BecameFollower", "ControllerElected", "IsrUpdated", "FetcherAdded"})
 """Events after which a cluster is taken to live on."""
@@ -84,6 +87,7 @@ def _offline(reading: LogReading, lines: list[TroubleLine]) -> Iterator[TroubleF
         if isinstance(own, tuple) and own:
             isr[name] = own
     ends = max((event.record.time or 0 for event in reading.of_kinds(_LAST)), default=0)
+    stopped = [event.record.time or 0 for event in reading.of_kinds(frozenset({"SignalReceived"}))]
     by_brokers: dict[tuple[object, ...], list[str]] = {}
     for name in last:
         by_brokers.setdefault(isr.get(name, ()), []).append(name)
@@ -95,6 +99,8 @@ def _offline(reading: LogReading, lines: list[TroubleLine]) -> Iterator[TroubleF
             f"their in-sync replicas are on brokers [{who}] alone" if who else "none of their in-sync replicas is alive"
         )
         lasts = ends - max(each.time for each in found) >= _NO_LEADER_MS
+        if not lasts and any(time >= min(each.time for each in found) - _STOPPING_MS for time in stopped):
+            continue  # the cluster is being shut down
         yield TroubleFinding(
             gravity=Gravity.STUCK if lasts else Gravity.WARNING,
             heading="partitions without a leader" if lasts else "partitions without a leader when the logs end",

@@ -137,9 +137,12 @@ def test_what_is_wrong_after_a_leader_fell_silent_is_inconclusive_and_before_it_
     found = answer(logs)
     times = [each.event.record.time or 0 for each in found.violations]
     assert found.verdict is TraceVerdict.INCONSISTENT
+    open_ = tuple(replace(each, certain=False, contradiction=None) for each in found.violations)
     for since, verdict in ((min(times), TraceVerdict.INCONCLUSIVE), (min(times) + 5_000, TraceVerdict.INCONSISTENT)):
         silent = Notice(SILENCED, None, "broker-1 fell silent", since)
-        assert with_gaps(replace(found, notices=(silent,)), []).verdict is verdict
+        assert with_gaps(replace(found, violations=open_, notices=(silent,)), []).verdict is verdict
+        sure = with_gaps(replace(found, notices=(silent,)), [])
+        assert sure.verdict is TraceVerdict.INCONSISTENT, "lines alone contradict each other"
 
 
 def test_one_line_that_speaks_of_an_unknown_broker_is_no_gap_but_a_mistake(logs: Path) -> None:
