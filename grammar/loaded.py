@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
 
 if TYPE_CHECKING:
     from assay.grammar.elaborate.modules.module_tree import ModuleTree
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTree:
+    """Modules that need not be read, as what reads them."""
+
+    tree: ModuleTree
+
+    def __call__(self) -> ModuleTree:
+        return self.tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,11 @@ class Loaded:
     def tree(self) -> ModuleTree:
         """The modules."""
         return self.read_tree()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process gets the modules themselves: it may have no files to read them from."""
+        rest = self.sources, self.diagnostics, self.model, self.overrides, self.sorts, self.sizes
+        return Loaded, (self.kernel, KnownTree(self.tree), *rest)
 
 
 class UnusableSpecError(SpecError):

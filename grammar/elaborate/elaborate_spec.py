@@ -21,7 +21,7 @@ from assay.grammar.elaborate.modules.parameter_overrides import (
     from_log,
     models_of,
 )
-from assay.grammar.loaded import Loaded, Outline, ParameterInfo, UnusableSpecError
+from assay.grammar.loaded import KnownTree, Loaded, Outline, ParameterInfo, UnusableSpecError
 from assay.grammar.spec_cache import Elements, remember_spec
 
 
@@ -39,7 +39,7 @@ def elaborated(top: UnreadModule, library: Library, model: str | None, overrides
     if not tuple(diagnostics) and isinstance(library, Folders):
         used = {each.file: tuple(map(str, imports_of(each.tree))) for each in every_module(tree)}
         remember_spec(tree, used, made, model, overrides)
-    return Loaded(made, lambda: tree, sources, tuple(diagnostics), model, dict(overrides))
+    return Loaded(made, KnownTree(tree), sources, tuple(diagnostics), model, dict(overrides))
 
 
 def modules_of(top: UnreadModule, library: Library, diagnostics: Diagnostics, sources: Mapping[str, str]) -> ModuleTree:
