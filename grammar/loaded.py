@@ -20,6 +20,7 @@ class KnownTree:
     tree: ModuleTree
 
     def __call__(self) -> ModuleTree:
+        """The modules."""
         return self.tree
 
 
