@@ -24,9 +24,9 @@ from pathlib import Path
 from traceback import print_exc
 from typing import Any, NamedTuple
 
+from assay.api.spec import Setting, Spec, SpecLike, load
 from assay.cli.logs import validate as command
 from assay.cli.main import invoke
-from assay.cli.settings import load
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded, log_kernel
 from assay.traces.observe import model_size
@@ -64,18 +64,18 @@ class Ended(NamedTuple):
 def warm() -> None:
     """Load the specs once, and answer about two little logs, for whatever is imported or worked out at the first answer alone."""
     os.environ.setdefault("ASSAY_DEBUG", "1")  # an internal error ends in its traceback
-    known: dict[tuple[str, str | None], Loaded] = {}
+    known: dict[tuple[SpecLike, str | None], Spec] = {}
 
-    def remembered(spec: str, model: str | None, settings: Mapping[str, str], added: Sequence[str] = ()) -> Loaded:
-        if settings or added:
-            return load(spec, model, settings, added)
+    def remembered(spec: SpecLike, *, model: str | None = None, settings: Mapping[str, Setting] | None = None) -> Spec:
+        if settings:
+            return load(spec, model=model, settings=settings)
         if (spec, model) not in known:
-            known[spec, model] = load(spec, model, settings)
+            known[spec, model] = load(spec, model=model)
         return known[spec, model]
 
     vars(command)["load"] = remembered
     for name in selectable_specs():
-        remembered(name, None, {})
+        remembered(name)
     with tempfile.TemporaryDirectory(prefix="windows-") as folder:
         for name, lines in {"zookeeper": _ZOOKEEPER, "kraft": _KRAFT}.items():
             place = Path(folder) / name / "server.log"
