@@ -15,6 +15,8 @@ TESTED = "requirements/tested.txt"
 CORES = ("-n", "2")
 INNER_LOOPS = (
     "tests/unit/checker/explicit",
+    "tests/unit/checker/partial_order",
+    "tests/unit/traces/calls",
     "tests/unit/traces/incremental/test_log_diff.py",
     "tests/unit/traces/input/test_record_scanner.py",
     "tests/unit/traces/input/test_split_files.py",
@@ -24,6 +26,7 @@ INNER_LOOPS = (
     "tests/unit/traces/test_log_reader.py",
     "tests/differential/test_native.py",
     "tests/differential/test_depth_first.py",
+    "tests/differential/test_partial_order.py",
     "tests/differential/test_symmetry.py",
     "tests/differential/test_spark.py",
 )
