@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from re import _constants as c  # the parser of patterns has no public name
 from re import _parser
 from typing import Any, Protocol
@@ -51,8 +51,9 @@ def template_table(patterns: Iterable[RegexText], literals: Iterable[str]) -> by
 
 @cache
 def _code() -> bytes:
-    """The text of the modules that a kept table depends on."""
-    return b"".join(Path(file).read_bytes() for file in (__file__, str(regex_cost.__file__)))
+    """The text of the modules that a kept table depends on; they may lie in an archive."""
+    names = (each.rpartition(".") for each in (__name__, regex_cost.__name__))
+    return b"".join(files(package).joinpath(f"{name}.py").read_bytes() for package, _, name in names)
 
 
 def _table(texts: Iterable[tuple[str, int]], literals: Iterable[str]) -> bytes | None:
