@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -17,7 +17,7 @@ from assay.grammar import kernel as k
 from assay.grammar.load import Loaded
 from assay.traces.calls.decide import CallsAnswer, decide, has_calls
 from assay.traces.event import Event
-from assay.traces.explain.mismatch import MismatchFindings, violation_of
+from assay.traces.explain.mismatch import violation_of
 from assay.traces.gc_control import frozen_heap, trim_heap
 from assay.traces.incremental.kill_rate import kill_rate
 from assay.traces.native_replay import compiled_replay
@@ -27,7 +27,7 @@ from assay.traces.observe.model_size import trace_plan
 from assay.traces.observe.slice_assignment import sliced
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps, reordering
-from assay.traces.properties.open_beginning import broken_lemma, held_lines
+from assay.traces.properties.open_beginning import absurdity, held_lines
 from assay.traces.result import (
     BrokenProperty,
     EventCounts,
@@ -40,8 +40,6 @@ from assay.traces.result import (
     TraceVerdict,
     Validation,
 )
-from assay.traces.search.path import SearchPath
-from assay.traces.search.transition_system import TraceModel
 from assay.traces.shared_search import check
 from assay.traces.slices.guided_search import guide
 from assay.traces.slices.process_pool import Finish, answer_all, unchecked
@@ -150,7 +148,7 @@ def validate_shared(
         found = check(loaded, events, clause=clause, options=options)
     findings, model = found.findings, found.search.model
     run = None if findings.path is None else execution(model, findings.path)
-    absurd = _absurd(model, findings)
+    absurd = absurdity(model, findings.path, supposed=bool(findings.rests_on))
     unjoined = BindingTally() if found.joint is not None else _unjoined(found.parts.slices)
     answer = SharedAnswer(
         kernel=found.kernel,
@@ -234,22 +232,6 @@ def _of_followed(found: compiled_replay.ReplayedLog, read: int, explanations: tu
 
 
 INFERRED_BEFORE = "logs are missing, and what came before them was supposed"
-
-
-def _absurd(model: TraceModel, findings: MismatchFindings) -> str | None:
-    """Why an execution explains nothing whose beginning was supposed: no cluster comes to one of its states."""
-    path = findings.path
-    if path is None or not (findings.rests_on or any(each.is_inferred for each in _events_of(path))):
-        return None
-    broken = broken_lemma(model, path)
-    if broken is None:
-        return None
-    lemma, place = broken
-    return f"what was supposed before {place} is no state of a cluster: {lemma.name} is false there"
-
-
-def _events_of(path: SearchPath) -> Iterator[Event]:
-    return (each.item.observation.event for each in path.moves() if each.item is not None)
 
 
 def without_inferred(shared: SharedAnswer, count: int) -> SharedAnswer:

@@ -65,6 +65,22 @@ def held_lines(model: TraceModel, path: SearchPath) -> int:
     return held
 
 
+def absurdity(model: TraceModel, path: SearchPath | None, *, supposed: bool) -> str | None:
+    """Why an execution whose beginning or events were ``supposed`` explains nothing: no cluster comes to one of its
+    states. None where nothing was supposed, or all states satisfy the lemmas."""
+    if path is None:
+        return None
+    if not supposed and not any(
+        each.item.observation.event.is_inferred for each in path.moves() if each.item is not None
+    ):
+        return None
+    broken = broken_lemma(model, path)
+    if broken is None:
+        return None
+    lemma, place = broken
+    return f"what was supposed before {place} is no state of a cluster: {lemma.name} is false there"
+
+
 def broken_lemma(model: TraceModel, path: SearchPath) -> tuple[k.Property, LogPosition] | None:
     """The first invariant or lemma that is false after a line of a path, and the line: then the beginning that was
     supposed is absurd."""

@@ -119,9 +119,8 @@ def test_the_certificate_of_the_controller_can_be_kept_in_its_spec() -> None:
     assert again.report.properties[0].outcome is Outcome.UP_TO_BOUND
 
 
-@pytest.mark.parametrize(
-    ("elements", "outcome"), [(2, Outcome.HOLDS), pytest.param(3, Outcome.UP_TO_BOUND, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("elements", "outcome"), [(2, Outcome.HOLDS), (3, Outcome.UP_TO_BOUND)])
 def test_one_controller_per_epoch_is_proved(elements: int, outcome: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.checker.symbolic.prove.OF_BOUND", 150.0)  # slow machines need more than users wait for
     sizes = {name: str(elements) for name in ("Process", "Broker", "Session")}
