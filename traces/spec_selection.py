@@ -19,6 +19,7 @@ from assay.traces.result import TraceVerdict, Validation
 from assay.traces.scoped_validate import AnswerScope, validate_in_scope
 from assay.traces.stop import StopRequest, stopped
 from assay.traces.trouble.identity import signs_of
+from assay.traces.validate import NOTHING_HELD
 
 KIND = "model"
 
@@ -99,7 +100,10 @@ def with_selection(validation: Validation, choice: SpecChoice, events: int) -> V
     own = validation.reason or ""
     rests_on = (choice.assumed, *(each for each in validation.rests_on if not each.startswith(EXPLAINED)))
     if not open_:
-        return replace(validation, notices=notices, rests_on=rests_on)
+        # The first line is explained by what was supposed for it: one line alone says nothing.
+        held = validation.held if len(rests_on) > 1 else max(0, validation.held - 1)
+        answer = replace(validation, notices=notices, rests_on=rests_on, held=held)
+        return answer if held else replace(answer, verdict=TraceVerdict.VACUOUS, reason=NOTHING_HELD)
     return replace(
         validation, notices=notices, reason="; ".join(filter(None, (choice.assumed, own))), rests_on=rests_on
     )

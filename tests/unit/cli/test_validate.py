@@ -82,7 +82,7 @@ def test_logs_without_a_controller_have_one_exit_code_however_the_spec_is_named(
         for command, *rest in (("validate",), ("coverage", "logs"))
         for named in ((), ("--spec", "kafka.kraft.cluster"), ("--spec", "kafka/kraft/cluster"))
     }
-    assert codes == {3}
+    assert codes == {4}
 
 
 def test_what_asks_of_one_process_is_refused_on_spark(assay: Any, tmp_path: Path) -> None:
