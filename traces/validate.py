@@ -138,11 +138,8 @@ def validate_shared(
     if has_calls(loaded, clause):
         return _of_calls(decide(loaded, events, clause, options), events, _explanations(events, explain, levels)), {}
     with frozen_heap():
-        followed = (
-            compiled_replay.replay_log(loaded, events, clause, options)
-            if len(events) >= compiled_replay.WORTH_IT
-            else None
-        )
+        many = len(events) >= compiled_replay.WORTH_IT
+        followed = compiled_replay.replay_log(loaded, events, clause, options) if many else None
         if followed is not None:
             return _of_followed(followed, len(events), _explanations(events, explain, levels)), {}
         found = check(loaded, events, clause=clause, options=options)

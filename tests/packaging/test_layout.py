@@ -45,7 +45,6 @@ def test_links_checked_out_as_text_files_are_noticed(tmp_path: Path) -> None:
     assert broken_links(tmp_path) == [name for name in FOLDERS if name != "checker"]
 
 
-@pytest.mark.slow
 def test_no_function_is_longer_than_a_screen() -> None:
     lengths = {
         f"{path.relative_to(CHECKOUT)}:{node.name}": (node.end_lineno or node.lineno) - node.lineno + 1

@@ -141,7 +141,6 @@ def test_a_folder_holds_at_most_15_files() -> None:
     assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
 
 
-@pytest.mark.slow
 def test_a_public_class_name_means_one_thing() -> None:
     """A node of the syntax tree may be called as what becomes of it in the kernel."""
     places: dict[str, list[str]] = defaultdict(list)
