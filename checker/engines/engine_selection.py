@@ -155,10 +155,13 @@ def _refuse_options(
         "a reduction": options.reduce,
         **(more or {}),
     }
+    _refuse(f"the {engine} engine", asked, declined)
+
+
+def _refuse(what: str, asked: Mapping[str, bool], declined: tuple[Diagnostic, ...] = ()) -> None:
+    """Raise ``SpecError`` for each thing that was asked for and of which this engine or search has no use."""
     problems = [
-        Diagnostic(NATIVE_ONLY, NOWHERE, f"the {engine} engine has no use for {name}")
-        for name, wanted in asked.items()
-        if wanted
+        Diagnostic(NATIVE_ONLY, NOWHERE, f"{what} has no use for {name}") for name, wanted in asked.items() if wanted
     ]
     if problems:
         raise SpecError((*problems, *declined))
@@ -172,13 +175,7 @@ def _refuse_for_depth_first(options: SearchOptions) -> None:
         "a checkpoint": options.checkpoint is not None,
         "several violations of a property": options.violations > 1,
     }
-    problems = [
-        Diagnostic(NATIVE_ONLY, NOWHERE, f"a depth-first search has no use for {name}")
-        for name, wanted in asked.items()
-        if wanted
-    ]
-    if problems:
-        raise SpecError(problems)
+    _refuse("a depth-first search", asked)
 
 
 def _refuse_for_reduction(options: SearchOptions) -> None:
@@ -189,13 +186,7 @@ def _refuse_for_reduction(options: SearchOptions) -> None:
         "a checkpoint": options.checkpoint is not None,
         "several violations of a property": options.violations > 1,
     }
-    problems = [
-        Diagnostic(NATIVE_ONLY, NOWHERE, f"a search with partial-order reduction has no use for {name}")
-        for name, wanted in asked.items()
-        if wanted
-    ]
-    if problems:
-        raise SpecError(problems)
+    _refuse("a search with partial-order reduction", asked)
 
 
 def prove(
