@@ -34,6 +34,7 @@ COMMANDS = {
     "explore": "specs",
     "graph": "specs",
     "mutate": "specs",
+    "generate": "specs",
     "export": "specs",
     "fmt": "specs",
     "demo": "setup",

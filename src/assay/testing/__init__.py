@@ -22,6 +22,7 @@
 Needs Hypothesis (``pip install 'assay[testing]'``).
 """
 
+from assay.testing.generated_run import follow
 from assay.testing.machine import run, state_machine
 from assay.testing.model_run import DepartureError, ModelCall, ModelCoverage, ModelRun, Refused
 from assay.testing.subprocess_driver import SubprocessDriver
@@ -33,6 +34,7 @@ __all__ = [
     "ModelRun",
     "Refused",
     "SubprocessDriver",
+    "follow",
     "run",
     "state_machine",
 ]

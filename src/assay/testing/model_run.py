@@ -11,7 +11,7 @@ from typing import Any
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.report import State
 from assay.checker.saved_traces.json_values import NotOfType, from_json, to_json
-from assay.checker.stepper.stepper import Stepper
+from assay.checker.stepper.stepper import Stepper, Wanted
 from assay.checker.stepper.steps import EvaluatedExpression, PossibleStep, RefusedGuard
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
@@ -111,14 +111,21 @@ class ModelRun:
         refusing = frozenset(getattr(self.driver, "refuses", ()))
         return [*allowed, *(each for name in driven if name in refusing for each in self._refused(name))][:MOST_CALLS]
 
-    def _allowed(self, action: str) -> list[ModelCall]:
+    def call(self, text: str, *, refused: bool = False) -> ModelCall | None:
+        """The call ``acquire(a)``, which the model allows or, with ``refused``, refuses; None if there is none here."""
+        action, wanted = self._stepper.read_call(text)
+        if self._methods[action] is None:
+            return None
+        return next(iter(self._refused(action, wanted) if refused else self._allowed(action, wanted)), None)
+
+    def _allowed(self, action: str, wanted: Wanted | None = None) -> list[ModelCall]:
         found: dict[tuple[tuple[str, Value], ...], list[PossibleStep]] = {}
-        for step in islice(self._stepper.possible(action), MOST_CALLS):
+        for step in islice(self._stepper.possible(action, wanted), MOST_CALLS):
             found.setdefault(step.step.arguments, []).append(step)
         return [ModelCall(action, given, _call_of(steps[0].text), tuple(steps)) for given, steps in found.items()]
 
-    def _refused(self, action: str) -> Iterator[ModelCall]:
-        for each in islice(self._stepper.refused(action), MOST_CALLS):
+    def _refused(self, action: str, wanted: Wanted | None = None) -> Iterator[ModelCall]:
+        for each in islice(self._stepper.refused(action, wanted), MOST_CALLS):
             if each.guards and all(guard.kind == "guard" for guard in each.guards):
                 yield ModelCall(action, each.arguments, each.text, (), each.guards)
 

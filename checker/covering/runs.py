@@ -1,0 +1,71 @@
+"""What runs can cover, and the runs that do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.checker.report import State, Step
+from assay.grammar.kernel import Kernel
+from assay.grammar.values import Value
+
+KINDS = ("actions", "guards", "pairs")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CoverItem:
+    """Something to cover: an action that is taken; a guard that alone refuses one (``names``: the action, the guard); or
+    two actions, the second taken right after the first.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return {"actions": "", "guards": ".", "pairs": " then "}[self.kind].join(self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class GuardRefusal:
+    """An instance that the guard ``label`` alone refuses. ``tells``: with other arguments the action is possible in that
+    state, so that code which forgets the guard, or has a weaker one, does something that can be noticed.
+    """
+
+    action: str
+    arguments: tuple[Value, ...]
+    label: str
+    tells: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunStep:
+    """A step of a run, or a refusal that is met in the state before it."""
+
+    text: str
+    content: Step | GuardRefusal
+
+
+@dataclass(frozen=True, slots=True)
+class CoveringRun:
+    """A run from an initial state, counted from 0 in the model's order; ``covers`` is what no run before it does."""
+
+    initial: int
+    state: State
+    steps: tuple[RunStep, ...]
+    covers: tuple[CoverItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CoveringRuns:
+    """The runs, and how much of the model there is.
+
+    ``missed`` is what no run covers. If ``stopped`` is None, all ``states`` were looked at, and nothing can cover it;
+    else it is the reason why states are missing.
+    """
+
+    kernel: Kernel
+    runs: tuple[CoveringRun, ...]
+    items: tuple[CoverItem, ...]
+    missed: tuple[CoverItem, ...]
+    states: int
+    depth: int
+    stopped: str | None = None

@@ -1,0 +1,113 @@
+"""``assay generate tests``: runs that together cover a model, as tests of real code."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from time import monotonic
+
+import click
+
+from assay.checker.covering.cover import covering_runs
+from assay.checker.covering.runs import KINDS, CoveringRuns
+from assay.checker.report import ExitCode
+from assay.cli.settings import load, model_options, parse_settings
+from assay.cli.terminal.files import write_result
+from assay.cli.terminal.interrupt import stoppable
+from assay.cli.terminal.output import complain, complain_about, say
+from assay.report.lines import Line, Tone
+from assay.report.specs.test_runs import coverage_lines, exit_code_of, pytest_text, runs_object
+
+NAME = r"[A-Za-z_]\w*"
+DRIVER = re.compile(rf"({NAME}(?:\.{NAME})*):({NAME})")
+
+
+@click.group(no_args_is_help=False)
+def generate() -> None:
+    """Write tests of real code that a model is made into."""
+
+
+@generate.command()
+@click.argument("spec")
+@model_options
+@click.option(
+    "--cover", default=",".join(KINDS), show_default=True, metavar="KINDS",
+    help="Each action; each guard that alone refuses one; each pair of actions in a row.",
+)  # fmt: skip
+@click.option("--to", type=click.Choice(["pytest", "json"]), default="pytest", show_default=True, help="What to write.")
+@click.option(
+    "--driver", default="driver:Driver", show_default=True, metavar="MODULE:CLASS",
+    help="For pytest: what calls the code, as `assay.testing` has it.",
+)  # fmt: skip
+@click.option(
+    "--max-states", type=click.IntRange(min=1), default=10_000, show_default=True, metavar="N",
+    help="Look at N states at most.",
+)  # fmt: skip
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), default=60, show_default=True, metavar="S",
+    help="Search for S seconds at most.",
+)  # fmt: skip
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write to a file.  [default: standard output]",
+)
+def tests(
+    spec: str,
+    model: str | None,
+    settings: tuple[str, ...],
+    cover: str,
+    to: str,
+    driver: str,
+    max_states: int,
+    timeout: float,
+    out: Path | None,
+) -> int:
+    """Write few short runs of SPEC that cover its actions, its guards, and its pairs of actions.
+
+    For pytest all runs begin in the first initial state, in which `assay.testing` begins.
+
+    \b
+    Exit code: 0 everything is covered that any run can cover
+               2 bad input
+               3 something was not reached within the limits
+               4 there is nothing to cover
+    """
+    kinds = [each.strip() for each in cover.split(",")]
+    strange = next((each for each in kinds if each not in KINDS), None)
+    if strange is not None:
+        raise click.UsageError(f"--cover: `{strange}` is none of {', '.join(KINDS)}")
+    named = DRIVER.fullmatch(driver)
+    if named is None:
+        raise click.UsageError(f"--driver: `{driver}` does not have the form `module:Class`")
+    loaded = load(spec, model, parse_settings(settings))
+    complain_about(loaded.diagnostics, loaded.sources)
+    due = monotonic() + timeout
+    with stoppable() as asked:
+
+        def over() -> str | None:
+            if asked():
+                return "interrupted"
+            return f"the limit of {timeout:g} s was reached" if monotonic() > due else None
+
+        found = covering_runs(loaded.kernel, kinds, max_states, over, first_alone=to == "pytest")
+    text = _text(found, to, spec, loaded.overrides, (named[1], named[2]), out)
+    problems = [] if out is None else write_result(out, text + "\n")
+    complain_about(problems)
+    if out is None:
+        say([Line(text)])
+        complain(coverage_lines(found))
+    elif not problems:
+        say([*coverage_lines(found), Line(f"{out}: written", Tone.GOOD)])
+    return ExitCode.BAD_INPUT if problems else exit_code_of(found)
+
+
+def _text(
+    found: CoveringRuns, to: str, spec: str, settings: Mapping[str, str], driver: tuple[str, str], out: Path | None
+) -> str:
+    if to == "json":
+        return json.dumps(runs_object(found, spec, settings), ensure_ascii=False, indent=1)
+    return pytest_text(found, spec, settings, driver, out or Path("test_runs.py")).rstrip("\n")

@@ -1,0 +1,88 @@
+"""Runs that cover a model: they cover what the whole graph of states says can be covered, and each step is possible."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import assay
+from assay.checker.covering.cover import covering_runs
+from assay.checker.covering.runs import KINDS, CoveringRuns, CoverItem, GuardRefusal
+from assay.checker.report import Step
+from assay.checker.stategraph.build import explore
+
+LEASE = """module lease
+param Client: set = {a, b}
+state:
+    holder: Client? = none
+action acquire(c: Client):
+    when free: holder == none
+    holder := c
+action release(c: Client):
+    when holds: holder == c
+    holder := none
+action expire:
+    when taken: holder != none
+    when never: false
+    holder := none
+"""
+
+
+@pytest.fixture(scope="module")
+def two_phase() -> CoveringRuns:
+    spec = assay.load("classics/two_phase", settings={"ResourceManager": 2})
+    return covering_runs(spec.kernel, KINDS, 10_000)
+
+
+def test_all_is_covered_that_the_graph_of_states_allows(two_phase: CoveringRuns) -> None:
+    graph = explore(two_phase.kernel, 10_000)
+    names = [
+        (source, target, text.partition("(")[0]) for (source, target), texts in graph.edges.items() for text in texts
+    ]
+    actions = {CoverItem("actions", (name,)) for _, _, name in names}
+    pairs = {
+        CoverItem("pairs", (first, second)) for (_, at, first), (source, _, second) in product(names, names) if at == source
+    }  # fmt: skip
+    covered = set(two_phase.items) - set(two_phase.missed)
+    assert {each for each in covered if each.kind == "actions"} == actions
+    assert {each for each in covered if each.kind == "pairs"} == pairs
+    assert two_phase.states == len(graph.states)
+    assert two_phase.stopped is None
+
+
+def test_each_step_is_possible_and_each_refusal_is_by_that_guard_alone(two_phase: CoveringRuns) -> None:
+    stepper = assay.load("classics/two_phase", settings={"ResourceManager": 2}).stepper()
+    for run in two_phase.runs:
+        stepper.begin(run.initial)
+        for each in run.steps:
+            if isinstance(each.content, Step):
+                assert stepper.take(stepper.find_call(each.text)) == each.content.state
+            else:
+                action, given = stepper.read_call(each.text.partition(" is refused")[0])
+                (refused,) = stepper.refused(action, given)
+                assert [guard.label for guard in refused.guards] == [each.content.label]
+    covers = [item for run in two_phase.runs for item in run.covers]
+    assert sorted(covers) == sorted(set(two_phase.items) - set(two_phase.missed))
+
+
+def test_a_refusal_is_where_the_action_is_possible_with_other_arguments(tmp_path: Path) -> None:
+    (tmp_path / "lease.assay").write_text(LEASE)
+    found = covering_runs(assay.load(tmp_path / "lease.assay").kernel, ["guards"], 100)
+    tells = {each.content.label: each.content.tells for each in refusals(found)}
+    assert tells == {"free": False, "holds": True, "never": False}
+    assert [str(each) for each in found.missed] == ["expire.taken"]
+
+
+def refusals(found: CoveringRuns) -> list[Any]:
+    return [each for run in found.runs for each in run.steps if isinstance(each.content, GuardRefusal)]
+
+
+def test_what_the_limits_leave_out_is_said() -> None:
+    kernel = assay.load("classics/two_phase").kernel
+    few = covering_runs(kernel, ["actions"], 1)
+    assert few.stopped == "the limit of 1 states was reached"
+    assert "obey_commit" in map(str, few.missed)
+    assert covering_runs(kernel, ["actions"], 100, lambda: "the time was over").stopped == "the time was over"
