@@ -275,16 +275,33 @@ def _choose(fault: Fault) -> ParseHint | None:
     return replace(_general(fault), notes=("the condition stands behind `if`: `choose x in S if P`",))
 
 
+def _range_of_int(fault: Fault) -> ParseHint | None:
+    """``int 0 .. 3`` where a type is meant."""
+    if fault.token.type not in ("INT", "_LPAR", "_LSQB") or str((fault.line or ("",))[-1]) != "int":
+        return None
+    return replace(_general(fault), notes=("a range of integers is a type by itself: `0 .. 3`",))
+
+
 _AFTER_A_FORM = frozenset(("NAME", "_LPAR", "_LBRACE", "_LSQB", "INT", "NOT", "FORALL", "EXISTS", "TRUE", "FALSE"))
 
 
+_MAP = "a map is written `[x in S -> e]` over a set, `{k -> v, l -> w}` key by key"
+
+
 def _set_by_colon(fault: Fault) -> ParseHint | None:
-    """``{x in S: P}`` or ``{e: x in S}``."""
+    """``{x in S: P}``, ``{e: x in S}``, or the map ``{k: e for k in S}``."""
     if fault.token.type != "_COLON" or not {"_FOR", "_RBRACE"} <= fault.accepted:
         return None
-    return replace(
-        _general(fault), notes=("write `{x in S if P}` for a part of S, `{e for x in S}` for the values of e",)
-    )
+    parts = "`{x in S if P}` is a part of S, `{e for x in S}` has the values of e"
+    return replace(_general(fault), notes=(parts,) if "in" in map(str, fault.line) else (parts, _MAP))
+
+
+def _map_by_for(fault: Fault) -> ParseHint | None:
+    """``{k -> e for k in S}``."""
+    inside = [token.type for token in fault.line]
+    if str(fault.token) != "for" or "_ARROW" not in inside or "_RBRACE" not in fault.accepted:
+        return None
+    return replace(_general(fault), notes=(_MAP,))
 
 
 def _form_elsewhere(fault: Fault) -> ParseHint | None:
@@ -330,7 +347,9 @@ _CASES: tuple[Callable[[Fault], ParseHint | None], ...] = (
     _statement,
     _form_elsewhere,
     _choose,
+    _range_of_int,
     _set_by_colon,
+    _map_by_for,
     _operator,
     _second_let,
     _slice,

@@ -22,6 +22,7 @@ from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import ActionLabels
 from assay.grammar.elaborate.scopes.rewrite import with_fresh_binders
 from assay.grammar.elaborate.scopes.scope import Scope
+from assay.grammar.elaborate.scopes.type_relations import ErrorType
 from assay.grammar.kernel.types import Type
 
 
@@ -116,7 +117,7 @@ def _update(statement: syntax.ActionLine, body: Body) -> None:
 def _assign(assign: syntax.Assign, body: Body) -> None:
     scope = body.scope.allowing(ghost=is_ghost(assign.target, body.scope))
     place = as_place(assign.target, scope, body.diagnostics, body.fresh)
-    expected = None if place is None else place.type
+    expected = ErrorType() if place is None else place.type
     value = elaborate_expression(assign.value, scope, body.diagnostics, body.fresh, expected)
     if place is not None:
         label = body.labels.placed(assign.span)

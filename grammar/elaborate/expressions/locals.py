@@ -43,5 +43,5 @@ def declare(name: syntax.Name, type_: Type, cx: Context, advice: str = ADVICE) -
 
 def define(name: syntax.Name, expr: kernel.Expr, cx: Context) -> Scope:
     """The scope in which a name stands for an expression, as a pattern variable does."""
-    check_new(name, cx)
+    check_new(name, cx, f"a pattern binds new names: `=={name.text}` compares with the value of the name")
     return cx.scope.bind(name.text, ValueEntity(expr, name.span))

@@ -89,6 +89,11 @@ def test_only_variables_are_assigned(codes_of: CodesOf, line: str, code: str) ->
     assert body(codes_of, line)[:1] == [code]
 
 
+@pytest.mark.parametrize("value", ["none", "{}", "[]"])
+def test_an_unknown_name_is_the_one_mistake_of_its_assignment(codes_of: CodesOf, value: str) -> None:
+    assert body(codes_of, f"y := {value}") == ["E101"]
+
+
 @pytest.mark.parametrize("line", ["x = 1", "x == 1"])
 def test_the_wrong_sign_of_assignment_is_reported(codes_of: CodesOf, line: str) -> None:
     assert body(codes_of, line) == ["E003"]
