@@ -137,6 +137,11 @@ STATEMENTS = (
     ),
     Code("E412", "two initial values", "A variable that has a start in `state:` is not assigned in `init:` as well."),
     Code("E413", "step listed twice", "`next:` lists each action once."),
+    Code(
+        "E414",
+        "next value that is not known yet",
+        "`new(e)` reads what the lines above assign. What it reads is assigned above, and not again below or by other passes of a loop.",
+    ),
 )
 
 PROPERTIES = (

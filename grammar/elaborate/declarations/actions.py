@@ -15,6 +15,7 @@ from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.declarations.assignment_conflicts import check_single_assignment
 from assay.grammar.elaborate.declarations.joint_actions import add_part
+from assay.grammar.elaborate.declarations.next_values import NextValues
 from assay.grammar.elaborate.declarations.statements import Body, elaborate_body
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
@@ -48,6 +49,7 @@ class ActionElaborator:
         doing(f"the action `{declaration.name.text}` was translated")
         fresh = Fresh()
         body = Body(unit.scope.allowing(ghost=False), self.diagnostics, fresh, ActionLabels(self.diagnostics))
+        body.know_updates(NextValues((body.updates,)))
         parameters = _index_parameter(unit, fresh)
         parameters += [_parameter(p, unit, body) for p in declaration.parameters]
         doc: str | None = None

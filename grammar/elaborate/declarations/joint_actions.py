@@ -41,6 +41,7 @@ def add_part(part: syntax.Expr, body: Body, units: Units, declared: Declared, ab
     home, declaration = declared[entity.name]
     unit = units.unit(home.prefix, entity.index)
     inner = Body(unit.scope.allowing(ghost=False), body.diagnostics, body.fresh, body.labels.of_part(entity.name))
+    inner.know_updates(None if body.after is None else body.after.inside(inner.updates))
     _bind_arguments(entity, arguments or (), declaration, unit, inner, part)
     if isinstance(declaration, syntax.Action):
         elaborate_body(declaration.body, inner)

@@ -14,6 +14,7 @@ from assay.grammar import kernel, syntax
 from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
 from assay.grammar.diagnostics.suggest import did_you_mean
+from assay.grammar.elaborate.declarations.next_values import present
 from assay.grammar.elaborate.expressions.dispatch import context, elaborate_condition, elaborate_expression
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.parameter_domains import whole_domain
@@ -78,7 +79,8 @@ class PropertyElaborator:
     def _conjuncts(self, declaration: syntax.Property, unit: Unit) -> Iterator[kernel.Conjunct]:
         """The labelled lines; each sees what the lines before it establish, as with ``and``."""
         kind, fresh = declaration.kind, Fresh()
-        scope = unit.scope.allowing(old=kind == "transition", temporal=kind == "property")
+        steps = kind == "transition"
+        scope = unit.scope.allowing(old=steps, new=present if steps else None, temporal=kind == "property")
         if unit.index is not None:
             fresh(unit.index.name)
         taken: dict[str, Span] = {}

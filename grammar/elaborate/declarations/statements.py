@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.elaborate.declarations.changed_variables import is_ghost, only_ghosts
+from assay.grammar.elaborate.declarations.next_values import NextValues
 from assay.grammar.elaborate.expressions.dispatch import (
     as_place,
+    context,
     elaborate,
     elaborate_condition,
     elaborate_domain,
@@ -37,10 +39,19 @@ class Body:
     labels: ActionLabels
     head: list[kernel.Statement] = field(default_factory=list)
     updates: list[kernel.Statement] = field(default_factory=list)
+    after: NextValues | None = None
+    """What ``new`` means in the updates; None where there is no step."""
 
-    def nested(self, scope: Scope) -> Body:
-        """A block inside this body."""
-        return Body(scope, self.diagnostics, self.fresh, self.labels)
+    def nested(self, scope: Scope, *, loop: bool = False) -> Body:
+        """A block inside this body; ``loop``: that of a ``for``."""
+        inner = Body(scope, self.diagnostics, self.fresh, self.labels)
+        inner.know_updates(None if self.after is None else self.after.inside(inner.updates, loop=loop))
+        return inner
+
+    def know_updates(self, after: NextValues | None) -> None:
+        """Let lines read next values."""
+        self.after = after
+        self.scope = self.scope.allowing(new=after)
 
     def bind(self, name: syntax.Bound, type_: Type) -> kernel.Local:
         """A new local, visible from here on."""
@@ -71,7 +82,7 @@ def _not_after(update: syntax.ActionLine | None, statement: syntax.ActionLine, b
 
 
 def _guard(guard: syntax.Guard, body: Body) -> None:
-    scope = body.scope.allowing(ghost=False, size=guard.kind == "bound")
+    scope = body.scope.allowing(ghost=False, size=guard.kind == "bound", new=None)
     found = elaborate_condition(guard.condition, scope, body.diagnostics, body.fresh)
     label = body.labels.given(guard.label) if guard.label else body.labels.placed(guard.span)
     body.head.append(kernel.Guard(guard.kind, label, found.expr, span=guard.span))
@@ -120,6 +131,8 @@ def _assign(assign: syntax.Assign, body: Body) -> None:
     expected = ErrorType() if place is None else place.type
     value = elaborate_expression(assign.value, scope, body.diagnostics, body.fresh, expected)
     if place is not None:
+        if body.after is not None:
+            body.after.not_read(place.entity.variable, context(scope, body.diagnostics, body.fresh), assign.span)
         label = body.labels.placed(assign.span)
         body.updates.append(
             kernel.Assign(label, place.entity.variable, place.path, value, place.type, span=assign.span)
@@ -155,14 +168,16 @@ def _for(statement: syntax.For, body: Body) -> None:
     for name in statement.binder.names:
         loops.append((inner.bind(name, item), domain))
         domain = with_fresh_binders(domain, body.fresh)
-    block = _block(statement.body, body, inner.scope)
+    block = _block(statement.body, body, inner.scope, loop=True)
     for binder, over in reversed(loops):
         block = (kernel.For(binder, over, block, span=statement.span),)
     body.updates.extend(block)
 
 
-def _block(statements: Iterable[syntax.ActionLine], body: Body, scope: Scope) -> tuple[kernel.Statement, ...]:
-    inner = body.nested(scope)
+def _block(
+    statements: Iterable[syntax.ActionLine], body: Body, scope: Scope, *, loop: bool = False
+) -> tuple[kernel.Statement, ...]:
+    inner = body.nested(scope, loop=loop)
     for statement in statements:
         _update(statement, inner)
     return tuple(inner.updates)

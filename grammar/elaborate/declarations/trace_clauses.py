@@ -12,6 +12,7 @@ from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.elaborate.declarations.bare_action_names import action_named
 from assay.grammar.elaborate.declarations.event_sources import CODE, OF_CALLS, SourceReader
 from assay.grammar.elaborate.declarations.scenarios import StepReader
+from assay.grammar.elaborate.declarations.next_values import present
 from assay.grammar.elaborate.expressions.dispatch import (
     action_reference,
     elaborate,
@@ -357,7 +358,7 @@ class ClausePlan:
         then = (
             None
             if line.then is None
-            else elaborate_condition(line.then, scope.allowing(old=True), self.diagnostics, fresh).expr
+            else elaborate_condition(line.then, scope.allowing(old=True, new=present), self.diagnostics, fresh).expr
         )
         observe = (
             None if line.observe is None else elaborate_condition(line.observe, scope, self.diagnostics, fresh).expr

@@ -40,7 +40,7 @@ from assay.grammar.elaborate.types.coercion import convert, convertible
 from assay.grammar.elaborate.types.unify import together
 from assay.grammar.kernel.types import BOOL, INT, EnumType, MapType, OptionType, RecordType, SeqType, Type
 
-NAMED_OPERATORS = ("old", "enabled", "occurs", "some")
+NAMED_OPERATORS = ("old", "new", "enabled", "occurs", "some")
 
 
 def elaborate(expr: syntax.Expr, cx: Context, hint: Type | None) -> kernel.Expr:
@@ -226,6 +226,8 @@ def _named_operator(name: str, expr: syntax.Call, cx: Context, hint: Type | None
     match name:
         case "old":
             return moments.old(expr, cx, hint)
+        case "new":
+            return moments.new(expr, cx, hint)
         case "enabled":
             return moments.action_atom("enabled", expr, cx)
         case "occurs":

@@ -1,4 +1,4 @@
-"""Expressions about other moments: ``old(e)``, temporal operators, and action atoms of formulas."""
+"""Expressions about other moments: ``old(e)``, ``new(e)``, temporal operators, and action atoms of formulas."""
 
 from __future__ import annotations
 
@@ -47,7 +47,26 @@ def old(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
         operand = inner.infer(expr.arguments[0].value, hint)
         return operand if failed(operand) else kernel.Old(operand.type, operand, span=expr.span)
 
-    return in_another_state(cx.within(cx.scope.allowing(old=False)).timeless(), before)
+    return in_another_state(cx.within(cx.scope.allowing(old=False, new=None)).timeless(), before)
+
+
+def new(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
+    """``new(e)``."""
+    after = cx.scope.permissions.new
+    if after is None:
+        message = (
+            "`new` is known only in the updates of an action, in `transition` properties and in the `then` clauses of "
+            "traces"
+        )
+        return cx.forbidden("E111", expr.span, message)
+    if len(expr.arguments) != 1 or expr.arguments[0].name is not None:
+        return cx.error("E205", expr.span, f"new(e) takes one expression, {len(expr.arguments)} given")
+
+    def later(inner: Context) -> kernel.Expr:
+        operand = inner.infer(expr.arguments[0].value, hint)
+        return operand if failed(operand) else after(operand, cx, expr.span)
+
+    return in_another_state(cx.within(cx.scope.allowing(old=False, new=None)).timeless(), later)
 
 
 def temporal(

@@ -75,7 +75,10 @@ def _constants(cx: Context) -> Context:
     """The context in which only parameters may be read, including size parameters, whose reads are counted
     separately."""
     return replace(
-        cx, scope=cx.scope.allowing(state=False, ghost=False, size=True, old=False, temporal=False), sizes=[], site=None
+        cx,
+        scope=cx.scope.allowing(state=False, ghost=False, size=True, old=False, new=None, temporal=False),
+        sizes=[],
+        site=None,
     )
 
 

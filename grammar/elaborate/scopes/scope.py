@@ -143,6 +143,7 @@ class Permissions:
     name_symmetric: bool = False  # name elements of symmetric sets (scenarios, bindings)
     old: bool = False  # old(e) (transition, then)
     temporal: bool = False  # temporal operators, enabled, occurs (property)
+    new: Callable[..., kernel.Expr] | None = None  # new(e): what makes of e its value after the step
     initial: bool = False  # an initial value is made, which may depend on what was picked
 
 
@@ -186,9 +187,9 @@ class Scope:
         """This scope in which an optional expression is known to be present."""
         return replace(self, narrowed={**self.narrowed, optional: present})
 
-    def allowing(self, **changes: bool) -> Scope:
+    def allowing(self, **changes: bool | Callable[..., kernel.Expr] | None) -> Scope:
         """This scope with other permissions."""
-        return replace(self, permissions=replace(self.permissions, **changes))
+        return replace(self, permissions=replace(self.permissions, **changes))  # type: ignore[arg-type]
 
 
 def span_of(entity: Entity) -> Span:

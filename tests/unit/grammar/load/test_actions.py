@@ -54,6 +54,27 @@ def test_a_place_assigned_twice_is_reported(codes_of: CodesOf, lines: tuple[str,
 
 
 @pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        (("when new(x) == 2", "x := 1"), "E111"),
+        (("x := new(x)",), "E414"),
+        (("x := new(pair.left)", "pair.left := 1"), "E414"),
+        (("pair.left := 1", "x := new(pair.left)", "pair.right := 1"), "E414"),
+        (("for q in Broker:", "    role[q] := if new(role[b]) == Idle then Idle else Idle"), "E414"),
+        (
+            ("for q in Broker:", "    role[q] := Idle", "    pairs[q].left := if new(role[b]) == Idle then 0 else 1"),
+            "E414",
+        ),
+        (("x := 1", "pair.left := new(x, x)"), "E205"),
+        (("x := 1", "pair.left := new(new(x))"), "E111"),
+        (("x := 1", "pair.left := new(seen)"), "E109"),
+    ],
+)
+def test_a_next_value_that_no_line_above_says_is_reported(codes_of: CodesOf, lines: tuple[str, ...], code: str) -> None:
+    assert body(codes_of, *lines)[:1] == [code]
+
+
+@pytest.mark.parametrize(
     "lines",
     [
         ("if b in up:", "    x := 1", "elif c in up:", "    x := 2", "else:", "    x := 3"),
