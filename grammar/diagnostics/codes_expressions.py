@@ -83,7 +83,8 @@ NAMES = (
         "E114",
         "temporal operator out of place",
         "`always`, `eventually`, `until`, `leads_to`, `enabled` and `occurs` speak about behaviours. They may stand only in a `property`, "
-        "under logical operators, quantifiers, `let`, `if` and each other.",
+        "under logical operators, quantifiers, `let`, `if` and each other. `enabled` may also stand in conditions on states, in `show`, "
+        "and where an action updates ghosts; a guard states the condition itself.",
     ),
     Code(
         "E115",

@@ -142,6 +142,12 @@ STATEMENTS = (
         "next value that is not known yet",
         "`new(e)` reads what the lines above assign. What it reads is assigned above, and not again below or by other passes of a loop.",
     ),
+    Code(
+        "E415",
+        "`enabled` without an answer",
+        "Updates of ghosts may ask whether an action is enabled, but not in a circle: the ghosts are a part of the state that the action "
+        "has to change.",
+    ),
 )
 
 PROPERTIES = (

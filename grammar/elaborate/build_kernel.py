@@ -10,6 +10,7 @@ from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.elaborate.declarations.actions import ActionElaborator
 from assay.grammar.elaborate.declarations.assumptions import check_assumptions
 from assay.grammar.elaborate.declarations.bare_action_names import action_named
+from assay.grammar.elaborate.declarations.enabledness import written_out
 from assay.grammar.elaborate.declarations.initial import Initial
 from assay.grammar.elaborate.declarations.properties import PropertyElaborator, accepted_bounds, elaborate_shows
 from assay.grammar.elaborate.declarations.refinement import Refinements, property_name
@@ -92,7 +93,7 @@ def build_with_units(
         refinements=tuple(refinements) if configuration.scenarios else (),
         span=tree.top.tree.span,
     )
-    return made, units
+    return written_out(made, diagnostics), units
 
 
 def _check_declarations(unit: Unit, diagnostics: Diagnostics) -> None:

@@ -1,4 +1,4 @@
-"""Random specs, as text, with what the kernel writes out: ``new``. Invariants say what each has to be, in another way."""
+"""Random specs, as text, with what the kernel writes out: ``new``, ``enabled``. Invariants say what each has to be, in another way."""
 
 from __future__ import annotations
 
@@ -33,11 +33,25 @@ def random_spec(random: Random) -> str:
     for number in range(1, random.randint(2, 3) + 1):
         expression = f"({random.choice(NUMBERS)} + {random.choice(NUMBERS)} + x) % 10"
         lines += [f"action act{number}(n: Node):", f"    when {random.choice(CONDITIONS)} or last != {number}"]
+        lines += _more_guards(random, number)
         lines += [f"    {line}" for line in _updates(random)]
+        if random.random() < 0.3:
+            lines += ["    if enabled(act1(n)):", "        could := could + 1"] if number > 1 else []
         lines += [f"    last := {number}", f"    r := new({expression})", "    of := n"]
+        lines.append(f"reachable can{number}: enabled(act{number}{('', '(a)', '(_)')[number - 1]})")
         lines.append(f"invariant next{number}: last == {number} implies (let n = of: r == {expression})")
-    lines[0] += "    of: Node = a\n"
+    lines[0] += "    of: Node = a\n    ghost could: 0 .. 99 = 0\n"
     return "\n".join(lines) + "\n"
+
+
+def _more_guards(random: Random, number: int) -> list[str]:
+    ways: list[list[str]] = [
+        [],
+        [f"bound limit{number}: x + y < 5"],
+        ["let k0 = m[n] + x", "when k0 < 4"],
+        ["pick z in s + {a}", "when m[z] <= y"],
+    ]
+    return [f"    {line}" for line in random.choice(ways)]
 
 
 def _updates(random: Random) -> list[str]:

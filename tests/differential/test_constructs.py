@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from random import Random
 
@@ -9,6 +10,9 @@ import pytest
 from tests.stages import rounds
 
 from assay.checker.engines.reference_engine import check as reference
+from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
+from assay.checker.interpreter.compiled_model import Model, outcomes
+from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome
 from assay.grammar.kernel import Kernel
@@ -38,6 +42,31 @@ def test_a_next_value_is_the_value_in_the_next_state(rounds: int) -> None:
     assert steps > 20 * rounds
 
 
+@rounds(3, 200)
+def test_an_action_is_enabled_where_it_leads_to_another_state(rounds: int) -> None:
+    compared: Counter[bool] = Counter()
+    for seed in range(rounds):
+        made = kernel(seed)
+        model = Model(made, bounded=False)
+        states = [each.state for each in model.init.outcomes() if isinstance(each, Successor)]
+        for _ in range(20):
+            states += [each.state for _, _, each in outcomes(model, states[-1]) if isinstance(each, Successor)][-2:]
+        for property_ in (each for each in made.properties if each.name.startswith("can")):
+            action = model.actions[f"act{property_.name[3:]}"]
+            instances = [*action.instances][: 1 if property_.name == "can2" else None]  # enabled(act2(a))
+            meaning = model.meaning(property_.conjuncts[0].condition)
+            for state in states:
+                found = [each for arguments in instances for each in action.outcomes(state, arguments)]
+                if any(isinstance(each, Stuck) for each in found):
+                    continue  # two passes of a loop assign one place, for example
+                expected = any(
+                    isinstance(each, Cut) or (isinstance(each, Successor) and each.state != state) for each in found
+                )
+                assert meaning(Frame(state, state)) == expected, (seed, property_.name, state)
+                compared[expected] += 1
+    assert min(compared[True], compared[False]) > 5 * rounds
+
+
 @rounds(1, 60)
 def test_the_native_engine_agrees_about_what_is_written_out(folder: Path, rounds: int) -> None:
     supported = [test_native.agree(kernel(seed), folder, keep_going=True) is not None for seed in range(rounds)]
@@ -46,4 +75,4 @@ def test_the_native_engine_agrees_about_what_is_written_out(folder: Path, rounds
 
 @rounds(1, 60)
 def test_bounded_search_agrees_about_what_is_written_out(rounds: int) -> None:
-    assert any([test_bmc.agree(kernel(seed), 3) for seed in range(rounds)])
+    assert any(test_bmc.agree(kernel(seed), 3) for seed in range(rounds))

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Note, Span
 from assay.grammar.elaborate.scopes.context import Context
-from assay.grammar.elaborate.scopes.erroneous import erroneous
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.rewrite import nodes, rewritten, uses, with_fresh_binders
 from assay.grammar.elaborate.scopes.type_relations import unbounded
@@ -72,11 +71,6 @@ class NextValues:
         if variable in self.read:
             note = Note("`new` was read here", self.read[variable])
             cx.error("E414", span, "this assigns a variable whose next value was read above", note)
-
-
-def present(expr: kernel.Expr, cx: Context, span: Span) -> kernel.Expr:
-    """``new(e)`` where the present state is the one after the step."""
-    return expr
 
 
 def _after(expr: kernel.Expr, variables: list[kernel.StateVar], lines: Statements, fresh: Fresh) -> kernel.Expr:
@@ -150,7 +144,7 @@ def _put(value: kernel.Expr, path: Sequence[kernel.Node], new: kernel.Expr, fres
         part = kernel.Lookup(item, whole, step.key, span=step.span)
         changed = kernel.UpdateEntry(value.type, whole, step.key, _put(part, rest, new, fresh), span=new.span)
     else:
-        raise AssertionError(f"{step.span}: a place that the value does not have")
+        changed = new  # an error that was reported
     return kernel.LetIn(value.type, whole, value, changed, span=new.span)
 
 

@@ -14,7 +14,6 @@ from assay.grammar import kernel, syntax
 from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
 from assay.grammar.diagnostics.suggest import did_you_mean
-from assay.grammar.elaborate.declarations.next_values import present
 from assay.grammar.elaborate.expressions.dispatch import context, elaborate_condition, elaborate_expression
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.parameter_domains import whole_domain
@@ -22,6 +21,7 @@ from assay.grammar.elaborate.patterns.binding import bind
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import place_label
 from assay.grammar.elaborate.scopes.rewrite import rewritten, uses, with_fresh_binders
+from assay.grammar.elaborate.scopes.scope import present
 from assay.grammar.formatting.format import format_expression
 from assay.grammar.kernel.types import BOOL
 
@@ -80,7 +80,9 @@ class PropertyElaborator:
         """The labelled lines; each sees what the lines before it establish, as with ``and``."""
         kind, fresh = declaration.kind, Fresh()
         steps = kind == "transition"
-        scope = unit.scope.allowing(old=steps, new=present if steps else None, temporal=kind == "property")
+        scope = unit.scope.allowing(
+            old=steps, new=present if steps else None, enabled=kind != "property", temporal=kind == "property"
+        )
         if unit.index is not None:
             fresh(unit.index.name)
         taken: dict[str, Span] = {}
@@ -144,12 +146,10 @@ def _for_every_index(condition: kernel.Expr, unit: Unit, fresh: Fresh) -> kernel
 
 def elaborate_shows(unit: Unit, diagnostics: Diagnostics) -> tuple[kernel.Shown, ...]:
     """The expressions that are printed with each step of a trace."""
-    fresh = Fresh()
+    fresh, scope = Fresh(), unit.scope.allowing(enabled=True)
     shown = (expr for declaration in unit.declared(syntax.Show) for expr in declaration.expressions)
     return tuple(
-        kernel.Shown(
-            format_expression(expr), elaborate_expression(expr, unit.scope, diagnostics, fresh), span=expr.span
-        )
+        kernel.Shown(format_expression(expr), elaborate_expression(expr, scope, diagnostics, fresh), span=expr.span)
         for expr in shown
     )
 

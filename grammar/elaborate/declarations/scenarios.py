@@ -95,7 +95,7 @@ class Scenarios:
                     if call is not None:
                         yield kernel.Refuse(call, self._label(call, label), span=step.span)
                 case syntax.Expect(condition=condition):
-                    found = elaborate_condition(condition, scope, self.diagnostics, fresh)
+                    found = elaborate_condition(condition, scope.allowing(enabled=True), self.diagnostics, fresh)
                     yield kernel.Expect(found.expr, span=step.span)
                 case _:
                     raise AssertionError(f"{step.span}: a step that no scenario has")

@@ -125,8 +125,14 @@ def _update(statement: syntax.ActionLine, body: Body) -> None:
             raise AssertionError(f"{statement.span}: a statement that no action has")
 
 
+def _of_ghosts(body: Body, ghosts: bool) -> Scope:
+    """The scope of an expression on which only ghosts depend, if ``ghosts``: it may read them, and ask what is
+    enabled."""
+    return body.scope.allowing(ghost=ghosts, enabled=ghosts)
+
+
 def _assign(assign: syntax.Assign, body: Body) -> None:
-    scope = body.scope.allowing(ghost=is_ghost(assign.target, body.scope))
+    scope = _of_ghosts(body, is_ghost(assign.target, body.scope))
     place = as_place(assign.target, scope, body.diagnostics, body.fresh)
     expected = ErrorType() if place is None else place.type
     value = elaborate_expression(assign.value, scope, body.diagnostics, body.fresh, expected)
@@ -144,7 +150,7 @@ def _if(statement: syntax.If, body: Body) -> None:
     for condition, block in reversed(statement.branches[1:]):
         otherwise = (syntax.If(((condition, block),), otherwise, span=condition.span),)
     condition, block = statement.branches[0]
-    scope = body.scope.allowing(ghost=only_ghosts((*block, *otherwise), body.scope))
+    scope = _of_ghosts(body, only_ghosts((*block, *otherwise), body.scope))
     found = elaborate_condition(condition, scope, body.diagnostics, body.fresh)
     permissions = body.scope.permissions
     then = _block(block, body, replace(found.when_true, permissions=permissions))
@@ -154,14 +160,14 @@ def _if(statement: syntax.If, body: Body) -> None:
 
 def _match(statement: syntax.ActionMatch, body: Body) -> None:
     blocks = [*(case.body for case in statement.cases), statement.otherwise or ()]
-    scope = body.scope.allowing(ghost=only_ghosts((line for block in blocks for line in block), body.scope))
+    scope = _of_ghosts(body, only_ghosts((line for block in blocks for line in block), body.scope))
     found = action_match(statement, Context(scope, body.diagnostics, body.fresh, elaborate))
     if found is not None:
         _if(found, body)
 
 
 def _for(statement: syntax.For, body: Body) -> None:
-    scope = body.scope.allowing(ghost=only_ghosts(statement.body, body.scope))
+    scope = _of_ghosts(body, only_ghosts(statement.body, body.scope))
     inner = body.nested(body.scope)
     domain, item = _domain(statement.binder.domain, scope, body)
     loops = []

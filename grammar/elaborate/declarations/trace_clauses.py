@@ -12,7 +12,6 @@ from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.elaborate.declarations.bare_action_names import action_named
 from assay.grammar.elaborate.declarations.event_sources import CODE, OF_CALLS, SourceReader
 from assay.grammar.elaborate.declarations.scenarios import StepReader
-from assay.grammar.elaborate.declarations.next_values import present
 from assay.grammar.elaborate.expressions.dispatch import (
     action_reference,
     elaborate,
@@ -36,6 +35,7 @@ from assay.grammar.elaborate.scopes.scope import (
     SortEntity,
     StateEntity,
     ValueEntity,
+    present,
 )
 from assay.grammar.elaborate.types.constant_folding import constant
 from assay.grammar.kernel.types import INT, AtomType, Type

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from assay.grammar import kernel, syntax
 from assay.grammar.current_work import doing
-from assay.grammar.diagnostics.diagnostic import Note, Span
+from assay.grammar.diagnostics.diagnostic import Note
 from assay.grammar.elaborate.expressions.arguments import arranged
 from assay.grammar.elaborate.expressions.locals import check_new
 from assay.grammar.elaborate.expressions.name_resolution import choose_variant, describe
@@ -20,6 +20,7 @@ from assay.grammar.elaborate.scopes.scope import (
     TypeEntity,
     ValueEntity,
     VariantEntity,
+    present,
     span_of,
 )
 from assay.grammar.elaborate.scopes.type_relations import erased
@@ -166,13 +167,11 @@ def _body(entity: FunctionEntity, cx: Context, hint: Type | None) -> kernel.Expr
     return convert(cx.attempt(function.body, result), result, cx.diagnostics)
 
 
-def _as_it_is(expr: kernel.Expr, cx: Context, span: Span) -> kernel.Expr:
-    return expr
-
-
 def check_function(entity: FunctionEntity, cx: Context) -> None:
     """Report the mistakes in a function even if it is never called. What its callers may not do is not known here."""
-    allowed = replace(cx.scope.permissions, state=True, ghost=True, size=True, old=True, new=_as_it_is, temporal=True)
+    allowed = replace(
+        cx.scope.permissions, state=True, ghost=True, size=True, old=True, new=present, enabled=True, temporal=True
+    )
     caller = cx.within(replace(entity.home, permissions=allowed))
     home = caller.within(function_scope(entity, caller))
     for parameter in entity.declaration.parameters:

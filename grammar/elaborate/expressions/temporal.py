@@ -91,8 +91,11 @@ def temporal(
 
 def action_atom(op: Literal["enabled", "occurs"], expr: syntax.Call, cx: Context) -> kernel.Expr:
     """``enabled(a(…))`` or ``occurs(a(…))``."""
-    if not cx.scope.permissions.temporal:
+    permitted = cx.scope.permissions
+    if not permitted.temporal and not (op == "enabled" and permitted.enabled):
         message = f"`{op}` may stand only in a `property`, under logical and temporal operators and quantifiers"
+        if op == "enabled":
+            message = f"{message}, in conditions on states, in `show`, and where an action updates ghosts"
         return cx.forbidden("E114", expr.span, message)
     if len(expr.arguments) != 1 or expr.arguments[0].name is not None:
         return cx.error("E205", expr.span, f"{op}(a) takes one action, {len(expr.arguments)} given")

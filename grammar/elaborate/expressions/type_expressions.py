@@ -76,7 +76,9 @@ def _constants(cx: Context) -> Context:
     separately."""
     return replace(
         cx,
-        scope=cx.scope.allowing(state=False, ghost=False, size=True, old=False, new=None, temporal=False),
+        scope=cx.scope.allowing(
+            state=False, ghost=False, size=True, old=False, new=None, enabled=False, temporal=False
+        ),
         sizes=[],
         site=None,
     )

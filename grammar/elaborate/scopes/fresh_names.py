@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class Fresh:
     """Makes local names that are unique within one action, property, scenario or rule: ``b``, then ``b'2``, ``b'3``.
@@ -12,6 +14,15 @@ class Fresh:
     def __init__(self) -> None:
         self._used: dict[str, int] = {}
         self.expansions = 0
+
+    @classmethod
+    def beside(cls, names: Iterable[str]) -> Fresh:
+        """Names that differ from those given."""
+        made = cls()
+        for name in names:
+            stem, _, number = name.partition("'")
+            made._used[stem] = max(made._used.get(stem, 0), int(number) if number.isdigit() else 1)
+        return made
 
     def __call__(self, name: str) -> str:
         """A new name, made from ``name``."""

@@ -143,6 +143,7 @@ class Permissions:
     name_symmetric: bool = False  # name elements of symmetric sets (scenarios, bindings)
     old: bool = False  # old(e) (transition, then)
     temporal: bool = False  # temporal operators, enabled, occurs (property)
+    enabled: bool = False  # enabled(a) as an expression (invariant, terminal, show, updates of ghosts)
     new: Callable[..., kernel.Expr] | None = None  # new(e): what makes of e its value after the step
     initial: bool = False  # an initial value is made, which may depend on what was picked
 
@@ -190,6 +191,11 @@ class Scope:
     def allowing(self, **changes: bool | Callable[..., kernel.Expr] | None) -> Scope:
         """This scope with other permissions."""
         return replace(self, permissions=replace(self.permissions, **changes))  # type: ignore[arg-type]
+
+
+def present(expr: kernel.Expr, *_: object) -> kernel.Expr:
+    """What ``new(e)`` means where the state that is read is the one after the step: e itself."""
+    return expr
 
 
 def span_of(entity: Entity) -> Span:

@@ -54,6 +54,25 @@ def test_a_place_assigned_twice_is_reported(codes_of: CodesOf, lines: tuple[str,
 
 
 @pytest.mark.parametrize(
+    ("lines", "codes"),
+    [
+        (("when enabled(circle)", "x := 1"), ["E114"]),
+        (("x := if enabled(circle) then 1 else 0",), ["E114"]),
+        (("if enabled(circle):", "    seen := 1", "    x := 1"), ["E114"]),
+        (("seen := if enabled(plain) then 1 else 0",), []),
+        (("if enabled(plain):", "    seen := 1", "x := 2"), []),
+        (("seen := if enabled(asking) then 1 else 0",), ["E415"]),
+        (("seen := if enabled(circle) then 1 else 0",), ["E415"]),
+    ],
+)
+def test_ghosts_alone_may_depend_on_what_is_enabled(
+    codes_of: CodesOf, lines: tuple[str, ...], codes: list[str]
+) -> None:
+    others = "action circle:\n    seen := if enabled(asking) then 1 else 0\naction plain:\n    x := 0\naction asking:\n"
+    assert codes_of(STATE + others + "".join(f"    {line}\n" for line in lines)) == codes
+
+
+@pytest.mark.parametrize(
     ("lines", "code"),
     [
         (("when new(x) == 2", "x := 1"), "E111"),
