@@ -72,7 +72,7 @@ class Stack:
         self.depths[: self.top] = 1
 
     def push(self, n: int, places: npt.NDArray[np.int64]) -> int:
-        """The next n rows count; their predecessors, told by position, lie at these places. The greatest of their depths."""
+        """The next n rows count; their predecessors, given by position, lie at these places. The greatest of their depths."""
         new = slice(self.top, self.top + n)
         self.chunk.parents[new] = places[self.chunk.parents[new]]
         self.depths[new] = self.depths[self.chunk.parents[new]] + 1

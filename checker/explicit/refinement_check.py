@@ -41,13 +41,13 @@ FIRST_ROOM = 1 << 12
 @ArrayFunction
 def kinds(  # noqa: PLR0913, PLR0917
     before: Any, after: Any, parents: Any, actions: Any, arguments: Any, flags_before: Any, flags_after: Any,
-    wanted: Any, words: Any, idle: Any, table: Any, used: Any, room: Any, start: Any, found: Any, told: Any,
+    wanted: Any, words: Any, idle: Any, table: Any, used: Any, room: Any, start: Any, found: Any, counts: Any,
 ) -> None:  # fmt: skip
     """List the steps from ``start`` on whose kind the table lacks and insert them, until ``room`` kinds are inserted.
 
     ``words`` is the size of the abstract part of an image; ``idle`` marks the actions that may leave it unchanged. Of
     steps to a state without image the first is listed for each flag in ``wanted``; steps from such a state are skipped.
-    ``told`` receives how many steps were listed, and where the list ends.
+    ``counts`` receives how many steps were listed, and where the list ends.
     """
     listed, put, width, mask = 0, 0, before.shape[1], np.uint64(len(used) - 1)
     for at in range(start, len(parents)):
@@ -67,8 +67,8 @@ def kinds(  # noqa: PLR0913, PLR0917
         if same and idle[action]:
             continue
         if put == room:
-            told[0] = listed
-            told[1] = at
+            counts[0] = listed
+            counts[1] = at
             return
         mark = (MIX_START ^ np.uint64(action)) * MIX_FIRST ^ arguments[at]
         for each in range(width):
@@ -97,8 +97,8 @@ def kinds(  # noqa: PLR0913, PLR0917
         put += 1
         found[listed] = at
         listed += 1
-    told[0] = listed
-    told[1] = len(parents)
+    counts[0] = listed
+    counts[1] = len(parents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,16 +170,16 @@ class Refining:
             arena.actions[lane.at, :n],
             arena.arguments[lane.at, :n],
         )
-        start, found, told = 0, np.empty(n, np.int64), np.zeros(2, np.int64)
+        start, found, counts = 0, np.empty(n, np.int64), np.zeros(2, np.int64)
         while start < n and not self.over:
             if 2 * self._kinds.count >= self._kinds.room:
                 self._kinds.grow()
             room = self._kinds.room // 2 - self._kinds.count
             kinds(
                 before, after, parents, actions, arguments, flags_before, flags_after, self._wanted,
-                self._layout.abstract.words, self._idle, self._kinds.table, self._kinds.used, room, start, found, told,
+                self._layout.abstract.words, self._idle, self._kinds.table, self._kinds.used, room, start, found, counts,
             )  # fmt: skip
-            listed, start = told.tolist()
+            listed, start = counts.tolist()
             self._kinds.count += room if start < n else listed
             for at in found[:listed].tolist():
                 yield from self._offence(lane, at)

@@ -42,8 +42,8 @@ def parts(model: Model, events: Sequence[FairnessEvent]) -> tuple[EventPart, ...
 
 def _told_apart(model: Model, name: str, events: Sequence[FairnessEvent]) -> Iterator[FairnessEvent]:
     action = model.actions[name]
-    told = sorted({at for event in events if event.action == name for at, _ in event.fixed})
-    return events_per(model, action.node, [action.names[at] for at in told])
+    fixed_places = sorted({at for event in events if event.action == name for at, _ in event.fixed})
+    return events_per(model, action.node, [action.names[at] for at in fixed_places])
 
 
 def split(kernel: k.Kernel, parts_: Sequence[EventPart]) -> k.Kernel:

@@ -118,7 +118,7 @@ class _Drawing:
         steps: dict[State, set[int]] = {}
         enabled: set[int] = set()
         cut: set[int] = set()
-        told: list[tuple[State, set[int]]] = []
+        of_others: list[tuple[State, set[int]]] = []
         for action, arguments, outcome in outcomes(self._model, state):
             events = self._events(action.node.name, arguments)
             if isinstance(outcome, Cut):
@@ -134,8 +134,8 @@ class _Drawing:
                         cut |= events
                     elif isinstance(outcome, Successor) and outcome.state != state:
                         enabled |= events
-                        told.append((outcome.state, events))
-        for target, events in told:
+                        of_others.append((outcome.state, events))
+        for target, events in of_others:
             if target in steps:
                 steps[target] |= events
         return kind_of(self._plan, *self._values(state), enabled, cut), steps

@@ -170,7 +170,7 @@ def _numbers(graph: GraphInfo, part: int, states: int, wanted: Rows) -> Numbers:
     machine = load(graph.workdir, graph.program).machine
     for _, some in own_rows(graph, part):
         if remember(prints, numbers, machine.prints(some), first):
-            raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be told apart")
+            raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be distinguished")
         first += len(some)
     found = np.empty(len(wanted), np.uint32)
     look_up(prints, numbers, wanted, found)

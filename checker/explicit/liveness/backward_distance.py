@@ -83,9 +83,9 @@ class BackwardSearch:
             return
         for of in arrivals(self._steps, approach.fresh):
             for way in range(len(self._rules.origin)):
-                yield from self._told(approach, way, of)
+                yield from self._messages(approach, way, of)
 
-    def _told(self, approach: PathNodes, way: int, of: IncomingSteps) -> Iterator[HopMessage]:
+    def _messages(self, approach: PathNodes, way: int, of: IncomingSteps) -> Iterator[HopMessage]:
         rules, to, targets = self._rules, int(self._rules.target[way]), of.starts
         last = self._ends(approach, way, targets, of.labels)
         chosen = approach.fresh[targets, to] & rules.passes[of.labels, way] & (last | approach.reached[targets, to])
@@ -117,10 +117,10 @@ class BackwardSearch:
         own = np.uint64(self._part << NODE_BITS)
         return states.astype(np.uint64) | own | (last.astype(np.uint64) << np.uint64(PART_BITS))
 
-    def receive(self, approach: PathNodes, told: HopMessage) -> None:
+    def receive(self, approach: PathNodes, message: HopMessage) -> None:
         """Take in a message. Before the first one of a round ``fresh`` must be cleared, and after the last one
         ``settle`` called."""
-        self._learn(approach, told.states.astype(np.int64), told.way, told.hops, told.labels)
+        self._learn(approach, message.states.astype(np.int64), message.way, message.hops, message.labels)
 
     def settle(self, approach: PathNodes) -> None:
         """Propagate what the messages brought among the automaton states of each state."""

@@ -154,9 +154,9 @@ class Trimming:
         if not self._stopping:
             for of in arrivals(self._steps, region.fresh):
                 for way in range(len(self._rules.origin)):
-                    yield from self._told(region, way, of)
+                    yield from self._messages(region, way, of)
 
-    def _told(self, region: Region, way: int, of: IncomingSteps) -> Iterator[TrimmingMessage]:
+    def _messages(self, region: Region, way: int, of: IncomingSteps) -> Iterator[TrimmingMessage]:
         """The messages that one transition causes along some steps, whose targets are in ``of.starts``."""
         rules, to = self._rules, int(self._rules.target[way])
         chosen = np.flatnonzero(region.fresh[of.starts, to] & rules.passes[of.labels, way])
@@ -172,10 +172,10 @@ class Trimming:
             own = parts[heads] == part
             yield TrimmingMessage(part, way, sources[heads][own].astype(np.uint32), joined[own])
 
-    def receive(self, region: Region, told: TrimmingMessage) -> None:
+    def receive(self, region: Region, message: TrimmingMessage) -> None:
         """Take in a message. Before the first one of a round ``fresh`` must be cleared, and after the last one
         ``settle`` called."""
-        self._learn(region, told.states.astype(np.int64), told.way, told.marks)
+        self._learn(region, message.states.astype(np.int64), message.way, message.marks)
 
     def settle(self, region: Region) -> None:
         """Propagate what the messages brought among the automaton states of each state."""

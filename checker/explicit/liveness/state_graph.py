@@ -70,7 +70,7 @@ class GraphBuilder:
         """The graph."""
         for first, rows in self._blocks():
             if remember(self._prints, self._numbers, self._machine.prints(rows), first):
-                raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be told apart")
+                raise EnginesDisagreeError("two states have one fingerprint: their behaviours cannot be distinguished")
         starts, targets = Column(self._room, np.uint32, np.int64), Column(self._room, np.uint32)
         labels, kinds = (Column(self._room, np.uint16, np.uint32) for _ in range(2))
         starts.append(np.zeros(1, np.int64))
@@ -192,15 +192,15 @@ class StateKinds:
         self._known: dict[bytes, int] = {}
         self._letters = [at for at, letter in enumerate(plan.letters) if isinstance(letter, StateCondition)]
         events = [plan.events_of(part) for part in plan.parts]
-        self._told = np.array([at for at, own in enumerate(events) if own], np.int64)
-        self._events = [events[at] for at in self._told]
+        self._with_events = np.array([at for at, own in enumerate(events) if own], np.int64)
+        self._events = [events[at] for at in self._with_events]
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds, by number."""
         return tuple(self._names.numbers)
 
-    def of(self, told: Numbers, found: Successors, moved: Flags, count: int) -> Numbers:
+    def of(self, conditions: Numbers, found: Successors, moved: Flags, count: int) -> Numbers:
         """The kinds of the rows of a block, from the values of conditions and the successors."""
         parts = len(self._plan.parts)
         cut = found.actions >= parts
@@ -208,7 +208,9 @@ class StateKinds:
         able[found.parents[cut], found.actions[cut]] = True
         going = moved & ~cut
         able[found.parents[going], found.actions[going]] = True
-        flags = np.concatenate([told.astype(bool), able[:, self._told], able[:, self._told + parts]], axis=1)
+        flags = np.concatenate(
+            [conditions.astype(bool), able[:, self._with_events], able[:, self._with_events + parts]], axis=1
+        )
         if not flags.shape[1]:
             return np.full(count, self._number(b"", flags[0]), np.uint32)
         packed = np.ascontiguousarray(np.packbits(flags, axis=1))
@@ -223,7 +225,7 @@ class StateKinds:
         return self._known[key]
 
     def _kind(self, flags: Flags) -> Kind:
-        letters, parts = len(self._letters), len(self._told)
+        letters, parts = len(self._letters), len(self._with_events)
         ends = np.cumsum([letters, letters, parts])
         true, undefined, enabled, cut = (np.flatnonzero(each).tolist() for each in np.split(flags, ends))
         return kind_of(

@@ -76,7 +76,7 @@ class InstanceFlags:
 
 
 class ActionWriter:
-    """Writes the function of one action into ``code``; ``told`` says what is emitted besides rows."""
+    """Writes the function of one action into ``code``; ``flags`` says what is emitted besides rows."""
 
     def __init__(
         self,
@@ -84,14 +84,14 @@ class ActionWriter:
         layout: RowLayout,
         action: k.Action,
         counted: tuple[LabelPositions, LabelPositions],
-        told: InstanceFlags,
+        flags: InstanceFlags,
         writing: Writing,
     ) -> None:
         self.kernel = kernel
         self.layout = layout
         self.action = action
         self.hits, self.guards = counted
-        self._told = told
+        self._flags = flags
         self.unrolling = writing.unrolling
         self.code = writing.code()
         self.runtime = Runtime(self.code)
@@ -253,8 +253,8 @@ class ActionWriter:
 
     def _count_cut(self, label: str) -> None:
         self.runtime.count_hit(self.hits.position(label))
-        if self._told.cuts_as is not None:
-            self._hand_on(self._told.cuts_as, self.state.row.words)
+        if self._flags.cuts_as is not None:
+            self._hand_on(self._flags.cuts_as, self.state.row.words)
 
     def _pick(self, number: int, pick: k.Pick, at: int, cut: CutInstance | None, end: str) -> None:
         domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering, self.unrolling))
@@ -396,9 +396,9 @@ class ActionWriter:
 
     def _hand_on(self, number: int, words: Sequence[Scalar]) -> None:
         handed_on = list(words)
-        if self._told.arguments is not None:
+        if self._flags.arguments is not None:
             symbols = [self.lowering.bound[parameter.binder.name] for parameter in self.action.parameters]
-            handed_on.append(argument_word(self.code, self._told.arguments, symbols))
+            handed_on.append(argument_word(self.code, self._flags.arguments, symbols))
         typed = ", ".join(each.typed for each in handed_on)
         self.code.do(f"call void @emit(ptr %context, ptr %row, i64 {number}, {typed})")
 

@@ -50,9 +50,9 @@ def prefilter_functions(sieve: Prefilter, words: int, guards: Mapping[str, int])
     """The functions ``@sieve`` and, if properties are prefiltered, ``@decided``; ``guards`` are positions in the array
     of decisive guards."""
     parts = [_transpose(), _planes(words, _used(sieve))]
-    told, groups = places(sieve)
+    answers, groups = places(sieve)
     if groups:
-        parts.append(_sieve(sieve, told, groups, words, guards))
+        parts.append(_sieve(sieve, answers, groups, words, guards))
     if sieve.decided is not None:
         parts.append(_decided(sieve, words))
     return "\n".join(parts)
@@ -106,7 +106,7 @@ class _Writer:
 
 
 def _sieve(
-    sieve: Prefilter, told: Sequence[PrefilterBits | None], groups: int, words: int, guards: Mapping[str, int]
+    sieve: Prefilter, answers: Sequence[PrefilterBits | None], groups: int, words: int, guards: Mapping[str, int]
 ) -> str:
     lines, given = [_at(ContextSlot.DECISIVE, "array"), "  %marks = load ptr, ptr %array"], dict[int, str]()
     for name, literal in sieve.marks.items():
@@ -120,16 +120,16 @@ def _sieve(
             given[node] = f"%m{node}"
     writer = _Writer(sieve, given)
     stores = []
-    for where, literals in zip(told, sieve.actions, strict=True):
+    for where, literals in zip(answers, sieve.actions, strict=True):
         if where is not None and literals is not None:
             for at, plane in enumerate(writer.write(literals), where.word * WORD + where.shift):
-                stores.append(f"  %s{at} = getelementptr i64, ptr %told, i64 {at}\n  store i64 {plane}, ptr %s{at}")
+                stores.append(f"  %s{at} = getelementptr i64, ptr %possible, i64 {at}\n  store i64 {plane}, ptr %s{at}")
     back = [
-        f"  %t{at} = getelementptr i64, ptr %told, i64 {at * WORD}\n  call void @transpose(ptr %t{at})"
+        f"  %t{at} = getelementptr i64, ptr %possible, i64 {at * WORD}\n  call void @transpose(ptr %t{at})"
         for at in range(groups)
     ]
     body = "\n".join([*lines, *writer.lines, *stores, *back])
-    return _function("void @sieve(ptr %context, ptr %rows, ptr %told)", words, body, "ret void")
+    return _function("void @sieve(ptr %context, ptr %rows, ptr %possible)", words, body, "ret void")
 
 
 def _decided(sieve: Prefilter, words: int) -> str:

@@ -120,8 +120,8 @@ class NativeProgram:
     def judge(self, rows: Rows) -> npt.NDArray[np.uint8]:
         """For each row and condition of the program whether it is true, then for each condition whether it is
         undefined."""
-        told = np.zeros((len(rows), 2 * self.program.conditions), np.uint8)
+        verdicts = np.zeros((len(rows), 2 * self.program.conditions), np.uint8)
         if self._judge is not None:
-            self._judge(rows.ctypes.data, len(rows), told.ctypes.data)
+            self._judge(rows.ctypes.data, len(rows), verdicts.ctypes.data)
         self.refuse_halted()
-        return told
+        return verdicts

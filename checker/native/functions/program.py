@@ -169,8 +169,8 @@ def _actions(
     arguments: Sequence[RowLayout] | None,
 ) -> list[Writer]:
     """What writes the functions of the actions; with ``arguments`` they tell those of each instance."""
-    told = [InstanceFlags(arguments=each) for each in arguments] if arguments else [InstanceFlags()] * len(kernel.next)
-    return [partial(_action, kernel, layout, at, counted, told[at]) for at in range(len(kernel.next))]
+    flags = [InstanceFlags(arguments=each) for each in arguments] if arguments else [InstanceFlags()] * len(kernel.next)
+    return [partial(_action, kernel, layout, at, counted, flags[at]) for at in range(len(kernel.next))]
 
 
 def _action(
@@ -178,13 +178,13 @@ def _action(
     layout: RowLayout,
     number: int,
     counted: tuple[LabelPositions, LabelPositions],
-    told: InstanceFlags,
+    flags: InstanceFlags,
     writing: Writing,
 ) -> str:
     action = kernel.action(kernel.next[number])
     doing(f"the action `{action.name}` was compiled")
     try:
-        return ActionWriter(kernel, layout, action, counted, told, writing).write(number)
+        return ActionWriter(kernel, layout, action, counted, flags, writing).write(number)
     except UnsupportedError as error:
         raise error.at(action.span) from None
 
@@ -376,7 +376,7 @@ def _stop(kernel: k.Kernel, layout: RowLayout, writing: Writing, *, deadlock: bo
 
 def _judge(words: int, conditions: int) -> str:
     size = 2 * conditions
-    return f"""define void @judge(ptr %rows, i64 %n, ptr %told) {{
+    return f"""define void @judge(ptr %rows, i64 %n, ptr %verdicts) {{
 entry:
   br label %head
 head:
@@ -387,7 +387,7 @@ body:
   %offset = mul i64 %i, {words}
   %row = getelementptr i64, ptr %rows, i64 %offset
   %place = mul i64 %i, {size}
-  %out = getelementptr i8, ptr %told, i64 %place
+  %out = getelementptr i8, ptr %verdicts, i64 %place
   call void @conditions(ptr %row, ptr %out)
   %next = add i64 %i, 1
   br label %head

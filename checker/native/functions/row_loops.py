@@ -15,15 +15,15 @@ def expand_function(sieve: Prefilter, words: int) -> str:
 
     For each full 64 rows the prefilter first says which instances may do something; for the remaining rows all may.
     """
-    told, groups = places(sieve)
-    calls = "\n".join(_call(number, where) for number, where in enumerate(told))
+    answers, groups = places(sieve)
+    calls = "\n".join(_call(number, where) for number, where in enumerate(answers))
     size = max(1, groups) * WORD
 
     return f"""declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 define i64 @expand(ptr %context, ptr %rows, i64 %n) {{
 entry:
-  %told = alloca [{size} x i64], align 64
+  %possible = alloca [{size} x i64], align 64
 {_words_of_context()}
   br label %head
 head:
@@ -63,7 +63,7 @@ latch:
   %next = add i64 %i, 1
   br label %head
 done:
-  %result = phi i64 [ %i, %head ], [ %i, %check ], [ %i, %{_last(told)} ]
+  %result = phi i64 [ %i, %head ], [ %i, %check ], [ %i, %{_last(answers)} ]
   ret i64 %result
 }}
 """
@@ -93,21 +93,21 @@ tile:
   %whole = icmp uge i64 %ahead, {ROWS}
   br i1 %whole, label %sieve, label %pass
 sieve:
-  call void @sieve(ptr %context, ptr %row, ptr %told)
+  call void @sieve(ptr %context, ptr %row, ptr %possible)
   br label %walk
 pass:
-  call void @llvm.memset.p0.i64(ptr %told, i8 -1, i64 {size * 8}, i1 false)
+  call void @llvm.memset.p0.i64(ptr %possible, i8 -1, i64 {size * 8}, i1 false)
   br label %walk"""
 
 
-def _call(number: int, told: PrefilterBits | None) -> str:
-    if told is None:
+def _call(number: int, answers: PrefilterBits | None) -> str:
+    if answers is None:
         return f"  call void @action_{number}(ptr %context, ptr %row, i64 -1)"
-    ones = (1 << told.count) - 1
-    return f"""  %at{number} = add i64 %place, {told.word * WORD}
-  %from{number} = getelementptr i64, ptr %told, i64 %at{number}
+    ones = (1 << answers.count) - 1
+    return f"""  %at{number} = add i64 %place, {answers.word * WORD}
+  %from{number} = getelementptr i64, ptr %possible, i64 %at{number}
   %word{number} = load i64, ptr %from{number}
-  %high{number} = lshr i64 %word{number}, {told.shift}
+  %high{number} = lshr i64 %word{number}, {answers.shift}
   %hopeful{number} = and i64 %high{number}, {ones if ones < 1 << 63 else -1}
   %some{number} = icmp ne i64 %hopeful{number}, 0
   br i1 %some{number}, label %action{number}, label %after{number}
@@ -117,9 +117,9 @@ action{number}:
 after{number}:"""
 
 
-def _last(told: list[PrefilterBits | None]) -> str:
+def _last(answers: list[PrefilterBits | None]) -> str:
     """The block in which the last action was called."""
-    return next((f"after{number}" for number in reversed(range(len(told))) if told[number] is not None), "walk")
+    return next((f"after{number}" for number in reversed(range(len(answers))) if answers[number] is not None), "walk")
 
 
 def inspect_function(sieve: Prefilter, words: int) -> str:

@@ -287,8 +287,8 @@ ask:
 go:
 {_moved(words)}
   %byte = zext i1 %changed to i8
-  %told = getelementptr i8, ptr %changes, i64 %i
-  store i8 %byte, ptr %told
+  %change = getelementptr i8, ptr %changes, i64 %i
+  store i8 %byte, ptr %change
   %next = add i64 %i, 1
   br label %head
 stop:
@@ -331,9 +331,9 @@ class RuleSteps:
 
     def applies(self, rule: int, stated: Rows) -> npt.NDArray[np.bool_]:
         """Whether a rule applies to each of the lines that state this."""
-        told = np.zeros(len(stated), np.uint8)
-        self._applies(rule, stated.ctypes.data, len(stated), told.ctypes.data)
-        return told.astype(np.bool_)
+        applicable = np.zeros(len(stated), np.uint8)
+        self._applies(rule, stated.ctypes.data, len(stated), applicable.ctypes.data)
+        return applicable.astype(np.bool_)
 
     def follow(self, row: Rows, lines: EncodedLines, begin: int, end: int) -> int:
         """Take the steps of lines ``begin`` to ``end``, updating ``row`` in place. The result is that of the function
