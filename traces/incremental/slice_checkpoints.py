@@ -28,6 +28,7 @@ from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.slices.slice_validator import WIDTHS, Joiner, reason_of, slice_item, verdict_of
 from assay.traces.slices.versions.findings import Gap, SliceFindings, SliceQuery
 from assay.traces.slices.versions.first_update import FirstWrite
+from assay.traces.slices.versions.out_of_order import out_of_order_lines
 from assay.traces.slices.versions.version_check import SliceCheck
 from assay.traces.slices.versions.version_history import (
     Deed,
@@ -308,7 +309,7 @@ class SliceProgress:
         asked = SliceQuery(started=self.started, partial=joiner.joint.partial, one_is_enough=True, explained=False)
         check = SliceCheck(history, joiner.blamer, point.rest, asked)
         _resume(check, point)
-        if check.out_of_order_lines():
+        if out_of_order_lines(history.model, check.lines, check.late):
             return None
         todo = entries(history.model, check.lines, check.late)
         points: list[SliceCheckpoint] = []

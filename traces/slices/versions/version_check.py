@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import accumulate, takewhile
-from math import inf
+from itertools import takewhile
 
 from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.grammar import kernel as k
@@ -16,6 +14,7 @@ from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import LogViolation
 from assay.traces.search.read_write_sets import contradicts_itself
 from assay.traces.slices.versions.findings import Gap, Odd, SliceFindings, SliceQuery
+from assay.traces.slices.versions.out_of_order import out_of_order_lines
 from assay.traces.slices.versions.version_blame import NO_STRAIN, BlameCandidate, Blamer, Strain, disagreeing, odd_lines
 from assay.traces.slices.versions.version_history import (
     Deed,
@@ -26,7 +25,6 @@ from assay.traces.slices.versions.version_history import (
     VersionNode,
     announcing,
     entries,
-    is_prompt,
     knows_gaps,
     number_of,
     states_number_alone,
@@ -69,6 +67,7 @@ class SliceCheck:
         self.explained = asked.explained
         self.late = LATE if bound is None else float(bound)
         self.lines = tuple(lines)
+        self.stated = {number_of(history.model, line) for line in lines}
         self.frontier: Frontier = history.begin
         self.last: int | None = None
         self.waiting: list[Deed] = []
@@ -79,7 +78,7 @@ class SliceCheck:
 
     def run(self) -> SliceFindings:
         """Check all observations."""
-        misplaced = self.out_of_order_lines()
+        misplaced = out_of_order_lines(self.history.model, self.lines, self.late)
         kept = [line for line in self.lines if line not in misplaced]
         todo = entries(self.history.model, kept, self.late)
         for at, entry in enumerate(todo):
@@ -112,11 +111,19 @@ class SliceCheck:
     # ------------------------------------------------------------------------------------ unversioned observations
 
     def _take_unversioned(self, deed: Deed) -> None:
-        onward = self.history.extend(self.frontier, deed)
+        onward = self.history.extend(self.frontier, deed, allowed=self._hides_no_stated)
         if onward:
             self.frontier = onward
         else:
             self.waiting.append(deed)
+
+    def _hides_no_stated(self, trail: VersionNode) -> bool:
+        """Whether no line states a version that hidden steps before an unversioned observation are taken for.
+
+        Such a line may only be written later than one about what follows: the observation waits for it.
+        """
+        hidden = range(0) if self.last is None else range(self.last + 1, self.last + 1 + self._shown(trail))
+        return not any(number in self.stated for number in hidden)
 
     def _try_again(self) -> None:
         waiting, self.waiting = self.waiting, []
@@ -396,47 +403,6 @@ class SliceCheck:
         return []
 
     # ---------------------------------------------------------------------------------- lines with a wrong version
-
-    def out_of_order_lines(self) -> list[OrderedObservation]:
-        """Lines with a version that was written before a lower one can have been made; the fewest whose removal leaves
-        none.
-        """
-        numbered = [
-            (number, line) for line in self.lines if (number := number_of(self.history.model, line)) is not None
-        ]
-        removed: list[OrderedObservation] = []
-        while True:
-            left = [(n, line) for n, line in numbered if line not in removed]
-            conflicts = self._conflicts(left)
-            if not conflicts:
-                return removed
-            company = Counter(n for n, _ in left)
-            standing = {line: company[n] for n, line in left}
-            removed.append(max(conflicts, key=lambda each: (len(conflicts[each]), standing[each], -each.index)))
-
-    def _conflicts(self, numbered: Sequence[tuple[int, OrderedObservation]]) -> dict[OrderedObservation, set[int]]:
-        """For each line, the lines that contradict its version: lower ones that are certainly later, or higher ones
-        certainly earlier.
-        """
-        first: dict[int, float] = {}
-        lines: dict[int, list[OrderedObservation]] = {}
-        for number, line in numbered:
-            first[number] = min(first.get(number, line.time), line.time)
-            lines.setdefault(number, []).append(line)
-        slack = self.late + self.history.model.plan.ordering.skew
-        prompt = {n for n in first if is_prompt(self.history.model, lines[n])}
-        found: dict[OrderedObservation, set[int]] = {}
-        ordered = sorted(first)
-        shown = accumulate((first[n] if n in prompt else -inf for n in ordered), max)
-        latest = dict(zip(ordered, shown, strict=True))
-        for number, line in numbered:
-            if latest[number] - slack <= line.latest:
-                continue
-            for lower in (n for n in prompt if n < number and first[n] - slack > line.latest):
-                for other in lines[lower]:
-                    found.setdefault(line, set()).add(other.index)
-                    found.setdefault(other, set()).add(line.index)
-        return found
 
     def _find_places(self, misplaced: Sequence[OrderedObservation]) -> None:
         """Find the version that an odd or misplaced line belongs to."""

@@ -7,7 +7,7 @@ is kept (docs/design/earliest-position.md), equal lines are checked once (docs/d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -126,15 +126,22 @@ class VersionHistory:
                 low, high = max(low, first), min(high, last)
         return low, max(low, high)
 
-    def extend(self, frontier: Frontier, entry: Entry, most: int | None = None) -> Frontier:
-        """The frontier after an observation.
+    def extend(
+        self,
+        frontier: Frontier,
+        entry: Entry,
+        most: int | None = None,
+        allowed: Callable[[VersionNode], bool] = lambda _: True,
+    ) -> Frontier:
+        """The frontier after an observation, of nodes that are ``allowed``.
 
         Paths with fewer hidden steps come first: one more hidden step is tried only if there is no path without it.
         ``most`` limits them; by default it is ``views.tried``.
         """
         most = self.views.tried if most is None else most
         for hidden in range((most if any(self.view(entry).hidden[:1]) else 0) + 1):
-            best = _earliest(onward for trail in frontier for onward in self._onward(trail, entry, hidden))
+            reached = (onward for trail in frontier for onward in self._onward(trail, entry, hidden))
+            best = _earliest(filter(allowed, reached))
             if best:
                 return self._kept(best)
         return ()

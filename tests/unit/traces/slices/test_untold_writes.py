@@ -176,3 +176,16 @@ def test_where_lines_are_missing_what_they_may_explain_is_no_mismatch(line: Line
     wrong = [*events[:2], shelf(2, 30, "Put", items=2, version=1)]
     (violation,) = validate(loaded, wrong, options=Options(partial=True)).violations
     assert violation.place.line == 2
+
+
+def test_a_write_of_which_a_later_line_tells_is_not_supposed_before(line: Line, shelf: Line) -> None:
+    """Another node counts what is on a shelf before the line about it is written: that was no jolt; version 2 was."""
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(1, 20, "Counted", node="n2", items=1),
+        shelf(2, 25, "Put", items=1, version=1),
+        shelf(3, 40, "Put", items=3, version=3),
+    ]
+    found = validate(load_text(HIDDEN), events)
+    assert (found.verdict, found.violations, found.hidden) == (TraceVerdict.CONSISTENT, (), {"jolt": 1})
