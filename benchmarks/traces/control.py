@@ -105,7 +105,8 @@ class Unexplained(Joiner):
             return Outcome.REJECTED
         return Outcome.BY_INVARIANT if result.properties else Outcome.ACCEPTED
 
-    def _found(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:
+    def check_then_explain(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:
+        """The findings within the budget, up to the first mismatch."""
         joint = self.joint
         history = _Counted(self.model, joint.split, joint, self.views, self.nodes)
         asked = SliceQuery(started=lines.started, partial=joint.partial, one_is_enough=True, explained=False)

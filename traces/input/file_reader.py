@@ -323,12 +323,12 @@ class FileJob:
         best: tuple[ReadLine, LoggerPatterns | None, TemplateMatch] | None = None
         for line in self._interpretations(text, level):
             name, patterns = self._reader.dispatch(line.logger.encode())
-            if patterns is None and (
-                best is not None or not ("." in line.logger or (line.in_header and self._in_header))
-            ):
+            # A word without a dot may be one of the message: `controller` of `[controller-1-Reaper]: Starting (a.b.C)`.
+            is_name = "." in line.logger or (line.in_header and self._in_header)
+            if patterns is None and (best is not None or not is_name):
                 continue
             template_match = NO_MATCH if patterns is None else patterns.template_match(line.message.encode())
-            if best is None or template_match.whole or (best[1] is None and patterns is not None):
+            if best is None or template_match.whole or (best[1] is None and patterns is not None and is_name):
                 best = (line._replace(logger=name), patterns, template_match)
             if template_match.whole or (patterns is None and line.in_header and self._in_header and "." in line.logger):
                 break  # a word without a dot may be the first word of a message whose logger is behind it

@@ -250,6 +250,14 @@ def test_stock_lines_of_another_program_are_other(tmp_path: Path) -> None:
     assert (reading.records, reading.other, reading.kinds, reading.unmapped) == (5, 5, {}, ())
 
 
+def test_a_first_word_of_a_message_is_no_logger_where_the_line_ends_with_one(tmp_path: Path) -> None:
+    """Times without milliseconds are no stock layout, and `controller` abbreviates a logger of ZooKeeper mode."""
+    logger = "kafka.server.ClientQuotaManager$ThrottledChannelReaper"
+    log = tmp_path / "server.log"
+    log.write_text(f"[2026-11-21 01:48:36] INFO [controller-101-ThrottledChannelReaper-Fetch]: Starting ({logger})\n")
+    assert set(read_logs([log]).loggers) == {logger}
+
+
 def test_unmapped_protocol_lines_are_counted_by_their_shape_with_a_place(tmp_path: Path) -> None:
     line = "[2026-11-21 01:45:0{0},000] INFO [Controller id=1] Invented step {0} (kafka.controller.KafkaController)\n"
     (tmp_path / "controller.log").write_text("".join(line.format(n) for n in range(3)))
