@@ -96,6 +96,14 @@ def imports(session: nox.Session) -> None:
 
 
 @nox.session
+def site(session: nox.Session) -> None:
+    """The documentation as a site, in `site/`; `python -m http.server -d site` shows it, with its search."""
+    if session.virtualenv.is_sandboxed:
+        session.install("-c", TESTED, "mkdocs-material")
+    session.run("mkdocs", "build", "--quiet", env={"NO_MKDOCS_2_WARNING": "1"})  # else advertising for a successor
+
+
+@nox.session
 def lower_bounds(session: nox.Session) -> None:
     """The everyday tests with the oldest versions that the dependency ranges of pyproject.toml allow."""
     session.run("uv", "pip", "install", "--resolution", "lowest-direct", "-e", ".[test]", external=True)

@@ -19,12 +19,13 @@ import pytest
 from tests.stages import slow
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+TUTORIAL = CHECKOUT / "docs" / "tutorial"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"^```\w+ ([\w-]+\.\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"^\$ ((?:assay|mkdir|mv|python3|pytest|sed) .*?)(?:\s+# exit (\d+))?$")
 
 
-IN_ONE_GO = frozenset({"your-service.md"})
+IN_ONE_GO = frozenset({"your-service.md", *(page.name for page in TUTORIAL.glob("*.md"))})
 """Pages whose blocks follow one another in one directory."""
 
 
@@ -39,7 +40,7 @@ class Session:
 
 def sessions() -> list[Session]:
     found = []
-    for page in (CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))):
+    for page in (CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md")), *sorted(TUTORIAL.glob("*.md"))):
         text = page.read_text(encoding="utf-8")
         files = tuple(FILE.findall(text))
         if page.name in IN_ONE_GO:

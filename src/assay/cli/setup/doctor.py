@@ -41,6 +41,8 @@ OPTIONAL = {
     "pyarrow": ("spark", "tables of `validate --spark`"),
     "pygls": ("editor", "`assay lsp`"),
     "mcp": ("agents", "`assay mcp`"),
+    "hypothesis": ("testing", "`assay.testing`"),
+    "textual": ("terminal", "`assay explore --tui`"),
 }
 """Packages that one feature needs: the extra that brings each, and the feature."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
