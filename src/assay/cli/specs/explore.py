@@ -41,6 +41,7 @@ from assay.traces.spec_selection import validate_with_selection
 @click.option("--slice", "slice_", metavar="NAME", help="With --log: the execution of this slice, such as orders-0.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port on loopback.  [default: any]")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--tui", is_flag=True, help="Walk in this terminal, without a page.")
 @click.option(
     "--html", type=click.Path(path_type=Path), metavar="FILE",
     help=f"Write one page that needs no server, of a model of up to {MOST_STATES:,} states.",
@@ -54,6 +55,7 @@ def explore(
     slice_: str | None,
     port: int,
     no_browser: bool,
+    tui: bool,
     html: Path | None,
 ) -> int:
     """Walk the model of SPEC by hand, in a page that only this machine can open.
@@ -69,6 +71,8 @@ def explore(
     complain_about(session.stepper.loaded.diagnostics, session.stepper.loaded.sources)
     if html is not None:
         return _write(session, html)
+    if tui:
+        return _in_terminal(session)
     return _serve(session, port, no_browser=no_browser)
 
 
@@ -113,6 +117,15 @@ def _write(session: ExplorerSession, html: Path) -> int:
     if problems:
         return ExitCode.BAD_INPUT
     say([Line(f"{html}: written", Tone.GOOD)])
+    return ExitCode.OK
+
+
+def _in_terminal(session: ExplorerSession) -> int:
+    try:
+        from assay.explorer.terminal import ExplorerApp  # noqa: PLC0415 - the library is an extra
+    except ModuleNotFoundError as error:
+        raise click.UsageError("--tui needs textual: pip install 'assay[terminal]'") from error
+    ExplorerApp(session).run()
     return ExitCode.OK
 
 
