@@ -162,7 +162,7 @@ def _read(places: Sequence[Path], options: ReadOptions) -> LogReading:
     """Read the files, then attribute their lines, then make events."""
     catalogue = load_catalogue(options.files, text=options.source.catalogue == "text")
     if options.source.catalogue == "text":
-        refuse_misfits(catalogue)
+        refuse_misfits(catalogue, [Path(str(each)) for each in options.files])
     reader = record_reader(catalogue, options)
     on_the_way: list[Notice] = []
     texts: list[TextReading] = []
@@ -253,9 +253,16 @@ def _nothing_known(readings: Sequence[FileReading]) -> list[Notice]:
     """Logs without one record of a known kind, where no other log has one: such logs are not empty."""
     if any(reading.matches or reading.events or reading.trouble.groups for reading in readings):
         return []
-    text = "records were read, and none of them is of a known kind"
+    one, many = (
+        "1 record was read, and it is of no known kind",
+        "records were read, and none of them is of a known kind",
+    )
     return [
-        Notice("not understood", LogPosition(reading.file, 1, 0), f"{reading.tally.records:,} {text}")
+        Notice(
+            "not understood",
+            LogPosition(reading.file, 1, 0),
+            one if reading.tally.records == 1 else f"{reading.tally.records:,} {many}",
+        )
         for reading in readings
         if reading.is_log
     ]

@@ -35,6 +35,7 @@ from assay.traces.diagnosis.missing_logs import (
     with_gaps,
 )
 from assay.traces.diagnosis.node_settings import configured, protocol_versions
+from assay.traces.diagnosis.unnamed_events import with_names
 from assay.traces.event import Event, Notice
 from assay.traces.gc_control import trim_heap
 from assay.traces.impact.outages import Basis, Meter, basis, with_impact
@@ -263,7 +264,7 @@ def assemble_answer(
     trouble = with_execution(beside.trouble, (*remarks, *of_slices))
     trouble = trouble_in_scope(trouble, scope.since, scope.until, scope.topics)
     found = replace(concluded, notices=beside.notices, remarks=remarks, trouble=trouble)
-    found = with_gaps(_with_unread(found, beside.unmapped), list(beside.missing))
+    found = with_names(with_gaps(_with_unread(found, beside.unmapped), list(beside.missing)))
     found = window.answer_since(found, scope.since) if scope.since is not None else found
     found = window.without_known(found, scope.known) if scope.known is not None else found
     if beside.missing:

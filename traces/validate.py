@@ -356,7 +356,8 @@ def reason_of_unread(violations: Sequence[LogViolation], unread: Sequence[Unread
     """Why an answer is open if lines that a rule needs could not be read."""
     if violations or not unread:
         return None
-    first, count = unread[0], sum(each.count for each in unread)
+    first = min(unread, key=lambda each: (each.example.file, each.example.line))
+    count = sum(each.count for each in unread)
     lines = "1 line that a rule is about was" if count == 1 else f"{count:,} lines that rules are about were"
     return f"{lines} not understood: {first.example}: {first.kind}: {first.reason}"
 

@@ -26,7 +26,7 @@ class CallClock:
     def read(self, value: object) -> int:
         """The moment in nanoseconds since 1970. Raises ``TimeError``."""
         if isinstance(value, Opaque):
-            raise TimeError(f"is {value}")
+            raise TimeError(f"cannot be read: {value}")
         unit = self._unit or ("ms" if self._is_bare and isinstance(value, int) else None)
         moment, _ = self._clock.read(value)
         if moment is None:

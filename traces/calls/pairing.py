@@ -10,6 +10,7 @@ from assay.traces.calls.call import HistoryCall
 from assay.traces.calls.instants import MILLISECOND, CallClock
 from assay.traces.event import Event, Field
 from assay.traces.input.events.times import TimeError
+from assay.traces.observe.binding import as_written
 from assay.traces.observe.binding_tally import BindingTally, Unread, total_of
 from assay.traces.observe.observation import fields_of, rules_by_kind
 
@@ -175,8 +176,10 @@ class _Pairing:
         return k.PHASES[words.index(said)] if isinstance(said, str) and said in words else ""
 
     def _unknown_phase(self, fields: Mapping[str, Field]) -> str:
+        if "phase" not in fields:
+            return f"it has no `{self._path('phase')}`, which says whether the call begins or ends"
         listed = ", ".join(f"`{word}`" for word in self._source.phases)
-        return f"its `{self._path('phase')}` is {fields.get('phase')!r}, none of {listed}"
+        return f"its `{self._path('phase')}` is {as_written(fields.get('phase'))}, none of {listed}"
 
     @staticmethod
     def _caller(fields: Mapping[str, Field]) -> tuple[str, ...] | None:

@@ -19,7 +19,7 @@ from assay.traces.input.events.json_lines import UNREAD_EVENT
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.pattern import START_ROLES
 from assay.traces.patterns.rule_files import rule_file
-from assay.traces.result import TraceVerdict, Validation
+from assay.traces.result import LogViolation, TraceVerdict, Validation
 from assay.traces.table.event_table import traits
 from assay.traces.table.statement_ids import EveryKind
 
@@ -84,7 +84,7 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
         *_undecoded(validation),
         *(each for each in validation.notices if each.kind == APART),
     ]
-    unread = [each for each in doubtful if each.since is None or each.since - NEAR <= first_wrong]
+    unread = [each for each in doubtful if _may_matter(each, validation, first_wrong)]
     unread_events = [each for each in validation.notices if each.kind == UNREAD_EVENT]
     if unread_events and not missing and validation.verdict is TraceVerdict.CONSISTENT:
         first = unread_events[0]
@@ -100,16 +100,31 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     if missing and validation.verdict is TraceVerdict.CONSISTENT:
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
         return replace(answer, rests_on=(*validation.rests_on, f"{EXPLAINED}: {missing[0].text}{more}"))
-    sure = any(each.certain or each.contradiction is not None for each in validation.violations)
+    sure = any(each.certain or _by_lines_alone(each) for each in validation.violations)
     if not (missing or unread) or validation.verdict is not TraceVerdict.INCONSISTENT or sure:
         return answer
     first = (missing or unread)[0]
     text = first.text if missing or first.place is None else f"{first.place}: {first.text}"
     more = f", and {len(missing) + len(unread) - 1} more" if len(missing) + len(unread) > 1 else ""
     what = "clocks differ" if first.kind == APART else "logs are missing"
+    what = "lines were not read" if first.kind == UNREAD_EVENT else what
     reason = f"{what}, which may be why not every line has an explanation: {text}{more}"
     reason = reason if validation.reason is None else f"{reason}; {validation.reason}"
     return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
+
+
+def _may_matter(notice: Notice, validation: Validation, first_wrong: int) -> bool:
+    """Whether what was not read may be why a line has no explanation. Without times the order of a file is known."""
+    if notice.since is not None:
+        return notice.since - NEAR <= first_wrong
+    places = [each.event.record.place for each in validation.violations if each.event.record.time is None]
+    place = notice.place
+    return place is None or not places or any(place.file != each.file or place.line < each.line for each in places)
+
+
+def _by_lines_alone(violation: LogViolation) -> bool:
+    """Whether lines contradict each other whatever else happened. Of calls that is so only if all of them were read."""
+    return violation.contradiction is not None and not violation.contradiction.calls
 
 
 def _undecoded(validation: Validation) -> Iterator[Notice]:

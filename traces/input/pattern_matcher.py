@@ -9,15 +9,24 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
+from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.kernel.event_source import DEFAULT_SOURCE, EventSource
 from assay.traces.event import LogPosition
 from assay.traces.input.containers.command_output import stated
 from assay.traces.input.containers.detect import ContainerDetector, Wrapping
 from assay.traces.input.containers.encodings import DecodedStream, RepeatedStart, encoding_of
 from assay.traces.input.containers.parts import LineOrigin, PartLines
-from assay.traces.input.containers.unwrapper import Unwrapper
+from assay.traces.input.containers.unwrapper import CUT, Unwrapper
 from assay.traces.input.events.decoder import EventDecoder, TextDecoder
-from assay.traces.input.events.json_lines import FoundLine, JsonEvents, events_in, holds_events, read_events
+from assay.traces.input.events.exact_values import keys_of
+from assay.traces.input.events.json_lines import (
+    UNREAD_EVENT,
+    FoundLine,
+    JsonEvents,
+    events_in,
+    holds_events,
+    read_events,
+)
 from assay.traces.input.events.text_lines import TextLines
 from assay.traces.input.file_contents import FileReading, RecordOrigin
 from assay.traces.input.file_reader import FileJob
@@ -185,6 +194,9 @@ class RecordReader:
             if job.reading.is_log:
                 job.reading.relocate(lines[part].placement)
                 readings.append(job.reading)
+        if found.by_part:  # what was cut off may be an event
+            notices = whole.tally.notices
+            notices[:] = [replace(each, kind=UNREAD_EVENT) if each.kind == CUT else each for each in notices]
         for part, items in found.by_part.items():
             reading = FileReading(_origin_of(part, whole.origin), FileCounts())
             read = events_in(items, reading.tally, self.decoder())
@@ -199,11 +211,27 @@ class RecordReader:
         if output is not None:
             reading.note("no log", place, f"this is no log but {output.name}{stated(output, head)}")
             return
-        what = "it holds no log record"
+        what = self._lacking(head)
         if self.source.catalogue == "text":
             count = len(self._matcher.catalogue.patterns)
             what = f"none of {count} patterns describes any of its {reading.tally.lines:,} lines"
         reading.note("not understood", place, f"the file was not understood: {what}; {_first_lines(head)}")
+
+    def _lacking(self, head: bytes) -> str:
+        """What a file lacks that holds no record: of objects, the key that names an event."""
+        if self.source.catalogue != "events":
+            return "it holds no log record"
+        key = self.source.path("event")
+        first = head.lstrip(BOM + b" \t\r\n").partition(b"\n")[0]
+        keys = keys_of(first)
+        if not keys:
+            return f"it holds no event: no JSON, logfmt or CSV whose `{key}` names one"
+        guess = did_you_mean(str(key), keys)
+        meant = f", did you mean `{guess}`?" if guess else ""
+        told = (
+            f"its lines have no `{key}`, which names the event (`event = …` behind `from events:` says which key does)"
+        )
+        return f"{told}; the first has {', '.join(f'`{each}`' for each in keys)}{meant}"
 
     @property
     def nameless(self) -> LoggerPatterns:

@@ -6,6 +6,7 @@ have (a misfit); the clause ignores it; or no rule is about its kind.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -84,12 +85,21 @@ def _unreadable(given: Mapping[str, Field], field: EventField) -> str | None:
         what = (
             str(value)
             if isinstance(value, Opaque)
-            else f"is {shorten(repr(value), 60)}, which is no {type_text(field.binder.type)}"
+            else f"is {shorten(as_written(value), 60)}, which is no {type_text(field.binder.type)}"
         )
         return f"its `{field.field}` cannot be read: {what}"
     except OutOfRangeError:
         return None
     return None
+
+
+def as_written(value: Field) -> str:
+    """The value of a field as JSON has it."""
+
+    def other(part: object) -> object:
+        return dict(part) if isinstance(part, Mapping) else str(part)
+
+    return json.dumps(value, ensure_ascii=False, default=other)
 
 
 def observe(event: Event, rule: TraceRule, condition: Condition) -> Observation | Misfit | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -45,6 +45,8 @@ _KEYS = frozenset(
         *("writer", "role", "joins", "clock", "anchor", "versions", "meaning", "example", "holds"),
     }
 )
+_AT = re.compile(r"\(at line (\d+), column (\d+)\)")
+_TABLE = re.compile(r"(shape|line|container) (\d+) of (.+?): ")
 _TABLES = ("fields", "constants", "unknown", "holds")
 _REQUIRED = ("name", "kind", "loggers", "pattern", "meaning", "example")
 _ROLES = frozenset(
@@ -131,7 +133,7 @@ def load_catalogue(extra: Iterable[Path | PatternFileText] = (), *, text: bool =
     containers, wrong = load_containers(contents)
     problems += map(_problem, wrong)
     if problems:
-        raise SpecError(problems)
+        raise SpecError(map(_with_place, problems))
     return Catalogue(tuple(patterns), tuple(dict.fromkeys(protocol)), containers, tuple(headers))
 
 
@@ -181,7 +183,27 @@ def _parse(source: Path | PatternFileText, problems: list[Diagnostic]) -> dict[s
 
 
 def _unreadable(source: object, error: Exception) -> Diagnostic:
-    return _problem(f"the shape file cannot be read: {error}", "E701", Span(str(source), 1, 1, 1, 1))
+    told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    place = _AT.search(told) if isinstance(error, tomllib.TOMLDecodeError) else None
+    line, column = (int(place[1]), int(place[2])) if place is not None else (1, 1)
+    return _problem(f"the shape file cannot be read: {told}", "E701", Span(str(source), line, column, line, column))
+
+
+def _with_place(problem: Diagnostic) -> Diagnostic:
+    """A mistake in the n-th table of a file, at the head of that table."""
+    found = _TABLE.match(problem.message) if problem.span == NOWHERE else None
+    if found is None:
+        return problem
+    kind, number, file = found.groups()
+    try:
+        lines = Path(file).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return problem
+    heads = [at for at, line in enumerate(lines, 1) if line.replace(" ", "").startswith(f"[[{kind}]]")]
+    if int(number) > len(heads):
+        return problem
+    at = heads[int(number) - 1]
+    return replace(problem, span=Span(file, at, 1, at, 1))
 
 
 def _is_list_of(value: object, kind: type) -> bool:

@@ -6,15 +6,15 @@ reads a place that an earlier line wrote or stated, and only if its states satis
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from assay.grammar import kernel as k
 from assay.traces.event import LogPosition
 from assay.traces.properties.incremental_conditions import IncrementalCondition
 from assay.traces.search.path import Move, SearchPath
-from assay.traces.search.read_write_sets import Place, observed, overlap, read_write_sets
-from assay.traces.search.transition_system import Taken, TraceModel
+from assay.traces.search.read_write_sets import Place, observed, read_write_sets
+from assay.traces.search.transition_system import ANY, Taken, TraceModel
 
 
 @dataclass(slots=True)
@@ -54,15 +54,22 @@ class _Touched:
 def held_lines(model: TraceModel, path: SearchPath) -> int:
     """How many lines of a path read, in a condition, what an earlier line wrote or stated."""
     touched, held = _Touched(model), 0
-    determined: dict[str, set[Place]] = {}
+    determined: dict[str, set[object]] = {}
     for move in path.moves():
         if move.item is None or move.item.observation.event.is_inferred:
             continue
         reads, writes = touched.of_line(move)
-        held += any(overlap(read, place) for read in reads for place in determined.get(read[0], ()))
-        for place in writes:
-            determined.setdefault(place[0], set()).add(place)
+        held += any(_is_determined(read, determined) for read in reads)
+        for variable, element in writes:
+            determined.setdefault(variable, set()).add(element)
     return held
+
+
+def _is_determined(read: Place, determined: Mapping[str, set[object]]) -> bool:
+    """Whether a place overlaps one that is determined: the elements of each variable are given."""
+    variable, element = read
+    elements = determined.get(variable)
+    return elements is not None and (element is ANY or ANY in elements or element in elements)
 
 
 def absurdity(model: TraceModel, path: SearchPath | None, *, supposed: bool) -> str | None:

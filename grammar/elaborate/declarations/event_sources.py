@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -28,7 +29,7 @@ READ_BY_BLOCK = frozenset({"events", "text"})
 
 ISO = "iso"
 _FORMS = {"µs": "us", "μs": "us", "iso8601": ISO, "rfc3339": ISO, "iso": ISO, **{unit: unit for unit in TIME_UNITS}}
-_OFFSET = re.compile(r"[+-]\d\d:?\d\d")
+_OFFSET = re.compile(r"[+-](?:[01]\d|2[0-3]):?[0-5]\d")
 _ROUNDINGS: tuple[Rounding, ...] = ("nearest", "up", "down")
 
 
@@ -138,6 +139,8 @@ class SourceReader:
     def _form(self, item: syntax.SourceKey) -> str | None:
         """The unit or format of a time."""
         form = item.form
+        if form is not None and "%" in form and (wrong := _wrong_format(form)) is not None:
+            self._wrong(item, f"`{form}` is no format of a time: {wrong}")
         if form is None or "%" in form:
             return form
         known = _FORMS.get(form.lower().replace(" ", "").replace("-", "").replace("_", ""))
@@ -152,6 +155,8 @@ class SourceReader:
         name = item.path
         if _OFFSET.fullmatch(name) or name in {"UTC", "Z"}:
             return name
+        if not name:
+            return None  # told as a key that is none
         try:
             ZoneInfo(name)
         except (ValueError, OSError, KeyError):
@@ -163,3 +168,14 @@ class SourceReader:
 
     def _wrong(self, node: syntax.Node, message: str, *advice: str | None) -> None:
         self.diagnostics.error(CODE, node.span, message, *(each for each in advice if each))
+
+
+def _wrong_format(form: str) -> str | None:
+    """What is wrong with a format of ``strptime``; None if it can be used."""
+    try:
+        datetime.strptime("", form)
+    except re.error:
+        return "it names one part of a time twice"
+    except ValueError as error:
+        return None if "does not match" in str(error) else str(error).partition(" in format")[0]
+    return None

@@ -23,6 +23,9 @@ _MAX_NESTING = 3
 _LARGEST_DOCUMENT = 1 << 29
 """A JSON document is held in memory; of a larger one only the beginning is read."""
 
+CUT = "end cut off"
+"""The kind of notice about a document that ends too early."""
+
 _WAITING = 1 << 20
 _LABEL = re.compile(r'\b(?:pod|instance|hostname|host|node_name|container)="([\w.:-]{1,100})"')
 
@@ -111,7 +114,7 @@ class Unwrapper:
                 self._flush()
         if walk.cut:
             place = LogPosition(self._file, self._tally.lines, len(data))
-            self._tally.notices.append(Notice("end cut off", place, "the JSON document is not complete"))
+            self._tally.notices.append(Notice(CUT, place, "the JSON document is not complete"))
 
     def _whole(self, stream: ByteStream) -> bytes:
         """A document as a whole, without a mark of its encoding, which becomes blanks so that places stay."""

@@ -12,7 +12,7 @@ from assay.grammar.kernel.event_source import DEFAULT_KEYS, DEFAULT_SOURCE, Even
 from assay.traces.event import Field, LogPosition, LogRecord, Opaque
 from assay.traces.input.containers.moments import timestamp
 from assay.traces.input.events.edn import EdnError, is_jepsen, jepsen_object
-from assay.traces.input.events.exact_values import TWICE, exact_json, is_logfmt, logfmt, named_twice
+from assay.traces.input.events.exact_values import TWICE, exact_json, is_logfmt, logfmt, named_twice, unusual_json
 from assay.traces.input.events.fields import as_field, field_readers
 from assay.traces.input.events.paths import MISSING, compiled_path
 from assay.traces.input.events.text_lines import TextLines
@@ -121,7 +121,9 @@ class EventDecoder:
             raise NoEventError("the text is not UTF-8") from None
         except EdnError as error:
             raise NoEventError(str(error)) from None
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            if (unusual := unusual_json(error)) is not None:
+                raise NoEventError(unusual) from None
             # Half an event at least begins or ends like one; any other text was written by something else.
             if text.startswith(b"{") or text.endswith(b"}"):
                 raise NoEventError("the line is no JSON, or only the beginning of it") from None

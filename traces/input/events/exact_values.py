@@ -10,6 +10,9 @@ from typing import Any
 
 from assay.traces.patterns.field_types import scalar
 
+MOST_KEYS = 12
+"""How many keys of a line are listed."""
+
 TWICE: Any = object()
 """The key of an object under which the names are that it holds twice."""
 
@@ -23,6 +26,30 @@ def exact_json(text: bytes) -> Any:
     Raises ``ValueError``, or ``RecursionError``.
     """
     return json.loads(text.removeprefix(b"\xef\xbb\xbf"), parse_float=Decimal, object_pairs_hook=_object_of)
+
+
+def keys_of(line: bytes) -> list[str]:
+    """The keys of an object in JSON or logfmt, those of nested objects with a dot; none if the line is no object."""
+    try:
+        content = logfmt(line) if is_logfmt(line) else exact_json(line)
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(content, dict):
+        return []
+    found: list[str] = []
+    for key, value in content.items():
+        inner = value if isinstance(value, dict) else {}
+        found += [f"{key}.{name}" for name in inner if name is not TWICE] or ([] if key is TWICE else [key])
+    return found[:MOST_KEYS]
+
+
+def unusual_json(error: Exception) -> str | None:
+    """What is unusual about a text that may be JSON and was not read; None if it is no JSON."""
+    if isinstance(error, RecursionError):
+        return "its lists and objects are nested too deeply"
+    if isinstance(error, json.JSONDecodeError):
+        return None
+    return "it holds a number of more than 4,300 digits" if "digits" in str(error) else None
 
 
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:

@@ -6,12 +6,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.traces.durations import duration_in_words
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.events.decoder import EventDecoder, JsonEvent, NoEventError, OtherLineError
 from assay.traces.input.lines.record_scanner import ByteStream, FileCounts, ScanLimits
 
 UNREAD_EVENT = "not an event"
 """The kind of notice about lines that were not read and may be events."""
+
+TIME_BACK = "time goes back"
+"""The kind of notice about times that are not in the order of the lines."""
+
+FAR_BACK = 1_000
+"""Times that go back by more milliseconds are told: buffers and threads do less."""
 
 OTHER_LINES = "other lines"
 """The kind of notice about lines of a file of events that are none."""
@@ -23,6 +30,40 @@ class JsonEvents:
 
     events: list[JsonEvent] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+
+
+class TimesBack:
+    """Counts the lines whose time lies well before that of the line before, of one node's run in one file."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[str, int], int] = {}
+        self._count = 0
+        self._first: tuple[LogPosition, int] | None = None
+
+    def add(self, event: JsonEvent) -> None:
+        """Take the next event of the file in."""
+        time = event.record.time
+        if time is None:
+            return
+        who = event.node, event.run
+        back = self._last.get(who, time) - time
+        self._last[who] = time
+        if back > FAR_BACK:
+            self._count += 1
+            self._first = self._first or (event.record.place, back)
+
+    def notices(self) -> list[Notice]:
+        """A notice that counts them, if there are any."""
+        if self._first is None:
+            return []
+        place, back = self._first
+        lines = "1 line" if self._count == 1 else f"{self._count:,} lines"
+        far = duration_in_words(back)
+        return [
+            Notice(
+                TIME_BACK, place, f"times go back in {lines}, first {place}, by {far}; the order is that of the lines"
+            )
+        ]
 
 
 class SkippedLines:
@@ -39,7 +80,10 @@ class SkippedLines:
     def notices(self) -> list[Notice]:
         """A notice for each kind."""
         found = self._wrong.items()
-        return [Notice(kind, place, f"{count:,} lines: {text}", since) for (kind, text), (count, place, since) in found]
+        return [
+            Notice(kind, place, f"{count:,} {'line' if count == 1 else 'lines'}: {text}", since)
+            for (kind, text), (count, place, since) in found
+        ]
 
 
 def holds_events(head: bytes, decoder: EventDecoder) -> bool:
@@ -66,17 +110,23 @@ FoundLine = tuple[LogPosition, bytes | dict[str, Any], object]
 
 def events_in(lines: Iterable[FoundLine], tally: FileCounts, decoder: EventDecoder) -> JsonEvents:
     """The events on some lines, none of them blank; other lines are counted by what is wrong with them."""
-    found, skipped = JsonEvents(), SkippedLines()
+    found, skipped, back = JsonEvents(), SkippedLines(), TimesBack()
     for place, line, time in lines:
         tally.records += 1
         since = found.events[-1].record.time if found.events else None
         try:
-            found.events += decoder.events(line, place, time)
+            events = decoder.events(line, place, time)
         except NoEventError as error:
             skipped.add(UNREAD_EVENT, str(error), place, since)
         except OtherLineError as error:
             skipped.add(OTHER_LINES, str(error), place, since)
+        else:
+            found.events += events
+            for event in events:
+                back.add(event)
     found.notices += skipped.notices()
+    if decoder.source.order in {"file", "lines"}:
+        found.notices += back.notices()
     return found
 
 

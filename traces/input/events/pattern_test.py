@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Span, SpecError
 from assay.traces.event import Field
 from assay.traces.input.events.exact_values import TWICE
 from assay.traces.input.events.text_lines import TextLines
@@ -116,13 +116,16 @@ def _misread(holds: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> It
             yield f"its example holds `{name} = {value!r}`, and {stated[0]!r} was found"
 
 
-def refuse_misfits(catalogue: Catalogue) -> None:
+def refuse_misfits(catalogue: Catalogue, files: Sequence[Path]) -> None:
     """Raise SpecError (E702) for a pattern that describes any line, or not its own example."""
     wrong = [
-        f"shape `{each.pattern.name}`: {text}"
+        (each.pattern.name, text)
         for each in examples_of(catalogue)
         for text in each.wrong
         if not text.startswith("its example")
     ]
     if wrong:
-        raise SpecError(Diagnostic("E702", Span("", 0, 0, 0, 0), text) for text in wrong)
+        places = {name: _place(file, line) for file in files for name, line in _places(file).items()}
+        raise SpecError(
+            Diagnostic("E702", places.get(name, NOWHERE), f"shape `{name}`: {text}") for name, text in wrong
+        )

@@ -17,7 +17,9 @@ from assay.report.logs.shown_line import marked_field, place_text, shown_line
 from assay.report.logs.trouble import finding_lines, identity_text
 from assay.report.logs.validation_text import slice_noun, validation_lines
 from assay.traces.diagnosis.node_settings import Overview
+from assay.traces.diagnosis.unnamed_events import own_clause
 from assay.traces.durations import duration_in_words
+from assay.traces.observe.binding_tally import Unread
 from assay.traces.result import Blame, Impact, LogViolation, TraceVerdict, Validation
 from assay.traces.scope import by_cause
 from assay.traces.spec_selection import selectable_specs
@@ -366,6 +368,11 @@ def _advice(validation: Validation) -> str:
             if names
             else "look at what is named as a risk first"
         )
+    own = own_clause(validation) is not None
+    if validation.verdict is TraceVerdict.VACUOUS and own:
+        return "compare what the log holds with `from` and `on` of the trace clause"
+    if validation.verdict is TraceVerdict.INCONCLUSIVE and own and any(each.needed for each in validation.unmapped):
+        return "mend the lines that were not understood, or say in the trace clause how they are read"
     if validation.verdict is TraceVerdict.VACUOUS:
         return "give the logs of brokers and controllers: server.log, controller.log, state-change.log"
     if validation.verdict is TraceVerdict.INCONCLUSIVE:
@@ -381,9 +388,15 @@ def _missing(validation: Validation, input_: Overview) -> Iterator[Line]:
     """Lines that were not understood, and notices: those about what is lacking first, equal kinds together."""
     unknown = sum(each.count for each in validation.unmapped)
     if unknown:
-        first = validation.unmapped[0]
+        own = own_clause(validation) is not None
+        first = (
+            min(validation.unmapped, key=lambda each: (not each.needed, _order(each)))
+            if own
+            else validation.unmapped[0]
+        )
+        why = f": {first.reason}" if own else ""
         yield Line(
-            f"  {plural(unknown, 'line')} not understood, first {place_text(first.example)}: {clean(first.kind)}",
+            f"  {plural(unknown, 'line')} not understood, first {place_text(first.example)}: {clean(first.kind + why)}",
             Tone.WARN,
         )
     if validation.trouble.unexplained:
@@ -399,6 +412,10 @@ def _missing(validation: Validation, input_: Overview) -> Iterator[Line]:
             by_kind.setdefault(notice.kind, []).append(notice.text)
     for texts in _alternating(list(by_kind.values())):
         yield Line(f"  {clean(texts)}", Tone.WARN)
+
+
+def _order(unread: Unread) -> tuple[str, int]:
+    return unread.example.file, unread.example.line
 
 
 def _alternating(groups: Sequence[Sequence[str]]) -> Iterable[str]:

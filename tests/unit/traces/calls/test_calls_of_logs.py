@@ -125,7 +125,7 @@ def test_a_call_that_failed_had_no_effect(tmp_path: Path) -> None:
             [line("write", "invoke", 0, 1), line("read", "ok", 0)],
             "log0.jsonl:2: read: it ends `read`, and its process has begun `write`",
         ),
-        ([line("read", "began", 0)], "its `type` is 'began', none of `invoke`, `ok`, `fail`, `info`"),
+        ([line("read", "began", 0)], 'its `type` is "began", none of `invoke`, `ok`, `fail`, `info`'),
         ([{"f": "read", "type": "invoke", "key": "x"}], "it has no `process`, which says whose call it is"),
         ([line("read", "invoke", 0), line("read", "ok", 0, key="x", value=[1])], "its `value` cannot be read"),
     ],

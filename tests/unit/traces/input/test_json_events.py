@@ -104,7 +104,7 @@ def test_places_are_those_of_the_lines(tmp_path: Path) -> None:
         ('{"event": "E", "time": "01:45:22.705"}', "`time`"),
         ('{"event": "E", "time": true}', "`time`"),
         ('{"event": "E", "node": [1]}', "`node`"),
-        ('{"event": "E", "a": ' + "[" * 100_000, "no JSON"),
+        ('{"event": "E", "a": ' + "[" * 100_000, "nested too deeply"),
         ('{"event": "E", "a": "' + "x" * 9_000_000 + '"}', "no JSON, or only the beginning"),
     ],
 )

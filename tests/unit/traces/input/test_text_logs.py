@@ -96,7 +96,7 @@ def test_a_line_of_kafka_is_no_event_of_another_system(tmp_path: Path) -> None:
     reading = read(tmp_path, TERM, kafka + "Term 1 of db\n")
     assert [event.kind for event in reading.events] == ["Term"]
     assert [node.brokers for node in reading.nodes if node.brokers] == []
-    assert any(each.text == "1 lines: no pattern describes them" for each in reading.notices)
+    assert any(each.text == "1 line: no pattern describes them" for each in reading.notices)
 
 
 def test_a_line_that_nearly_fits_is_told_with_its_place(tmp_path: Path) -> None:
