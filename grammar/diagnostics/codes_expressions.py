@@ -43,8 +43,10 @@ NAMES = (
     ),
     Code(
         "E107",
-        "recursive function",
-        "Functions are expanded where they are called, so none may call itself, directly or through others.",
+        "recursion without an end",
+        "Functions are expanded where they are called. One that calls itself does so at most 64 times in a row: its arguments, apart from those "
+        "that stay the same, have no more values, as a range, a small set that shrinks or grows, or `drop(s, 1)`. It states the type of its "
+        "result.",
     ),
     Code(
         "E108",
@@ -184,5 +186,11 @@ TYPES = (
         "`choose x in S if P` is the only element of S that fulfils P; `fold a = e for x in s: f` goes through a sequence, or through a set of "
         "few ordered values; `sum`, `min`, `max`, `count`, `all`, `any`, `argmin` and `argmax` take `e for x in S`. Where any element will do, "
         "an action has `pick x in S`.",
+    ),
+    Code(
+        "E218",
+        "function as an argument",
+        "A parameter `p: def(A, B): R` of a `def` takes another `def` by its name, or a call of one with `_` for each argument that is left "
+        "open: `every(live, newer(_, epoch))`. Its parameters and result have the types that the parameter states.",
     ),
 )

@@ -24,6 +24,7 @@ from assay.grammar.syntax import (
     Filter,
     Fold,
     Folding,
+    FunctionType,
     IfThenElse,
     Image,
     Index,
@@ -349,6 +350,8 @@ def type_text(node: TypeExpr) -> str:
             return f"{_first_of_type(expression(low, SUM, False))} .. {expression(high, SUM, False)}"
         case OptionType(item):
             return f"({type_text(item)})?" if isinstance(item, RangeType) else f"{type_text(item)}?"
+        case FunctionType(parameters, result):
+            return f"def({_commas(map(type_text, parameters))}): {type_text(result)}"
         case TupleType(items):
             return f"({_commas(map(type_text, items))})"
         case CollectionType(kind, items, capacity):

@@ -28,6 +28,7 @@ from assay.grammar.syntax import (
     Filter,
     Fold,
     Folding,
+    FunctionType,
     IfThenElse,
     Image,
     Index,
@@ -230,6 +231,12 @@ class ExpressionBuilder(Builder):
 
     def range_type(self, span: Span, children: list[Any]) -> TypeExpr:
         return RangeType(children[0], children[-1], span=span)
+
+    def types(self, span: Span, children: list[Any]) -> tuple[TypeExpr, ...]:
+        return nodes(children)
+
+    def function_type(self, span: Span, children: list[Any]) -> TypeExpr:
+        return FunctionType(children[0], children[1], span=span)
 
     def tuple_type(self, span: Span, children: list[Any]) -> TypeExpr:
         return TupleType(nodes(children), span=span)

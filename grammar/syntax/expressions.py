@@ -419,6 +419,14 @@ class TupleType(TypeExpr):
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionType(TypeExpr):
+    """``def(A, B): R``, the type of a parameter of a function that is a function itself."""
+
+    parameters: tuple[TypeExpr, ...]
+    result: TypeExpr
+
+
+@dataclass(frozen=True, slots=True)
 class CollectionType(TypeExpr):
     """``set[T]``, ``map[K, V]``, ``seq[T, max n]``, ``bag[T, max n]``; ``capacity`` is the expression after ``max``."""
 

@@ -1,4 +1,4 @@
-"""Random specs, as text, with what the kernel writes out: ``new``, ``enabled``. Invariants say what each has to be, in another way."""
+"""Random specs, as text, with what the kernel writes out: ``new``, ``enabled``, functions. Invariants say what each has to be, in another way."""
 
 from __future__ import annotations
 
@@ -40,8 +40,38 @@ def random_spec(random: Random) -> str:
         lines += [f"    last := {number}", f"    r := new({expression})", "    of := n"]
         lines.append(f"reachable can{number}: enabled(act{number}{('', '(a)', '(_)')[number - 1]})")
         lines.append(f"invariant next{number}: last == {number} implies (let n = of: r == {expression})")
+    lines += _functions(random)
     lines[0] += "    of: Node = a\n    ghost could: 0 .. 99 = 0\n"
     return "\n".join(lines) + "\n"
+
+
+def _functions(random: Random) -> list[str]:
+    """Functions that call themselves or take others, and what they have to be in other words."""
+    a, b, c = (random.randint(0, 3) for _ in range(3))
+    step = random.choice([f"{a} * old_one + k * {b}", f"max({{old_one, k + {b}}})", f"{c} - old_one"])
+    test, n = (
+        random.choice(["m[w] == k", "w in s and k > 1", "pairs[w].left < k", "m[w] <= x + k"]),
+        random.randint(0, 3),
+    )
+    return [
+        f"def down(k: 0 .. 3): int = if k == 0 then {c} else (let old_one = down(k - 1): {step})",
+        f"def along(t: seq[0 .. 3, max 3]): int = if t == [] then {c} else t[0] * {a} - {b} + along(drop(t, 1))",
+        "def grown(t: set[Node]): set[Node] =",
+        "    let u = t + {w in Node if exists v in t: m[v] == m[w]}: if u == t then t else grown(u)",
+        "def even(k: 0 .. 3): bool = if k == 0 then true else odd(k - 1)",
+        "def odd(k: 0 .. 3): bool = if k == 0 then false else even(k - 1)",
+        "def some_of(t: set[Node], p: def(Node): bool): bool = exists w in t: p(w)",
+        "def applied(f: def(int): int, k: int): int = f(f(k))",
+        f"def more(k: int, by: int): int = k * {a} + by",
+        f"def test(w: Node, k: int): bool = {test}",
+        "invariant functions:",
+        f"    down(x) == (fold old_one = {c} for k in 1 .. 3: if k <= x then {step} else old_one)",
+        f"    along(q) == (fold total = {c} for k in q: total + k * {a} - {b})",
+        "    grown(s) == {w in Node if exists v in s: m[v] == m[w]}",
+        "    even(y) == (y % 2 == 0) and odd(y) == (y % 2 == 1)",
+        f"    some_of(s, test(_, {n})) == (let k = {n}: exists w in s: {test})",
+        f"    applied(more(_, y), x) == (x * {a} + y) * {a} + y",
+    ]
 
 
 def _more_guards(random: Random, number: int) -> list[str]:

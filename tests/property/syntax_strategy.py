@@ -232,6 +232,7 @@ types: SearchStrategy[s.TypeExpr] = st.recursive(
     paths.map(s.NamedType) | st.builds(s.RangeType, small.filter(begins_a_type), small), _collections, max_leaves=3
 )
 fields = st.builds(s.Field, names, types)
+takes = fields | st.builds(s.Field, names, st.builds(s.FunctionType, tuples(types, 1, 3), types))
 
 # ----------------------------------------------------------------------------------------------------- statements
 
@@ -358,8 +359,8 @@ declarations: SearchStrategy[s.Declaration] = st.one_of(
     st.builds(s.TypeAlias, names, types),
     st.builds(s.Enum, names, tuples(st.builds(s.VariantDeclaration, names, tuples(fields, 0, 2)), 1, 4)),
     st.builds(s.RecordDeclaration, names, tuples(fields, 1, 3)),
-    st.builds(s.Def, names, tuples(fields), st.none() | types, expressions),
-    st.builds(s.Def, names, tuples(fields), st.none() | types, blocks, st.just(True)),
+    st.builds(s.Def, names, tuples(takes), st.none() | types, expressions),
+    st.builds(s.Def, names, tuples(takes), st.none() | types, blocks, st.just(True)),
     tuples(variables, 1, 4).map(s.StateBlock),
     bodies.map(s.Init),
     st.builds(s.Action, names, parameters, fairness, docs, bodies),

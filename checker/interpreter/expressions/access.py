@@ -82,6 +82,8 @@ def _endpoint(node: k.Endpoint, scope: EvaluationScope) -> Meaning:
 
 
 def _only(items: Any, node: k.Endpoint) -> Any:
+    if isinstance(node.operand, k.MakeSet) and not node.operand.items:
+        raise Undefined("the recursion comes back to arguments that it had before, and does not end", node.span)
     if len(items) != 1:
         shown = show_value(items, node.operand.type)
         raise Undefined(f"`choose` from {shown}, which has not exactly one element", node.span)

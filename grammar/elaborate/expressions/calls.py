@@ -11,11 +11,14 @@ from assay.grammar.elaborate.expressions.arguments import arranged
 from assay.grammar.elaborate.expressions.locals import check_new
 from assay.grammar.elaborate.expressions.name_resolution import choose_variant, describe
 from assay.grammar.elaborate.expressions.type_expressions import type_in
+from assay.grammar.elaborate.functions.passed import call_parameter, function_parameter, passed
+from assay.grammar.elaborate.functions.recursion import calls_of_itself, deepest, without_end
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.scope import (
     Entity,
     FunctionEntity,
+    FunctionParameter,
     Scope,
     TypeEntity,
     ValueEntity,
@@ -30,7 +33,7 @@ from assay.grammar.kernel.types import FieldType, RecordType, Type
 
 def is_callable(entity: Entity) -> bool:
     """Whether a name denotes something that takes arguments and has a value."""
-    return isinstance(entity, FunctionEntity | VariantEntity) or (
+    return isinstance(entity, FunctionEntity | FunctionParameter | VariantEntity) or (
         isinstance(entity, TypeEntity) and entity.record is not None
     )
 
@@ -40,6 +43,8 @@ def call_entity(entity: Entity, expr: syntax.Call, cx: Context, hint: Type | Non
     match entity:
         case FunctionEntity():
             return _call_function(entity, expr, cx, hint)
+        case FunctionParameter():
+            return call_parameter(entity, expr, cx) or erroneous(expr.span)
         case VariantEntity():
             return _make_variant(entity, expr, cx, hint)
         case TypeEntity(RecordType() as record):
@@ -83,31 +88,35 @@ one twice doubles the text at every level."""
 
 def _call_function(entity: FunctionEntity, expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
     function = entity.declaration
-    if any(called is function for called in cx.scope.calls):
-        return _recursive(function, expr, cx)
-    arguments = arranged(function.name.text, [parameter.name.text for parameter in function.parameters], expr, cx)
-    if arguments is None:
+    depth = sum(called is function for called in _around(entity, cx))
+    deepest = _deepest(entity, expr, cx) if depth else 0
+    if deepest is None:
         return erroneous(expr.span)
+    if depth > deepest and function.result is not None:
+        return without_end(type_in(function.result, cx.within(entity.home)), expr)
     cx.fresh.expansions += 1
     if cx.fresh.expansions > MOST_EXPANSIONS:
         return _expanded_too_often(function, expr, cx)
-    values = _arguments(entity, arguments, cx)
-    if failed(*values):
+    parameters = [p for p in function.parameters if p.name.text not in entity.given]
+    arguments = arranged(function.name.text, [parameter.name.text for parameter in parameters], expr, cx)
+    if arguments is None:
         return erroneous(expr.span)
-    return _expanded(entity, values, expr, cx, hint)
+    return _expanded(entity, list(zip(parameters, arguments, strict=True)), expr, cx, hint, recursive=depth > 0)
 
 
-def _recursive(function: syntax.Def, expr: syntax.Call, cx: Context) -> kernel.Expr:
-    names = [called.name.text for called in cx.scope.calls]
-    start = next(index for index, called in enumerate(cx.scope.calls) if called is function)
-    cycle = " -> ".join([*names[start:], function.name.text])
-    return cx.error(
-        "E107",
-        expr.span,
-        f"functions may not be recursive: {cycle}",
-        Note("it is declared here", function.span),
-        "go through the elements with `fold total = 0 for x in s: …`, or with `sum`, `min`, `max` of `e for x in S`",
-    )
+def _around(entity: FunctionEntity, cx: Context) -> tuple[syntax.Def, ...]:
+    """The functions inside which one is called."""
+    return cx.scope.calls if entity.calls is None else entity.calls
+
+
+def _deepest(entity: FunctionEntity, expr: syntax.Call, cx: Context) -> int | None:
+    """How many calls may be inside one another, of a function that calls itself; None after an error."""
+    function, around = entity.declaration, cx.scope.calls
+    start = next(at for at, called in enumerate(around) if called is function)
+    alone = all(called is function for called in around[start:])
+    direct = alone and any(call is expr for call in calls_of_itself(function))
+    circle = "" if alone else " -> ".join([*(called.name.text for called in around[start:]), function.name.text])
+    return deepest(function, cx.within(entity.home), direct=direct, circle=circle)
 
 
 def _expanded_too_often(function: syntax.Def, expr: syntax.Call, cx: Context) -> kernel.Expr:
@@ -118,36 +127,42 @@ def _expanded_too_often(function: syntax.Def, expr: syntax.Call, cx: Context) ->
     return cx.error("E115", expr.span, message, "bind a value that is used several times with `let`")
 
 
-def _arguments(entity: FunctionEntity, arguments: list[syntax.Expr], cx: Context) -> list[kernel.Expr]:
-    inner = cx.timeless()
-    home = cx.within(entity.home)
-    types = [type_in(parameter.type, home) for parameter in entity.declaration.parameters]
-    hints = [erased(type_) for type_ in types]
-    return [
-        convert(inner.attempt(value, wanted), wanted, cx.diagnostics)
-        for value, wanted in zip(arguments, hints, strict=True)
-    ]
-
-
 def function_scope(entity: FunctionEntity, cx: Context) -> Scope:
     """The scope of a function's body without its parameters: its module's scope, with the permissions of the call's
     place."""
     allowed = replace(cx.scope.permissions, name_symmetric=entity.home.permissions.name_symmetric)
-    return replace(entity.home, permissions=allowed, calls=(*cx.scope.calls, entity.declaration))
+    return replace(entity.home, permissions=allowed, calls=(*_around(entity, cx), entity.declaration))
 
 
 def _expanded(
-    entity: FunctionEntity, values: list[kernel.Expr], expr: syntax.Call, cx: Context, hint: Type | None
+    entity: FunctionEntity,
+    arguments: list[tuple[syntax.Field, syntax.Expr]],
+    expr: syntax.Call,
+    cx: Context,
+    hint: Type | None,
+    *,
+    recursive: bool,
 ) -> kernel.Expr:
-    """One ``LetIn`` for each argument around the body."""
+    """One ``LetIn`` for each argument around the body; of functions as arguments nothing remains."""
     home = replace(cx.within(function_scope(entity, cx)), site=cx.site or expr.span)
     scope, bound = home.scope, []
-    for parameter, value in zip(entity.declaration.parameters, values, strict=True):
+    for name, local in entity.given.items():
+        scope = scope.bind(name, ValueEntity(local, local.span))
+    for parameter, argument in arguments:
         check_new(parameter.name, home.within(scope))
+        if isinstance(parameter.type, syntax.FunctionType):
+            found = passed(parameter, argument, cx, home)
+            if found is None:
+                return erroneous(expr.span)
+            scope = scope.bind(parameter.name.text, found[0])
+            bound += found[1]
+            continue
         declared = type_in(parameter.type, home)
-        local = kernel.Local(
-            declared if fits(value.type, declared) else value.type, cx.fresh(parameter.name.text), span=parameter.span
-        )
+        value = _argument(argument, declared, cx, put=recursive)
+        if failed(value):
+            return erroneous(expr.span)
+        kind = declared if fits(value.type, declared) else value.type
+        local = kernel.Local(kind, cx.fresh(parameter.name.text), span=parameter.span)
         scope = scope.bind(parameter.name.text, ValueEntity(local, parameter.span))
         bound.append((local, value))
     body = _body(entity, home.within(scope), hint)
@@ -156,6 +171,12 @@ def _expanded(
     for local, value in reversed(bound):
         body = kernel.LetIn(body.type, local, value, body, span=expr.span)
     return body
+
+
+def _argument(argument: syntax.Expr, declared: Type, cx: Context, *, put: bool) -> kernel.Expr:
+    """The value of an argument; ``put``: within the ranges of its type, as inside a recursion."""
+    wanted = declared if put else erased(declared)
+    return convert(cx.timeless().attempt(argument, erased(declared)), wanted, cx.diagnostics, put=put)
 
 
 def _body(entity: FunctionEntity, cx: Context, hint: Type | None) -> kernel.Expr:
@@ -174,8 +195,20 @@ def check_function(entity: FunctionEntity, cx: Context) -> None:
     )
     caller = cx.within(replace(entity.home, permissions=allowed))
     home = caller.within(function_scope(entity, caller))
-    for parameter in entity.declaration.parameters:
+    known: list[tuple[str, Type]] = []
+    function = entity.declaration
+    for parameter in function.parameters:
         check_new(parameter.name, home)
-        local = kernel.Local(type_in(parameter.type, home), cx.fresh(parameter.name.text), span=parameter.span)
-        home = home.within(home.scope.bind(parameter.name.text, ValueEntity(local, parameter.span)))
+        name = parameter.name.text
+        if isinstance(parameter.type, syntax.FunctionType):
+            home = home.within(home.scope.bind(name, function_parameter(parameter, home)))
+            continue
+        local = kernel.Local(type_in(parameter.type, home), cx.fresh(name), span=parameter.span)
+        known.append((name, local.type))
+        home = home.within(home.scope.bind(name, ValueEntity(local, parameter.span)))
+    if any(True for _ in calls_of_itself(function)):
+        if deepest(function, home, direct=True) is None or function.result is None:
+            return
+        own = FunctionParameter(function.name.text, tuple(known), type_in(function.result, home), function.span)
+        home = home.within(home.scope.bind(function.name.text, own))
     _body(entity, home, None)

@@ -18,6 +18,7 @@ from assay.grammar.elaborate.scopes.scope import (
     AtomEntity,
     Entity,
     FunctionEntity,
+    FunctionParameter,
     ModuleEntity,
     Scope,
     SortEntity,
@@ -189,7 +190,7 @@ def describe(entity: Entity) -> str:
             return "a type"
         case VariantEntity():
             return "a variant"
-        case FunctionEntity():
+        case FunctionEntity() | FunctionParameter():
             return "a function"
         case ActionEntity():
             return "an action"
@@ -217,7 +218,7 @@ def read(entity: Entity, expr: syntax.Expr, cx: Context, hint: Type | None) -> k
             return _read_type(type_, expr, cx)
         case VariantEntity():
             return _read_variant(entity, expr, cx, hint)
-        case FunctionEntity() | ActionEntity() | ModuleEntity() | ArrayEntity():
+        case FunctionEntity() | FunctionParameter() | ActionEntity() | ModuleEntity() | ArrayEntity():
             return cx.error(
                 "E103", expr.span, f"{describe(entity)} is not a value", Note("it is declared here", span_of(entity))
             )

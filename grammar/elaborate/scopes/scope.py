@@ -85,10 +85,27 @@ class VariantEntity:
 
 @dataclass(frozen=True, slots=True)
 class FunctionEntity:
-    """A ``def`` with the module scope in which its body is read."""
+    """A ``def`` with the module scope in which its body is read.
+
+    ``given`` are the arguments that it has already, by parameter; ``calls`` the functions inside which it was passed to
+    another one.
+    """
 
     declaration: syntax.Def
     home: Scope
+    given: Mapping[str, kernel.Local] = field(default_factory=dict)
+    calls: tuple[syntax.Def, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionParameter:
+    """A function that is not known: a parameter of a function that is read by itself, or that function inside its own
+    body."""
+
+    name: str
+    parameters: tuple[tuple[str, Type], ...]
+    result: Type
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +144,7 @@ Entity = (
     | TypeEntity
     | VariantEntity
     | FunctionEntity
+    | FunctionParameter
     | ActionEntity
     | ModuleEntity
     | ArrayEntity

@@ -1,0 +1,72 @@
+"""Functions that call themselves, and functions that are passed to others: what is refused, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+ErrorsOf = Callable[..., list[str]]
+
+SPEC = """module top
+param Node: set = {a, b}
+type Small = 0 .. 5
+state:
+    x: Small = 0
+    up: set[Node] = {}
+def every(s: set[Node], p: def(Node): bool): bool = forall n in s: p(n)
+def num(n: Node): int = 3
+def same(n: Node, m: Node): bool = n == m
+def is_up(n: Node) = n in up
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("def f(n: int): int = if n == 0 then 1 else f(n - 1)", "E107 `f` calls itself, and its parameters do not"),
+        ("def f(n: 0 .. 64): int = if n == 0 then 1 else f(n - 1)", "E107 `f` calls itself, and its parameters do not"),
+        ("def f(n: Small): int = f(n)", "E107 `f` calls itself with the same arguments again"),
+        ("def f(n: Small, m: int): int = f(m = m, n = n)", "E107 `f` calls itself with the same arguments again"),
+        ("def f(n: Small) = if n == 0 then 0 else f(n - 1)", "E107 `f` calls itself, so the type of its result"),
+        ("def f(s: set[0 .. 99]): int = if s == {} then 0 else f(s - {0})", "E107 `f` calls itself, and its"),
+        ("def f(s: seq[Node, max 9], t: seq[Node, max 9]): int = f(t, drop(s, 1))", "E107 `f` calls itself, and its"),
+        ("def f(n: Small): int = f(m = n)", "E205 f has no `m`"),
+        (
+            "invariant i: every({a}, num)",
+            "E218 `p` is a function of (Node) to bool; this one takes (Node) and gives int",
+        ),
+        ("invariant i: every({a}, same)", "E218 `p` is a function of (Node) to bool; this one takes (Node, Node)"),
+        (
+            "invariant i: every({a}, same(_, _))",
+            "E218 `p` is a function of (Node) to bool; this one takes (Node, Node)",
+        ),
+        ("invariant i: every({a}, same(_))", "E205 same(n, m) lacks `m`"),
+        ("invariant i: every({a}, x)", "E218 `p` is a function, this is a state variable"),
+        ("invariant i: every({a}, true)", "E218 `p` is a function"),
+        ("invariant i: every({a}, every)", "E218 `p` is a function of (Node) to bool"),
+        ("def g(n: Node, p: def(Node): bool): bool = p(n, n)", "E205 p takes 1 argument"),
+        ("def g(n: Node, p: def(Node): bool): int = p(n)", "E201 expected int, found bool"),
+        ("def g(p: def(Node): int): bool = every({a}, p)", "E218 `p` is a function of (Node) to bool"),
+    ],
+)
+def test_what_is_no_function_here_or_does_not_end_is_refused(errors_of: ErrorsOf, line: str, error: str) -> None:
+    found = errors_of(SPEC + "action step:\n    x := x\n" + line + "\n")
+    assert found
+    assert found[0].startswith(error)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def f(n: Small, by: int): int = if n == 0 then by else f(n - 1, by)",
+        "def f(s: set[Node], n: Small): int = if n == 0 then 0 else f(if n == 2 then s else s - {a}, n - 1)",
+        "def f(s: set[Node]): int = let t = {m in s if m != a}: if t == s then 0 else f(t)",
+        "def f(s: seq[int, max 9], so_far: Small): int = if s == [] then so_far else f(drop(s, 1), so_far)",
+        "def f(n: Small): bool = every({a}, is_up) and (n == 0 or f(n - 1))",
+        "def g(p: def(Node): bool): bool = every({a}, p)\ninvariant i: g(is_up) and g(same(_, a)) and g(same(m = _, n = b))",
+        "invariant i: every(up, same(a, _)) or every({a}, is_up)",
+    ],
+)
+def test_what_ends_is_fine(errors_of: ErrorsOf, line: str) -> None:
+    assert errors_of(SPEC + "action step:\n    x := x\n" + line + "\n") == []
