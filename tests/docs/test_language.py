@@ -116,6 +116,7 @@ def test_the_page_has_specs_and_parts() -> None:
     assert len(forms()) > 50
 
 
+@pytest.mark.everyday(28)
 @pytest.mark.parametrize("form", forms())
 def test_every_form_of_expression_has_a_meaning_in_some_spec(form: str) -> None:
     assert any(means_something(form, state, template) for state in STATES.values() for template in TEMPLATES)

@@ -28,7 +28,7 @@ def loaded(spec: str, model: str | None = None) -> Loaded:
     return load(spec, model, {})
 
 
-@pytest.mark.everyday(2)
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("spec", LESSONS)
 def test_every_scenario_runs_in_the_model_for_scenarios(spec: str) -> None:
     name, number = LESSONS[spec]
@@ -84,6 +84,7 @@ def decided_in(spec: str) -> frozenset[Span]:
     return frozenset(searched | refused_in(spec))
 
 
+@pytest.mark.everyday(9)
 @pytest.mark.parametrize("spec", IDLE)
 def test_a_guard_that_no_state_needs_is_needed_by_a_scenario_or_explained_beside_it(spec: str) -> None:
     kernel, sources = loaded(spec).kernel, dict(loaded(spec).sources)

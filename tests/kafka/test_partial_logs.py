@@ -86,7 +86,7 @@ def test_what_a_missing_broker_did_is_no_mismatch(tmp_path: Path) -> None:
             *((kraft, cut) for kraft in ("C1", "C2", "kraft-4.1.1") for cut in (*LATE[:2], "broker-2 only")),
             *((each, "last third of every file") for each in ("A9", "B1")),
         ],
-        2,
+        1,
     ),
 )
 def test_logs_that_begin_in_mid_life_or_are_of_one_broker_are_checked(recording: str, cut: str, tmp_path: Path) -> None:

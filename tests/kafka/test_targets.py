@@ -55,7 +55,7 @@ def test_a_line_that_nothing_was_compared_with_before_is_blamed_from_the_last_cu
     assert [violation.place for violation in retrial("A2").judge(change, explained=True).violations] == [site.place]
 
 
-@pytest.mark.everyday(3)
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize(
     ("run", "place", "field", "new"),
     [
@@ -96,7 +96,7 @@ def test_a_version_that_one_line_alone_states_is_blamed_on_that_line_alone(run: 
     assert violation.repair.field in (None, "version")
 
 
-@pytest.mark.everyday(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "field", "shift"),
     [("DeltaApplied", "broker", -1), ("BecameLeader", "version", -1), ("PartitionStateApplied", "version", -1)],

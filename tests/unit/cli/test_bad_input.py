@@ -138,6 +138,7 @@ DEEP = {
 }
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize("name", DEEP)
 def test_what_grows_beyond_measure_is_refused_at_its_place(assay: Any, tmp_path: Path, name: str) -> None:
     text, code = DEEP[name]

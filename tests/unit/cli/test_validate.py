@@ -18,6 +18,7 @@ def logs(assay: Any, tmp_path: Path) -> Path:
     return unpack_sample("elections", tmp_path / "logs")
 
 
+@pytest.mark.slow
 def test_a_recorded_run_is_consistent(assay: Any) -> None:
     ran = assay("validate", str(sample("elections")), "--json", "--junit", "out.xml")
     assert ran.code == 0

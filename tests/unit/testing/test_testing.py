@@ -160,6 +160,7 @@ def test_code_that_does_what_the_model_does_passes(text: str, driver: type, tmp_
     assert found.undriven == ()
 
 
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize(
     ("text", "driver", "steps", "why"),
     [

@@ -19,12 +19,12 @@ def prepared(kernel: Kernel, folder: Path) -> tuple[Kernel, Compiled]:
     return kernel, compile_kernel(kernel, SearchOptions(), folder)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def grid(tmp_path_factory: pytest.TempPathFactory) -> tuple[Kernel, Compiled]:
     return prepared(load_text(GRID).kernel, tmp_path_factory.mktemp("objects"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def kip320(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Kernel, Compiled]:
     spec = checkout / "spec" / "kafka" / "replication" / "kip320.assay"
     return prepared(load_spec(spec, model="r3l2m2e1").kernel, tmp_path_factory.mktemp("objects"))

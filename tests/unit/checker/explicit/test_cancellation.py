@@ -53,7 +53,7 @@ def searched(kernel: Kernel, options: SearchOptions, folder: Path) -> Report:
     return check(kernel, options, engine="native", cache=folder).report
 
 
-@pytest.mark.everyday(2)
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("text", [SLOW, ENDLESS_INIT])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_time_limit_is_heeded_inside_compiled_code(text: str, threads: int, tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ def essence(report: Report) -> dict[str, Any]:
     }
 
 
+@pytest.mark.everyday(4)
 @pytest.mark.parametrize(
     ("limit", "step", "options"),
     [

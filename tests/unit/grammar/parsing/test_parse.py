@@ -47,13 +47,6 @@ def test_every_example_of_the_language_reference_parses(checkout: Path) -> None:
         assert module_of(example).declarations
 
 
-def test_every_spec_that_is_shipped_parses(checkout: Path) -> None:
-    specs = sorted((checkout / "spec").rglob("*.assay"))
-    assert len(specs) >= 5
-    for path in specs:
-        assert module_of(path.read_text(encoding="utf-8")).declarations, path
-
-
 def test_places_count_from_one_and_end_exclusively() -> None:
     module = module_of("module m\n\n# comment\ninvariant a:\n    first: (x + 1) * y\n        == 3\n")
     conjunct = module.declarations[0].conjuncts[0]  # type: ignore[attr-defined]

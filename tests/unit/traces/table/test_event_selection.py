@@ -7,7 +7,7 @@ import pytest
 
 from assay.grammar.load import bundled_specs, load_spec
 from assay.traces.event import Event
-from assay.traces.log_reader import read_logs
+from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.observe.model_size import trace_plan
 from assay.traces.observe.slice_assignment import SlicedEvents, sliced
 from assay.traces.pickling import from_bytes, to_bytes
@@ -15,20 +15,23 @@ from assay.traces.samples import sample
 from assay.traces.table.event_selection import detached
 from assay.traces.table.event_table import fields_read, in_order
 
-READING = read_logs([sample("elections")])
+
+@pytest.fixture(scope="module")
+def reading() -> LogReading:
+    return read_logs([sample("elections")])
 
 
 @pytest.fixture(scope="module")
-def parts() -> SlicedEvents:
+def parts(reading: LogReading) -> SlicedEvents:
     plan = trace_plan(load_spec(bundled_specs()[0] / "kafka" / "cluster.assay").kernel, None)
     assert plan.slicing is not None
-    return sliced(plan.slicing, READING.events, fields_read(plan))
+    return sliced(plan.slicing, reading.events, fields_read(plan))
 
 
-def test_slices_are_sent_with_their_own_records_alone(parts: SlicedEvents) -> None:
+def test_slices_are_sent_with_their_own_records_alone(parts: SlicedEvents, reading: LogReading) -> None:
     names = list(parts.slices)[:3]
     own = {name: parts.slices[name] for name in names}
-    sent = from_bytes(to_bytes(detached(own)), READING.catalogue)
+    sent = from_bytes(to_bytes(detached(own)), reading.catalogue)
     assert list(sent) == names
     for name in names:
         assert list(sent[name]) == list(own[name])
