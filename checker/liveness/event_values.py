@@ -21,6 +21,11 @@ class FairnessEvent:
     action: str
     fixed: tuple[tuple[int, Value], ...] = ()
 
+    @property
+    def members(self) -> tuple[FairnessEvent, ...]:
+        """The event itself, as one of a group."""
+        return (self,)
+
     def matches(self, arguments: Sequence[Value]) -> bool:
         """Whether the event includes an instance with these arguments."""
         return all(arguments[at] == value for at, value in self.fixed)
@@ -42,11 +47,29 @@ class FairnessEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class FairnessGroup:
+    """One of several events happens."""
+
+    members: tuple[FairnessEvent, ...]
+
+    def covers(self, other: FairnessEvent) -> bool:
+        """Whether one of the events includes every instance of the other event."""
+        return any(each.covers(other) for each in self.members)
+
+    def show(self, kernel: k.Kernel) -> str:
+        """``elect(b1, _) or tick``."""
+        return " or ".join(each.show(kernel) for each in self.members)
+
+
+Happening = FairnessEvent | FairnessGroup
+
+
+@dataclass(frozen=True, slots=True)
 class Fair:
     """Weak fairness: the event occurs infinitely often if it stays enabled. ``strong``: if it is enabled infinitely
     often."""
 
-    event: FairnessEvent
+    event: Happening
     strong: bool
 
 

@@ -7,13 +7,25 @@ from dataclasses import replace
 from itertools import product
 
 from assay.checker.interpreter.compiled_model import Model
-from assay.checker.liveness.event_values import EventPart, Fair, FairnessEvent
+from assay.checker.liveness.event_values import EventPart, Fair, FairnessEvent, FairnessGroup, Happening
 from assay.grammar import kernel as k
+from assay.grammar.values import Value
 
 
 def fairness(model: Model) -> tuple[Fair, ...]:
     """The fairness conditions of a model's steps, one for every combination of values of their ``per`` parameters."""
-    return tuple(each for action in model.steps for each in _of_action(model, action.node))
+    alone = [each for action in model.steps for each in _of_action(model, action.node)]
+    return (*alone, *(each for group in model.kernel.fair_together for each in _of_group(model, group)))
+
+
+def _of_group(model: Model, group: k.FairTogether) -> Iterator[Fair]:
+    """The conditions of a group: for each combination of values, one of the actions that can have them happens."""
+    together: dict[tuple[Value, ...], list[FairnessEvent]] = {}
+    for name, parameters in group.members:
+        for event in events_per(model, model.kernel.action(name), parameters):
+            together.setdefault(tuple(value for _, value in event.fixed), []).append(event)
+    for events in together.values():
+        yield Fair(FairnessGroup(tuple(events)), group.strong)
 
 
 def _of_action(model: Model, action: k.Action) -> Iterator[Fair]:
@@ -31,8 +43,9 @@ def events_per(model: Model, action: k.Action, names: Iterable[str]) -> Iterator
         yield FairnessEvent(action.name, tuple(zip(positions, values, strict=True)))
 
 
-def parts(model: Model, events: Sequence[FairnessEvent]) -> tuple[EventPart, ...]:
+def parts(model: Model, happenings: Sequence[Happening]) -> tuple[EventPart, ...]:
     """All instances of steps, and of other actions that events mention, in as few parts as the events allow."""
+    events = [event for each in happenings for event in each.members]
     steps = [action.node.name for action in model.steps]
     others = dict.fromkeys(event.action for event in events if event.action not in steps)
     return tuple(

@@ -12,7 +12,7 @@ from assay.checker.interpreter.actions.outcome import Cut, Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.enumerate_set import listing
 from assay.checker.interpreter.expressions.frame import Frame
-from assay.checker.liveness.event_values import Fair, FairnessEvent
+from assay.checker.liveness.event_values import Fair, FairnessEvent, Happening
 from assay.checker.liveness.fairness_events import events_per, fairness
 from assay.checker.liveness.translate import is_temporal
 from assay.checker.report import State, Trace
@@ -55,7 +55,7 @@ class Run:
 
     # ------------------------------------------------------------------------------------------------- events
 
-    def is_enabled(self, event: FairnessEvent, at: int, *, cut: bool = False) -> bool:
+    def is_enabled(self, event: Happening, at: int, *, cut: bool = False) -> bool:
         """Whether some instance could change the state; with ``cut`` also whether only a bound or a capacity prevents
         one."""
         state = self.states[at]
@@ -64,18 +64,19 @@ class Run:
             for outcome in self._outcomes(event, state)
         )
 
-    def occurs(self, event: FairnessEvent, at: int) -> bool:
+    def occurs(self, event: Happening, at: int) -> bool:
         """Whether the step after a moment is an occurrence of the event (docs/design/fairness-occurrence.md)."""
         state, then = self.states[at], self.states[self.after(at)]
         return state != then and any(
             isinstance(outcome, Successor) and outcome.state == then for outcome in self._outcomes(event, state)
         )
 
-    def _outcomes(self, event: FairnessEvent, state: State) -> Iterator[object]:
-        action, fixed = self.model.actions[event.action], dict(event.fixed)
-        wanted = [fixed.get(at) for at in range(len(action.names))]
-        for arguments in action.matching(wanted, [at in fixed for at in range(len(action.names))]):
-            yield from action.outcomes(state, arguments)
+    def _outcomes(self, event: Happening, state: State) -> Iterator[object]:
+        for each in event.members:
+            action, fixed = self.model.actions[each.action], dict(each.fixed)
+            wanted = [fixed.get(at) for at in range(len(action.names))]
+            for arguments in action.matching(wanted, [at in fixed for at in range(len(action.names))]):
+                yield from action.outcomes(state, arguments)
 
     def is_fair(self, condition: Fair) -> bool:
         """Whether the run satisfies a fairness condition; a cut event counts as enabled

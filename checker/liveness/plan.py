@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.liveness.buchi import Automaton, automaton
-from assay.checker.liveness.event_values import EventPart, Fair, FairnessEvent
+from assay.checker.liveness.event_values import EventPart, Fair, Happening
 from assay.checker.liveness.fairness_events import fairness, parts
 from assay.checker.liveness.nnf import Formula, Letter, StateCondition, conjuncts, negation
 from assay.checker.liveness.translate import Letters, Translation
@@ -46,7 +46,7 @@ class Plan:
     claims: tuple[Claim, ...]
     letters: tuple[Letter, ...]
     fair: tuple[Fair, ...]
-    events: tuple[FairnessEvent, ...]
+    events: tuple[Happening, ...]
     parts: tuple[EventPart, ...]
 
     def condition(self, letter: int) -> k.Expr:
@@ -83,6 +83,6 @@ def _claim(node: k.Property, model: Model, letters: Letters) -> Claim:
     return Claim(node, formulas, tuple((expr, tuple(made)) for expr, made in translation.premises.items()))
 
 
-def _events(conditions: Sequence[Fair], letters: Sequence[Letter]) -> tuple[FairnessEvent, ...]:
+def _events(conditions: Sequence[Fair], letters: Sequence[Letter]) -> tuple[Happening, ...]:
     spoken = [letter.event for letter in letters if not isinstance(letter, StateCondition)]
     return tuple(dict.fromkeys([*(each.event for each in conditions), *spoken]))

@@ -87,7 +87,9 @@ class _Drawing:
             if isinstance(letter, StateCondition)
         ]
         self._steps = {action.node.name for action in model.steps}
-        self._others = [model.actions[name] for name in {e.action for e in plan.events} - self._steps]
+        self._others = [
+            model.actions[name] for name in {e.action for each in plan.events for e in each.members} - self._steps
+        ]
 
     def graph(self, initial: int) -> LabelledGraph:
         kinds, labels = Numbering(), Numbering()
@@ -141,7 +143,11 @@ class _Drawing:
         return kind_of(self._plan, *self._values(state), enabled, cut), steps
 
     def _events(self, action: str, arguments: Sequence[Any]) -> set[int]:
-        return {at for at, event in enumerate(self._plan.events) if event.action == action and event.matches(arguments)}
+        return {
+            at
+            for at, event in enumerate(self._plan.events)
+            if any(each.action == action and each.matches(arguments) for each in event.members)
+        }
 
     def _values(self, state: State) -> tuple[set[int], set[int]]:
         true: set[int] = set()

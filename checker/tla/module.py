@@ -79,7 +79,7 @@ def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False)
     page.warnings += _too_wide(kernel, text)
     constants = tuple(_constants(kernel, page.parts))
     files = {f"{called}.tla": text, f"{called}.cfg": _configuration(page, constants)}
-    fair = any(kernel.action(each).fairness is not None for each in kernel.next)
+    fair = bool(kernel.fair_together) or any(kernel.action(each).fairness is not None for each in kernel.next)
     for node in kernel.properties:
         if node.name in page.witnesses:
             files |= witness(called, node, page.witnesses[node.name], constants)
@@ -110,10 +110,10 @@ def _system(kernel: k.Kernel, page: TlaModule) -> None:
         page.actions += [*comment(STAY), *definition("Stay", rest), ""]
         ways.append(Formula("Stay"))
     lines = [*definition("Next", disjunction(ways)), ""]
-    fair = [kernel.action(name) for name in kernel.next if kernel.action(name).fairness is not None]
+    fair = fairness(kernel, page.scope)
     spec = "Init /\\ [][Next]_vars"
     if fair:
-        lines += [*definition("Fairness", conjunction([fairness(action, page.scope) for action in fair])), ""]
+        lines += [*definition("Fairness", conjunction(fair)), ""]
         spec += " /\\ Fairness"
     page.system += [*lines, f"Spec == {spec}"]
 

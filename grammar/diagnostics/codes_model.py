@@ -119,7 +119,12 @@ STATEMENTS = (
     Code(
         "E407", "not a variable", "Only state variables are assigned: not parameters, locals, functions or constants."
     ),
-    Code("E408", "fairness of something else", "`fair per p` names parameters of the action, each once."),
+    Code(
+        "E408",
+        "fairness of something else",
+        "`fair per p` names parameters of the action, each once. `fair per p: a, b` is about steps that all have such a parameter, over the same "
+        "values.",
+    ),
     Code(
         "E409",
         "joint action inside itself",

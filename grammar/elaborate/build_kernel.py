@@ -10,7 +10,7 @@ from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.elaborate.declarations.actions import ActionElaborator
 from assay.grammar.elaborate.declarations.assumptions import check_assumptions
 from assay.grammar.elaborate.declarations.bare_action_names import action_named
-from assay.grammar.elaborate.declarations.enabledness import written_out
+from assay.grammar.elaborate.declarations.fair_groups import fair_groups
 from assay.grammar.elaborate.declarations.initial import Initial
 from assay.grammar.elaborate.declarations.properties import PropertyElaborator, accepted_bounds, elaborate_shows
 from assay.grammar.elaborate.declarations.refinement import Refinements, property_name
@@ -26,6 +26,7 @@ from assay.grammar.elaborate.modules.module_tree import ModuleTree
 from assay.grammar.elaborate.modules.parameter_overrides import Bindings, models_of
 from assay.grammar.elaborate.scopes.scope import FunctionEntity, SortEntity, StateEntity, ValueEntity
 from assay.grammar.elaborate.scopes.type_relations import parts
+from assay.grammar.elaborate.steps.enabledness import written_out
 from assay.grammar.kernel.types import BagType, MapType, SeqType, SetType, Sort, Type
 
 
@@ -91,6 +92,7 @@ def build_with_units(
         shows=elaborate_shows(top, diagnostics),
         traces=tuple(Traces(top, units, steps, diagnostics).elaborate()),
         refinements=tuple(refinements) if configuration.scenarios else (),
+        fair_together=fair_groups(top, {action.name: action for action in actions}, steps.next, diagnostics),
         span=tree.top.tree.span,
     )
     return written_out(made, diagnostics), units

@@ -20,6 +20,7 @@ from assay.grammar.syntax import (
     Def,
     Enum,
     Expr,
+    FairGroup,
     Fairness,
     Init,
     Instance,
@@ -72,6 +73,8 @@ def declaration(node: Declaration) -> list[PrintedItem]:
             return [_joint(start, [expression(p, POSTFIX, False) for p in parts], node)]
         case Next(actions):
             return [listed(0, "next: ", (a.shown for a in actions), node)]
+        case FairGroup(fairness, actions):
+            return [listed(0, f"{_fairness(fairness).strip()}: ", (a.shown for a in actions), node)]
         case Property():
             return _property(node)
         case AcceptBounds():

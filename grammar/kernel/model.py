@@ -40,6 +40,18 @@ class Fairness(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class FairTogether(Node):
+    """Fairness of the event that one of several actions happens.
+
+    ``members`` are the actions, each with its parameters for what the fairness is ``per``, in one order for all: the
+    event of a combination of values is that one of the actions happens with these.
+    """
+
+    strong: bool
+    members: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Action(Node):
     """An action. The order of the body is significant: guards protect what follows. Guards, lets and picks precede
     updates."""
@@ -335,6 +347,7 @@ class Kernel(Node):
     shows: tuple[Shown, ...]
     traces: tuple[TracePlan, ...]
     refinements: tuple[Refinement, ...] = ()
+    fair_together: tuple[FairTogether, ...] = ()
 
     def action(self, name: str) -> Action:
         """The action of that name. Raises ``KeyError``."""

@@ -27,6 +27,7 @@ from assay.grammar.syntax import (
     DottedName,
     Enum,
     Expr,
+    FairGroup,
     Fairness,
     For,
     Guard,
@@ -193,6 +194,9 @@ class DeclarationBuilder(ExpressionBuilder, BlockBuilder):
 
     def next(self, span: Span, children: list[Any]) -> Next:
         return Next(flat(children), span=span)
+
+    def fair_group(self, span: Span, children: list[Any]) -> FairGroup:
+        return FairGroup(children[0], flat(children[1:]), span=span)
 
     def paths(self, span: Span, children: list[Any]) -> tuple[DottedName, ...]:
         return tuple(children)

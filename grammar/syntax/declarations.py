@@ -262,6 +262,14 @@ class Next(Declaration):
     actions: tuple[DottedName, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class FairGroup(Declaration):
+    """``fair: a, b``, ``strong fair per p: a, m.b``."""
+
+    fairness: Fairness
+    actions: tuple[DottedName, ...]
+
+
 PropertyKind = Literal["invariant", "transition", "reachable", "lemma", "property", "terminal"]
 
 

@@ -1,4 +1,4 @@
-"""Random small specs about behaviours: actions that move between a few places, fairness of every sort, and temporal properties."""
+"""Random small specs about behaviours: actions that move between a few places, fairness of every sort, also of groups, and temporal properties."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ def random_spec(random: Random, *, plain: bool = False, nested: bool = False) ->
     lines += [
         f"property p{at}: {maker.formula(random.randint(1, 2 if plain else 3))}" for at in range(1 if plain else 3)
     ]
+    if random.random() < 0.4:
+        sort = random.choice(("fair", "fair per x", *(() if plain else ("strong fair", "strong fair per x"))))
+        lines.append(f"{sort}: {', '.join(random.sample(names, random.randint(1, len(names))))}")
     return "\n".join(lines)
 
 

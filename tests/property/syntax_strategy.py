@@ -366,6 +366,7 @@ declarations: SearchStrategy[s.Declaration] = st.one_of(
     st.builds(s.Action, names, parameters, fairness, docs, bodies),
     st.builds(s.JointAction, names, parameters, fairness, tuples(actions, 1, 3)),
     tuples(paths, 1, 3).map(s.Next),
+    st.builds(s.FairGroup, st.builds(s.Fairness, st.booleans(), tuples(names, 0, 2)), tuples(paths, 1, 3)),
     _properties(),
     accepted,
     tuples(expressions, 1, 3).map(s.Show),

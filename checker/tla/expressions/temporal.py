@@ -113,20 +113,29 @@ def call(action: str, arguments: Sequence[k.Expr | None] | None, scope: TlaScope
     return made
 
 
-def fairness(action: k.Action, scope: TlaScope) -> Formula:
-    """The fairness of an action: of some instance, or of each instance for the parameters it is ``per``."""
-    assert action.fairness is not None
-    operator = "SF_vars" if action.fairness.strong else "WF_vars"
-    arguments: list[k.Expr | None] = []
-    inner, ranges = scope, []
-    for parameter in action.parameters:
-        if parameter.binder.name not in action.fairness.per:
-            arguments.append(None)
-            continue
+def fairness(kernel: k.Kernel, scope: TlaScope) -> list[Formula]:
+    """The fairness of actions and of groups of actions: of some instance, or of each instance for the parameters it is
+    ``per``."""
+    steps = [kernel.action(name) for name in kernel.next]
+    alone = [(each.fairness.strong, [(each, each.fairness.per)]) for each in steps if each.fairness is not None]
+    groups = [(g.strong, [(kernel.action(name), per) for name, per in g.members]) for g in kernel.fair_together]
+    return [_fair(strong, members, scope) for strong, members in [*alone, *groups]]
+
+
+def _fair(strong: bool, members: Sequence[tuple[k.Action, tuple[str, ...]]], scope: TlaScope) -> Formula:
+    """The fairness of one of several actions, whose parameters for what it is ``per`` range over the same values."""
+    first, per = members[0]
+    inner, ranges, binders = scope, [], []
+    for parameter in (each for name in per for each in first.parameters if each.binder.name == name):
         name, inner = inner.bind(parameter.binder, fits=True)
         ranges.append((name, scope.formula(parameter.domain)))
-        arguments.append(parameter.binder)
-    made = Formula(f"{operator}({call(action.name, arguments, inner).text})")
+        binders.append(parameter.binder)
+    ways = []
+    for action, names in members:
+        given = dict(zip(names, binders, strict=True))
+        ways.append(call(action.name, [given.get(each.binder.name) for each in action.parameters], inner).text)
+    happens = ways[0] if len(ways) == 1 else " \\/ ".join(f"({way})" for way in ways)
+    made = Formula(f"{'SF_vars' if strong else 'WF_vars'}({happens})")
     for name, domain in reversed(ranges):
         made = quantified("\\A", name, domain, made)
     return made

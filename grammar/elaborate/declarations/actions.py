@@ -15,13 +15,13 @@ from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.declarations.assignment_conflicts import check_single_assignment
 from assay.grammar.elaborate.declarations.joint_actions import add_part
-from assay.grammar.elaborate.declarations.next_values import NextValues
 from assay.grammar.elaborate.declarations.statements import Body, elaborate_body
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.parameter_domains import ParameterDomain, parameter_domain, whole_domain
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import ActionLabels
+from assay.grammar.elaborate.steps.next_values import NextValues
 from assay.grammar.kernel.types import BOOL
 
 ActionDeclaration = syntax.Action | syntax.JointAction

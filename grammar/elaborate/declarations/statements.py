@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.elaborate.declarations.changed_variables import is_ghost, only_ghosts
-from assay.grammar.elaborate.declarations.next_values import NextValues
 from assay.grammar.elaborate.expressions.dispatch import (
     as_place,
     context,
@@ -25,6 +24,7 @@ from assay.grammar.elaborate.scopes.labels import ActionLabels
 from assay.grammar.elaborate.scopes.rewrite import with_fresh_binders
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.elaborate.scopes.type_relations import ErrorType
+from assay.grammar.elaborate.steps.next_values import NextValues
 from assay.grammar.kernel.types import Type
 
 

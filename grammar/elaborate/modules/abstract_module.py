@@ -118,6 +118,7 @@ def _bare(made: kernel.Kernel) -> kernel.Kernel:
         shows=(),
         traces=(),
         refinements=(),
+        fair_together=(),
     )
 
 

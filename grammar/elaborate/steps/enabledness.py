@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Span
-from assay.grammar.elaborate.declarations.next_values import UnknownNextValueError, value_after
 from assay.grammar.elaborate.scopes.erroneous import erroneous
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.rewrite import NodeT, nodes, rewritten, with_fresh_binders
+from assay.grammar.elaborate.steps.next_values import UnknownNextValueError, value_after
 from assay.grammar.kernel.types import BOOL, Type
 
 
