@@ -12,6 +12,7 @@ from assay.grammar import kernel as k
 from assay.grammar.load import Loaded
 from assay.traces.diagnosis.missing_logs import EXPLAINED
 from assay.traces.event import Notice
+from assay.traces.input.sources import NO_FILE
 from assay.traces.log_reader import LogReading
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.patterns.rule_files import rule_file
@@ -88,6 +89,9 @@ def with_selection(validation: Validation, choice: SpecChoice, events: int) -> V
     """The answer with the selected spec, the reason, and what that leaves undecided; ``events`` counts those of the
     logs.
     """
+    empty = [each.place for each in validation.notices if each.kind == NO_FILE and each.place is not None]
+    if not validation.counts.read and empty and len(empty) == len(validation.notices):
+        return replace(validation, reason=f"no file was found in {', '.join(f'`{each.file}`' for each in empty)}")
     if choice.unsupported is not None:
         unmapped = validation.counts.unmapped
         counts = replace(validation.counts, read=events + unmapped, ignored=events)

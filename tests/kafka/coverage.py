@@ -10,8 +10,8 @@ from assay.cli.settings import load
 from assay.grammar import kernel as k
 
 LESSONS = {
-    "kafka/cluster": ("two_processes", 8),
-    "kafka/kraft/cluster": ("lessons", 26),
+    "kafka/cluster": ("two_processes", 9),
+    "kafka/kraft/cluster": ("lessons", 27),
     "kafka/kraft/leadership": ("lessons", 28),
     "kafka/kraft/partition": ("lessons", 18),
     "kafka/leadership": ("lessons", 11),
@@ -198,6 +198,23 @@ SWITCHED_OFF = {
 }
 """Actions that happen only with a safeguard off."""
 
+TOLD = {
+    "kafka/cluster": {
+        "controller.close_first_session",
+        "controller.elect_unregistered",
+        "controller.look_unregistered",
+        "controller.resign_meanwhile",
+        "controller.resign_nothing",
+        "elect_returned_unlisted",
+        "lose_connection",
+        "obey_known",
+        "raise_epoch_untold",
+        "remove_untold",
+        "stop_unheard",
+    }
+}
+"""Steps of which logs tell that happen in the search of the model `told`, and in no scenario."""
+
 OFF_THERE_TOO = {"kafka/kraft/partition_refinement": {"fence_batch"}}
 """Such actions in specs that join others: those are asked about their own lines only."""
 
@@ -218,7 +235,7 @@ def idle(kernel: k.Kernel, coverage: Coverage) -> set[str]:
 
 
 def observed(kernel: k.Kernel) -> set[str]:
-    """The actions that logs alone have: a bound that is always false keeps searches from them."""
+    """The actions of which logs tell: a bound that is always false, as `AllSteps` is by default, keeps searches from them."""
     return {
         name
         for name in kernel.next

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 from tests.kafka import kraft, test_kraft_logs, test_refinement, test_replication, test_specs
-from tests.kafka.coverage import ELSEWHERE, IDLE, LESSONS, SWITCHED_OFF, kernels
+from tests.kafka.coverage import ELSEWHERE, IDLE, LESSONS, SWITCHED_OFF, TOLD, kernels, observed
 from tests.stages import everyday
 
 from assay.api.bundled import bundled_specs
@@ -113,6 +113,14 @@ def test_an_action_that_no_state_allows_is_done_in_a_scenario_or_in_the_search_o
 ) -> None:
     used = of_another_module(loaded(spec).kernel.action(action).span, spec)
     assert action in performed(spec) or (used is not None and action.rpartition(".")[2] in kernels(used)[0].next)
+
+
+@pytest.mark.everyday(2)
+@pytest.mark.parametrize("spec", ["kafka/kraft/cluster", "kafka/cluster"])
+def test_a_step_of_which_only_logs_tell_is_done_in_a_scenario_or_in_the_model_for_them(spec: str) -> None:
+    left_out = observed(kernels(spec)[0])
+    assert left_out - performed(spec) == TOLD.get(spec, set())
+    assert len(left_out) > 10
 
 
 @pytest.mark.slow

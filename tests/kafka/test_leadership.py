@@ -23,7 +23,7 @@ from assay.traces.options import Options
 from assay.traces.result import SliceResult, TraceVerdict, Validation
 from assay.traces.validate import validate
 
-from .coverage import check_coverage
+from .coverage import TOLD, check_coverage, never
 from .ladder import LADDER, Rung
 from .recorded import archive, unpack
 from .test_specs import counterexamples, searched
@@ -153,7 +153,12 @@ def test_each_safeguard_of_leadership_is_needed(
         record_property(LADDER, Rung("kafka/leadership", safeguard, name, length, seconds).cells())
 
 
-JOINED = {"small": (11_272, 104_197, 25), "disk": (22_312, 212_413, 26), "default": (904_760, 10_598_753, 27)}
+JOINED = {
+    "small": (11_272, 104_197, 25),
+    "disk": (22_312, 212_413, 26),
+    "told": (273_184, 3_779_793, 26),
+    "default": (904_760, 10_598_753, 27),
+}
 """Distinct states, generated states and depth of the models of `kafka/cluster` that are searched."""
 
 
@@ -174,6 +179,12 @@ def test_the_joined_model_holds_where_it_is_small() -> None:
 @pytest.mark.slow
 def test_the_joined_model_holds_where_a_log_directory_fails() -> None:
     check_joined("disk")
+
+
+@pytest.mark.slow
+def test_the_joined_model_holds_with_the_steps_of_which_logs_tell() -> None:
+    report = check_joined("told")
+    assert never(report.coverage) & TOLD["kafka/cluster"] == set()
 
 
 @pytest.mark.slow

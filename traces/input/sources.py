@@ -23,6 +23,8 @@ STANDARD_INPUT = Path("-")
 """The path that means standard input."""
 
 STDIN_NAME = "standard input"
+NO_FILE = "no file"
+"""The kind of the notice about a directory that holds none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ def list_files(paths: Iterable[Path], notices: list[Notice]) -> Iterator[ListedF
                 is_empty = False
                 yield listed
             if is_empty and len(notices) == noticed:
-                notices.append(_note("no file", path, "the directory holds no file"))
+                notices.append(_note(NO_FILE, path, "the directory holds no file"))
         else:
             yield from walker.file(path, named=True)
 

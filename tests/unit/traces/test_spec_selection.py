@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from assay.grammar import kernel as k
 from assay.grammar.load import bundled_specs, load_spec
-from assay.traces.spec_selection import select_spec
+from assay.traces.log_reader import read_logs
+from assay.traces.result import TraceVerdict
+from assay.traces.spec_selection import select_spec, validate_with_selection
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +58,11 @@ def test_of_a_spec_that_is_named_the_clause_is_chosen(kraft: k.Kernel) -> None:
 def test_of_a_spec_that_is_named_a_clause_is_chosen_even_if_no_line_fits(kraft: k.Kernel) -> None:
     choice = select_spec({}, kraft)
     assert (choice.clause, choice.unsupported) == ("kraft_logs", None)
+
+
+def test_a_directory_without_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (folder,) = bundled_specs()
+    reading = read_logs([tmp_path / "logs"])
+    _, found = validate_with_selection(reading, None, lambda name: load_spec(folder / f"{name}.assay"))
+    assert (found.verdict, found.reason) == (TraceVerdict.VACUOUS, f"no file was found in `{tmp_path / 'logs'}`")
