@@ -12,6 +12,7 @@ from importlib import import_module
 NAMES = (
     "agreement",
     "cuts",
+    "hands",
     "layouts",
     "liveness",
     "log_statements",

@@ -6,7 +6,8 @@ from a log.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from assay.grammar.spec_cache import Elements, kernel_with_names, remembered_spe
 
 if TYPE_CHECKING:
     from assay.grammar.elaborate.modules.module_instance import Unit
+    from assay.grammar.elaborate.modules.module_instances import Units
     from assay.grammar.elaborate.modules.module_tree import ModuleTree
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "Outline",
     "ParameterInfo",
     "UnusableSpecError",
+    "analyse_text",
     "bundled_specs",
     "load_spec",
     "load_text",
@@ -59,6 +62,17 @@ def load_spec(
     if added and place.is_file():
         text = "\n".join([place.read_text(encoding="utf-8") if text is None else text, *added, ""])
     return _load(UnreadModule(shown(place), place, text), folders, model, overrides or {})
+
+
+def analyse_text(path: Path | str, text: str) -> tuple[Loaded, Units]:
+    """The spec that an editor holds, and the units of its modules, with the scopes in which names are read; the top one
+    is the first. Nothing is kept on disk. Raises ``UnusableSpecError`` with every mistake found.
+    """
+    from assay.grammar.elaborate.elaborate_spec import analysed  # noqa: PLC0415 - as in `_load`
+
+    place = Path(path)
+    with nested_too_deeply(shown(place)):
+        return analysed(UnreadModule(shown(place), place, text), Folders(bundled_specs()), None, {})
 
 
 def load_text(
@@ -120,13 +134,20 @@ def _load(top: UnreadModule, library: Library, model: str | None, overrides: Map
 
         return modules_of(top, library, Diagnostics(), {})
 
-    try:
+    with nested_too_deeply(top.file):
         kept = remembered_spec(top, library, model, overrides, modules)
         if kept is not None:
             return kept
         from assay.grammar.elaborate.elaborate_spec import elaborated  # noqa: PLC0415 - a tenth of a second
 
         return elaborated(top, library, model, overrides)
+
+
+@contextmanager
+def nested_too_deeply(file: str) -> Iterator[None]:
+    """Inside, what is nested too deeply for Python is a mistake of the file."""
+    try:
+        yield
     except RecursionError:
         message = "something in this file is nested too deeply"
-        raise UnusableSpecError([Diagnostic("E017", Span(top.file, 1, 1, 1, 1), message)], {}) from None
+        raise UnusableSpecError([Diagnostic("E017", Span(file, 1, 1, 1, 1), message)], {}) from None

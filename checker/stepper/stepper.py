@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.checker.explain import explain, what_changed
 from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
@@ -21,7 +22,6 @@ from assay.checker.results.show_instance import pick_types, show_instance
 from assay.checker.saved_traces.replay import replay
 from assay.checker.saved_traces.saved_trace import SavedTrace, trace_from_json, trace_to_json
 from assay.checker.saved_traces.trace_file import read_trace
-from assay.checker.stepper.expression_reader import ExpressionReader
 from assay.checker.stepper.split_call import NoSuchStepError, split_call
 from assay.checker.stepper.steps import (
     EvaluatedExpression,
@@ -34,6 +34,9 @@ from assay.grammar import kernel as k
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.load import Loaded
 from assay.grammar.values import Value
+
+if TYPE_CHECKING:
+    from assay.checker.stepper.expression_reader import ExpressionReader
 
 Wanted = Mapping[str, Value]
 """Arguments by the names of an action's parameters; what is not named may be anything."""
@@ -289,6 +292,8 @@ class Stepper:
 
     def _read(self, text: str) -> k.Expr:
         if self._reader is None:
+            from assay.checker.stepper.expression_reader import ExpressionReader  # noqa: PLC0415 - a tenth of a second
+
             self._reader = ExpressionReader(self.loaded)
         return self._expressions.setdefault(text, self._reader.read(text))
 

@@ -12,6 +12,7 @@ from assay.grammar.elaborate.build_kernel import Configuration, build_kernel, bu
 from assay.grammar.elaborate.modules.find_parameters import Slots, find_slots
 from assay.grammar.elaborate.modules.library import Folders, Library, UnreadModule, command_line_source
 from assay.grammar.elaborate.modules.module_instance import Unit
+from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.module_tree import ModuleTree, every_module, imports_of, read_tree
 from assay.grammar.elaborate.modules.parameter_overrides import (
     Bindings,
@@ -26,7 +27,18 @@ from assay.grammar.spec_cache import Elements, remember_spec
 
 
 def elaborated(top: UnreadModule, library: Library, model: str | None, overrides: Mapping[str, str]) -> Loaded:
-    """The spec, read and elaborated. Raises ``UnusableSpecError`` with every mistake found."""
+    """The spec, read, elaborated, and kept for the next run. Raises ``UnusableSpecError`` with every mistake found."""
+    loaded, _ = analysed(top, library, model, overrides)
+    if not loaded.diagnostics and isinstance(library, Folders):
+        used = {each.file: tuple(map(str, imports_of(each.tree))) for each in every_module(loaded.tree)}
+        remember_spec(loaded.tree, used, loaded.kernel, model, overrides)
+    return loaded
+
+
+def analysed(
+    top: UnreadModule, library: Library, model: str | None, overrides: Mapping[str, str]
+) -> tuple[Loaded, Units]:
+    """The spec, read and elaborated, with its units. Raises ``UnusableSpecError`` with every mistake found."""
     doing(f"`{top.file}` was read")
     diagnostics = Diagnostics()
     command_line = command_line_source(overrides)
@@ -34,12 +46,9 @@ def elaborated(top: UnreadModule, library: Library, model: str | None, overrides
     sources = {**tree.sources, **command_line}
     slots = find_slots(tree)
     configuration = _configuration(tree, slots, model or default_model(tree.top), overrides, diagnostics)
-    made = build_kernel(tree, slots, configuration, diagnostics)
+    made, units = build_with_units(tree, slots, configuration, diagnostics)
     _raise_errors(diagnostics, tree, sources)
-    if not tuple(diagnostics) and isinstance(library, Folders):
-        used = {each.file: tuple(map(str, imports_of(each.tree))) for each in every_module(tree)}
-        remember_spec(tree, used, made, model, overrides)
-    return Loaded(made, KnownTree(tree), sources, tuple(diagnostics), model, dict(overrides))
+    return Loaded(made, KnownTree(tree), sources, tuple(diagnostics), model, dict(overrides)), units
 
 
 def modules_of(top: UnreadModule, library: Library, diagnostics: Diagnostics, sources: Mapping[str, str]) -> ModuleTree:

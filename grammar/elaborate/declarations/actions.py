@@ -43,9 +43,10 @@ class ActionElaborator:
 
     def elaborate(self) -> tuple[kernel.Action, ...]:
         """Every action of every unit."""
-        return tuple(self._action(unit, declaration) for unit, declaration in self.declared.values())
+        return tuple(self.elaborate_one(unit, declaration) for unit, declaration in self.declared.values())
 
-    def _action(self, unit: Unit, declaration: ActionDeclaration) -> kernel.Action:
+    def elaborate_one(self, unit: Unit, declaration: ActionDeclaration) -> kernel.Action:
+        """An action of a unit."""
         doing(f"the action `{declaration.name.text}` was translated")
         fresh = Fresh()
         body = Body(unit.scope.allowing(ghost=False), self.diagnostics, fresh, ActionLabels(self.diagnostics))

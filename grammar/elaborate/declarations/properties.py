@@ -60,6 +60,10 @@ class PropertyElaborator:
                 label = declaration.name.text if declaration.name else place_label(declaration.span)
                 yield kernel.Conjunct(label, whole, span=declaration.span)
 
+    def elaborate_one(self, unit: Unit, declaration: syntax.Property) -> None:
+        """Find the mistakes in a declaration."""
+        tuple(self._conjuncts(declaration, unit))
+
     def _check_names(self, unit: Unit) -> None:
         first: dict[str, syntax.Name] = {}
         for name in _names(unit):

@@ -1,7 +1,7 @@
 """The language server: the protocol's requests, answered from documents. ``assay lsp`` runs it on standard input.
 
-After each key the syntax is checked at once. Types and names follow when the writer pauses, because they need the
-modules that the spec uses.
+After each key the syntax is checked at once, and the body that was edited. All else follows when the writer pauses: what
+a declaration means to others needs the whole spec.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def opened(params: lsp.DidOpenTextDocumentParams) -> None:
 
 @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
 async def changed(params: lsp.DidChangeTextDocumentParams) -> None:
-    """A document was changed: its syntax is checked now, everything else after a pause."""
+    """A document was changed: its syntax and edited bodies are checked now, everything else after a pause."""
     uri = params.text_document.uri
     document = _document(uri)
     document.parse(server.workspace.get_text_document(uri).source)

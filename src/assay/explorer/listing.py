@@ -22,10 +22,10 @@ class GrowingList(Generic[T]):
         self.complete = False
         self._items = items
 
-    def grow(self) -> None:
-        """Go on for a moment."""
+    def grow(self, most: int = MOST_LISTED) -> None:
+        """Go on for a moment, up to so many items."""
         end = time.monotonic() + BUDGET
-        while not self.complete and len(self.found) < MOST_LISTED and time.monotonic() < end:
+        while not self.complete and len(self.found) < min(most, MOST_LISTED) and time.monotonic() < end:
             try:
                 item = next(self._items)
             except StopIteration:

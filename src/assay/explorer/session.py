@@ -147,7 +147,7 @@ class ExplorerSession:
         """A page of the refused instances with their reasons."""
         listing = self._listing(self._stand(data), "refused", data)
         offset = _number(data, "offset", 0)
-        listing.grow()
+        listing.grow(offset + PAGE + 1)
         page = listing.found[offset : offset + PAGE]
         more = len(listing.found) > offset + PAGE or not (listing.complete or len(listing.found) == MOST_LISTED)
         return {"refused": [refusal_drawing(each) for each in page], "more": more, "next": offset + len(page)}

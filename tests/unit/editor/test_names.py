@@ -139,3 +139,21 @@ def test_formatting_leaves_a_text_with_mistakes_alone(document: Document) -> Non
     assert document.formatted() == "module x\n\nstate:\n    a: int = 0\n"
     document.parse("module x\nstate:\n  a: int=\n")
     assert document.formatted() is None
+
+
+def test_mistakes_in_an_edited_body_are_found_before_the_pause(tmp_path: Path) -> None:
+    document = Document(tmp_path / "members.assay")
+    document.parse(MEMBERS)
+    assert document.analyse() == ()
+    found = document.parse(MEMBERS.replace("alive + {n}", "alive + {m}"))
+    assert [(each.code, each.span.line) for each in found] == [("E101", 12)]
+    assert document.parse(MEMBERS.replace("alive + {n}", "{n} + alive")) == ()
+
+
+def test_what_other_declarations_read_waits_for_the_pause(tmp_path: Path) -> None:
+    document = Document(tmp_path / "members.assay")
+    document.parse(MEMBERS)
+    document.analyse()
+    renamed = MEMBERS.replace("is_alive", "lives").replace("alive + {n}", "alive + {m}")
+    assert document.parse(renamed) == ()
+    assert [each.code for each in document.analyse()] == ["E101"]

@@ -17,15 +17,11 @@ from assay.cli.terminal.files import write_result
 from assay.cli.terminal.output import complain_about, say
 from assay.cli.terminal.progress import activity
 from assay.explorer.complete_graph import MOST_STATES, complete_graph
-from assay.explorer.log_run import log_run, log_stepper
 from assay.explorer.page import explorer_page
 from assay.explorer.server import ExplorerServer
 from assay.explorer.session import ExplorerSession
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
 from assay.report.lines import Line, Tone, plural
-from assay.traces.log_reader import ReadOptions, read_logs
-from assay.traces.observe.model_size import source_of
-from assay.traces.spec_selection import validate_with_selection
 
 
 @click.command()
@@ -96,6 +92,12 @@ def _session(spec: str | None, model: str | None, settings: tuple[str, ...], tra
 def _of_logs(
     spec: str | None, model: str | None, settings: tuple[str, ...], logs: tuple[str, ...], slice_: str | None
 ) -> ExplorerSession:
+    # Half of what a page would wait for, which a walk without logs does not need.
+    from assay.explorer.log_run import log_run, log_stepper  # noqa: PLC0415
+    from assay.traces.log_reader import ReadOptions, read_logs  # noqa: PLC0415
+    from assay.traces.observe.model_size import source_of  # noqa: PLC0415
+    from assay.traces.spec_selection import validate_with_selection  # noqa: PLC0415
+
     chosen = parse_settings(settings)
     named = None if spec is None else load(spec, model, chosen)
     with activity("reading logs") as show:
