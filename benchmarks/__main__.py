@@ -13,6 +13,7 @@ NAMES = (
     "agreement",
     "cuts",
     "hands",
+    "events",
     "layouts",
     "liveness",
     "log_statements",

@@ -84,6 +84,11 @@ def with_stale_write(entries: Sequence[Entry]) -> list[Entry]:
     return [*entries[:at], {**entries[at], "token": int(entries[at]["token"]) - 1}, *entries[at + 1 :]]
 
 
+def measured(what: str, entries: Sequence[Entry]) -> Line:
+    """What it takes to validate a log of the lock by the clause that bounds delays."""
+    return _measured(load_spec(SPEC), what, entries, "near")
+
+
 def _measured(loaded: Loaded, what: str, entries: Sequence[Entry], clause: str) -> Line:
     load = os.getloadavg()[0]
     with TemporaryDirectory() as folder:

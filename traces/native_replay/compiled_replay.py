@@ -75,17 +75,18 @@ def replay_log(loaded: Loaded, events: Sequence[Event], clause: str | None, opti
 
 
 def every_line_names_action(kernel: k.Kernel, plan: k.TracePlan, events: EventTable) -> bool:
-    """Whether every line that some rule is about names one action with all its arguments, or is a pure observation.
+    """Whether every line that some rule is about names one of some actions with all its arguments, or is a pure
+    observation.
 
     It is asked of the kinds of events that occur and not of the events, of which there may be millions.
     """
     kinds = {traits.kind for traits in events.traits()}
-    return all(_names_one_action(kernel, rule) for rule in plan.rules if rule.event in kinds)
+    return all(_names_its_action(kernel, rule) for rule in plan.rules if rule.event in kinds)
 
 
-def _names_one_action(kernel: k.Kernel, rule: k.TraceRule) -> bool:
+def _names_its_action(kernel: k.Kernel, rule: k.TraceRule) -> bool:
     calls = [call for step in rule.steps for call in step]
-    if len(calls) > 1 or any(None in call.arguments for call in calls):
+    if len(rule.steps) > 1 or any(None in call.arguments for call in calls):
         return False
     return not any(isinstance(each, k.Pick) for call in calls for each in kernel.action(call.action).body)
 
@@ -120,6 +121,6 @@ def _replay(loaded: Loaded, events: EventTable, clause: str | None, options: Opt
 
 def _reordering(found: LineQueue) -> float:
     """By how many milliseconds, at most, a line was read after a later line that changed the state."""
-    changed = np.where(found.lines.changes.astype(np.bool_), found.times, -np.inf)
+    changed = np.where((found.lines.changes & 1).astype(np.bool_), found.times, -np.inf)
     before = np.concatenate([[-np.inf], np.maximum.accumulate(changed)[:-1]])
     return max(0.0, float((before - found.times).max()))

@@ -63,7 +63,8 @@ class LazyExecution(Execution):
         state, row = self.initial, layout.pack(self.initial)
         for at, event in enumerate(events(), self._own("_begin")):
             steps.follow(row, queue.lines, at, at + 1)
-            if queue.lines.changes[at]:
+            became = int(queue.lines.changes[at])
+            if became & 1:
                 state = layout.unpack(row)
             rule = rules[queue.lines.rules[at]]
             if not rule.steps:
@@ -72,7 +73,7 @@ class LazyExecution(Execution):
             names = [each.binder.name for each in rule.fields]
             line = stated[queue.lines.rules[at]].unpack(queue.lines.stated[at])
             bound: dict[str, Value] = dict(zip(names, line, strict=True))
-            call = rule.steps[0][0]
+            call = rule.steps[0][became >> 1]
             arguments = zip(model.meanings.actions[call.action].names, model.wanted(call, bound), strict=True)
             yield ExecutedStep(event, call.action, tuple(arguments), state)
 

@@ -22,7 +22,7 @@ from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, Rows, row_layout
 from assay.checker.native.functions.program import GENERATOR_VERSION, HALT
 from assay.checker.native.functions.runtime import Runtime
 from assay.checker.native.functions.unroll_budget import Writing, written
-from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar
+from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar, constant
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.native.lowering.pack_unpack import Packer, RowWords
@@ -35,6 +35,9 @@ OF_STEPS = frozenset({"invariant", "transition"})
 """The kinds of properties that a log can break. A lemma is no rule of the product: it holds wherever the model's steps lead."""
 
 LEVEL = 2
+
+MOST_ALTERNATIVES = 100
+"""Of how many actions a line may report one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class RuleProgram:
 def rule_program(kernel: k.Kernel, rules: Sequence[k.TraceRule], properties: Sequence[k.Property]) -> RuleProgram:
     """The module of some rules and of the properties that must hold in states and on steps.
 
-    Raises ``UnsupportedError`` for what cannot be compiled, and for a rule whose line may be several steps;
+    Raises ``UnsupportedError`` for what cannot be compiled, and for a rule whose line is several steps;
     ``SpecError`` if a value does not fit a row.
     """
     layout = row_layout(kernel.variables)
@@ -94,7 +97,7 @@ def _true(lowering: Lowering, condition: k.Expr) -> Scalar:
 
 
 def _function(name: str, pointers: str, code: FunctionBuilder, result: Scalar) -> str:
-    """A function that writes yes or no to the byte at its last pointer when it comes to its end; before that the byte
+    """A function that writes its result to the byte at its last pointer when it comes to its end; before that the byte
     is 0."""
     code.do(f"store {code.resize(result, 8).typed}, ptr %said")
     body = "\n".join(code.lines)
@@ -113,30 +116,37 @@ def _condition(rule: k.TraceRule, stated: RowLayout, at: int, writing: Writing) 
 
 
 def _rule(kernel: k.Kernel, layout: RowLayout, rule: k.TraceRule, stated: RowLayout, at: int, writing: Writing) -> str:
-    """The step of a line: whether it can be taken, and the row after it."""
+    """The step of a line: which of its alternatives is taken, from 1 on (0: none can be), and the row after it.
+
+    The first that can be taken is. Another one might be needed later; then the line that needs it is no step.
+    """
     code = writing.code()
     before = _state(kernel, layout, Runtime(code).load_row(layout.words))
     lowering = Lowering(code, before, before, writing.unrolling, writing.strict)
     _bind(lowering, code, rule, stated)
     given = dict(lowering.bound)
-    held, now = TRUE, before
-    if rule.steps:
-        call = _only_call(rule)
-        held, row = _call(kernel, layout, call, now, given, code, writing)
-        now = _state(kernel, layout, row)
     condition = rule.then if rule.steps else rule.observe
-    if condition is not None:
-        after = Lowering(code, now, before, writing.unrolling, writing.strict)
-        after.bound = dict(given)
-        held = code.both(held, _true(after, condition))
-    _store(code, now.row.words)
-    return _function(f"rule_{at}", "ptr %row, ptr %stated, ptr %new", code, held)
+    which, words = constant(8, 0), before.row.words
+    for number, call in reversed(list(enumerate(_calls(rule), 1))):
+        held, now = TRUE, before
+        if call is not None:
+            held, row = _call(kernel, layout, call, before, given, code, writing)
+            now = _state(kernel, layout, row)
+        if condition is not None:
+            after = Lowering(code, now, before, writing.unrolling, writing.strict)
+            after.bound = dict(given)
+            held = code.both(held, _true(after, condition))
+        which = code.choose(held, constant(8, number), which)
+        words = [code.choose(held, new, old) for new, old in zip(now.row.words, words, strict=True)]
+    _store(code, words)
+    return _function(f"rule_{at}", "ptr %row, ptr %stated, ptr %new", code, which)
 
 
-def _only_call(rule: k.TraceRule) -> k.ActionCall:
-    if len(rule.steps) != 1 or len(rule.steps[0]) != 1:
-        raise UnsupportedError("a line that is several actions, or one of several", rule.span)
-    return rule.steps[0][0]
+def _calls(rule: k.TraceRule) -> list[k.ActionCall | None]:
+    """The actions of which a line reports one; None if it reports none."""
+    if len(rule.steps) > 1 or any(len(alternatives) > MOST_ALTERNATIVES for alternatives in rule.steps):
+        raise UnsupportedError("a line that is several actions", rule.span)
+    return [*rule.steps[0]] if rule.steps else [None]
 
 
 def _state(kernel: k.Kernel, layout: RowLayout, row: RowWords) -> StateSymbols:
@@ -286,7 +296,10 @@ ask:
   br i1 %kept, label %go, label %broken
 go:
 {_moved(words)}
-  %byte = zext i1 %changed to i8
+  %bit = zext i1 %changed to i8
+  %which_one = sub i8 %answer, 1
+  %above = shl i8 %which_one, 1
+  %byte = or i8 %above, %bit
   %change = getelementptr i8, ptr %changes, i64 %i
   store i8 %byte, ptr %change
   %next = add i64 %i, 1
@@ -347,7 +360,8 @@ class EncodedLines:
     """Lines in the order in which they are followed: the rule of each, what it states (an array of shape (n, words)),
     and notes on it.
 
-    ``changes`` receives whether each line changed the state.
+    ``changes`` receives what became of each line: in its lowest bit whether it changed the state, above which of the
+    alternatives of its rule was taken, from 0 on.
     """
 
     rules: npt.NDArray[np.int32]
