@@ -11,7 +11,7 @@ class Options:
     """Options of a validation.
 
     * ``nodes``: the most nodes that one search may visit.
-    * ``mismatches``: the most mismatches that are reported.
+    * ``mismatches``: the most mismatches that are reported. With 0 is only asked whether there is an execution.
     * ``mutants``: how many mutated logs are tried, with random ``seed``.
     * ``skew``: the clock skew in milliseconds; it takes precedence over that of the clause.
     * ``strict``: behaviour that the clause reports as known is not allowed. Otherwise it is allowed if it is that of

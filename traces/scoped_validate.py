@@ -37,6 +37,7 @@ from assay.traces.diagnosis.missing_logs import (
 from assay.traces.diagnosis.node_settings import configured, protocol_versions
 from assay.traces.diagnosis.unnamed_events import with_names
 from assay.traces.event import Event, Notice
+from assay.traces.explain.lost_line import lost_lines
 from assay.traces.gc_control import trim_heap
 from assay.traces.impact.outages import Basis, Meter, basis, with_impact
 from assay.traces.log_reader import LogReading, UnmappedLines
@@ -45,7 +46,7 @@ from assay.traces.observe.binding_tally import Unread
 from assay.traces.observe.model_size import trace_plan
 from assay.traces.observe.observation import rules_by_kind
 from assay.traces.options import Options
-from assay.traces.result import ProductAnswer, Remark, Validation
+from assay.traces.result import ProductAnswer, Remark, TraceVerdict, Validation
 from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.stop import stopped
 from assay.traces.table.event_selection import Selection
@@ -119,7 +120,41 @@ def validate_in_scope(
     meter = None if asked is None else Meter(asked)
     found = validate_slices(shared, slices, options.jobs, None if meter is None else meter.measured)
     whole = validate_product(loaded, shared, slices, found, clause, _search_options(options, reading, beside.missing))
-    return assemble_answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
+    answer = assemble_answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
+
+    def is_explained(lost: Event) -> bool:
+        asked = replace(options, mismatches=0)
+        again, parts, _ = validate_shared_in_scope(loaded, reading, asked, clause, scope, lost=[lost])
+        return _is_explained(again, parts, {each.result.name for each in found if each.result.violations}, options.jobs)
+
+    return _unless_one_line_was_lost(answer, shared, is_explained)
+
+
+MOST_EVENTS = 20_000
+"""In logs of more events no lost line is looked for: the log is validated again for each."""
+
+
+def _unless_one_line_was_lost(answer: Validation, shared: SharedAnswer, ask: Callable[[Event], bool]) -> Validation:
+    """The answer, inconclusive if one lost line of what slices share explains what is wrong with slices."""
+    sure = any(each.certain or each.contradiction is not None for each in answer.violations)
+    if answer.verdict is not TraceVerdict.INCONSISTENT or sure or shared.violations or shared.read > MOST_EVENTS:
+        return answer
+    for lost in lost_lines(shared.kernel, shared.clause, answer.violations):
+        if stopped() is None and ask(lost):
+            reason = f"explained if one line before {lost.record.place} was lost: {lost.record.message}"
+            return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
+    return answer
+
+
+def _is_explained(shared: SharedAnswer, slices: Mapping[str, Selection], first: Container[str], jobs: int) -> bool:
+    """Whether a log has no mismatches; some slices are asked first."""
+    if shared.violations or shared.joint is None:
+        return False
+    for chosen in (True, False):
+        asked = {name: events for name, events in slices.items() if (name in first) is chosen}
+        if any(each.result.violations for each in validate_slices(shared, asked, jobs)):
+            return False
+    return True
 
 
 def with_corrected_clocks(reading: LogReading, options: Options) -> LogReading:
@@ -142,14 +177,18 @@ def validate_shared_in_scope(
     scope: AnswerScope,
     *,
     supported: bool = True,
+    lost: Sequence[Event] = (),
 ) -> tuple[SharedAnswer, Mapping[str, Selection], InputRemarks]:
-    """The answer about what all slices share, the events of each slice, and what accompanies the answer."""
+    """The answer about what all slices share, the events of each slice, and what accompanies the answer.
+
+    ``lost`` are events of lines that are supposed to have been lost.
+    """
     unregistered = untold_members(reading) if options.supposes else {}
     read = {member for node in reading.nodes for member in node.brokers}
     unheard = [] if _is_foreign(loaded, clause) else gaps(reading)
     missing = (*unheard, *(_unregistered(member, each.said, read) for member, each in unregistered.items()))
     known = _search_options(options, reading, missing)
-    ask = bound(_validate_in_scope, loaded, options=known, clause=clause, scope=scope, supported=supported)
+    ask = bound(_validate_in_scope, loaded, options=known, clause=clause, scope=scope, supported=supported, lost=lost)
     found = _from_later(reading, ask) if known.partial and supported else ask(reading)
     return (
         found.shared,
@@ -179,15 +218,22 @@ class _SharedPart(NamedTuple):
 
 
 def _validate_in_scope(
-    loaded: Loaded, reading: LogReading, options: Options, clause: str | None, scope: AnswerScope, *, supported: bool
+    loaded: Loaded,
+    reading: LogReading,
+    options: Options,
+    clause: str | None,
+    scope: AnswerScope,
+    *,
+    supported: bool,
+    lost: Sequence[Event] = (),
 ) -> _SharedPart:
     """Validate what slices share, for the events in scope and those that have to be inferred because
     logs are missing.
     """
     events, left = _in_scope(reading.events if supported else [], scope)
-    more: list[Event] = []
+    more = list(lost)
     if options.partial and supported:
-        more = (
+        more += (
             list(events_of_members(reading, untold_members(reading)))
             if options.supposes
             else _inferred_events(loaded, reading, clause, scope)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -109,6 +109,26 @@ def test_each_part_of_a_run_is_explained(rounds: int) -> None:
 
 
 @rounds(8, 200)
+def test_no_part_without_one_of_its_lines_is_refuted(rounds: int) -> None:
+    for seed in range(rounds):
+        random = Random(seed + 3_000)
+        events = _part(random, _run(random, _model()))
+        del events[random.randrange(len(events))]
+        log, read = _read(events)
+        assert not isinstance(ask(log, read, _in_time(read)), WindowRefuted), seed
+
+
+@rounds(8, 200)
+def test_no_part_without_the_lines_of_a_process_is_refuted(rounds: int) -> None:
+    for seed in range(rounds):
+        random = Random(seed + 5_000)
+        unlogged = random.choice(LOGGED)
+        events = [each for each in _part(random, _run(random, _model())) if each.run.node != unlogged]
+        log, read = _read(events, frozenset(LOGGED) - {unlogged})
+        assert not isinstance(ask(log, read, _in_time(read)), WindowRefuted), seed
+
+
+@rounds(8, 200)
 def test_what_is_refuted_has_no_beginning_and_what_is_explained_has_one(rounds: int) -> None:
     counts = {True: 0, False: 0}
     for seed in range(rounds):
@@ -192,10 +212,10 @@ def _part(random: Random, events: list[Event]) -> list[Event]:
     return [each for each in kept if each.kind in ACTIONS or random.random() < 0.8] or kept
 
 
-def _read(events: Sequence[Event]) -> tuple[LogPart, PartialOrder]:
+def _read(events: Sequence[Event], logged: Iterable[str] = LOGGED) -> tuple[LogPart, PartialOrder]:
     model = _model()
     bound = bind(model.plan, events, lambda rule, values: True)
-    nodes = [replace(events[0], run=ProcessRun(node, 1)) for node in LOGGED]
+    nodes = [_line("Recalls", node, 0, 0, dict.fromkeys(LOGGED, 0)) for node in logged]
     return LogPart(LOADED, model.plan, Options(), [*events, *nodes]), order(bound.observations, model.plan.ordering)
 
 

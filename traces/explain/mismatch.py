@@ -90,6 +90,10 @@ def _explain_all(
             findings.reason = conclusion.reason
             findings.stuck = _last_time(conclusion.deepest) if findings.stuck is None else findings.stuck
             break
+        if not most:
+            findings.violations.append(without_candidate(search, conclusion))
+            findings.reason = "what follows was not checked"
+            break
         answer = None if log is None else _asked(search, conclusion, log, doubted)
         failed = _first_failed(search, conclusion)
         if failed is not None and _follows(answer, doubted, findings.violations):

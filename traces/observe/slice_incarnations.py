@@ -72,8 +72,9 @@ def _by_identity(field: str, events: Selection, own: int) -> list[Numbers]:
     """The events of each identity (a topic id).
 
     A line without an identity belongs to the last one that its process reported, or else to the latest one reported
-    anywhere. A group line with an identity that the slice's own lines never report belongs to other slices of the
-    group.
+    anywhere. Where another process has reported a later one since, it may belong to either, for a line may be lost: it
+    is held against neither. A group line with an identity that the slice's own lines never report belongs to other
+    slices of the group.
     """
     stated = events.values_of(field)
     identities = {str(value) for value in stated[:own] if value is not None}
@@ -87,6 +88,8 @@ def _by_identity(field: str, events: Selection, own: int) -> list[Numbers]:
         identity = reported.of(event)
         if identity in ages or identity is None or not ages:
             parts[at] = ages.get(identity or "", 0)
+        if identity is not None and reported.is_overtaken(event, identity):
+            parts[at] = -1
     return [np.flatnonzero(parts == number) for number in range(max(1, len(ages)))]
 
 
@@ -126,6 +129,13 @@ class _ReportedIdentities:
         return next(
             (identity for identity in found if identity is not None), self._births[0][1] if self._births else None
         )
+
+    def is_overtaken(self, event: Event, identity: str) -> bool:
+        """Whether a later identity than the one of an event, which states none, was reported anywhere before it."""
+        if event.fields.get(self._field) is not None:
+            return False
+        latest = _last(self._births, _instant(event))
+        return latest is not None and self._first[latest] > self._first[identity]
 
 
 def _instant(event: Event) -> Instant:

@@ -21,7 +21,6 @@ from assay.grammar.values import Atom, FrozenMap, Value
 from assay.traces.observe.model_size import Needs
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.transition_system import TraceModel
-from assay.traces.windows.births import shows_birth
 from assay.traces.windows.numbers import Stated, ValueMap
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Switch
 from assay.traces.windows.replayed import WindowRun, run_of
@@ -36,6 +35,9 @@ FROM_START = 36
 
 CONFLICTS = 40_000
 """How many conflicts the solver may meet in one question. Not a clock, so that answers are reproducible."""
+
+FEW_CONFLICTS = 4_000
+"""The same where the lines may have any order that the clause allows: then each conflict takes longer."""
 
 TWICE = 2
 
@@ -127,10 +129,10 @@ def without_inferred_items(order: PartialOrder) -> PartialOrder:
 
 def ask_around(
     log: LogPart, order: PartialOrder, failed: OrderedObservation, doubted: Sequence[OrderedObservation] = ()
-) -> WindowAnswer | None:
+) -> WindowAnswer:
     """Whether the lines around a failed one are explained by some beginning.
 
-    None where these lines are the log's first ones and show the birth of the cluster: nothing came before. ``doubted`` are lines that are not in the order because of an earlier finding: what they may write is open.
+    ``doubted`` are lines that are not in the order because of an earlier finding: what they may write is open.
     """
     items = [each for each in (*order.items, *doubted) if not each.observation.event.is_inferred]
     items.sort(key=lambda each: (each.time, each.index))
@@ -139,8 +141,6 @@ def ask_around(
         at = next((n for n, each in enumerate(items) if each.time >= failed.time), len(items) - 1)
     first = 0 if at < FROM_START else at - BEFORE
     asked = items[first : at + AFTER]
-    if first == 0 and shows_birth(each.observation.event for each in asked):
-        return None
     left = frozenset(n for n, each in enumerate(asked) if any(each is other for other in doubted))
     answer = ask(log, order, asked, left)
     return replace(answer, whole=first == 0 and not left) if isinstance(answer, WindowExplained) else answer
@@ -179,39 +179,60 @@ def _answer(
 ) -> WindowAnswer:
     window = window_model(log, items)
     in_turn = tuple(tuple(range(at)) for at in range(len(items)))
-    first = _question(window, Order(in_turn, doubted=doubted), Allowance())
-    if isinstance(first, WindowRun):
-        return WindowExplained(tuple(items), window, first)
-    core = tuple(items[each.line] for each in first if each.kind == "line")
+    lost: list[str] = []
+    while True:
+        first = _question(window, Order(in_turn, doubted=doubted), Allowance())
+        if isinstance(first, WindowRun):
+            explained = WindowExplained(tuple(items), window, first)
+            return WindowUnanswered("; ".join(lost)) if lost else explained
+        lines = [each.line for each in first if each.kind == "line"]
+        confirmed = _confirmed(log, order, items, [items[each] for each in lines])
+        if isinstance(confirmed, WindowRefuted):
+            return confirmed
+        if confirmed is None or not lines:
+            return _in_any_order(log, order, items, doubted)
+        lost.append(confirmed)
+        doubted = doubted.union(lines)
+
+
+def _in_any_order(
+    log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], doubted: frozenset[int]
+) -> WindowAnswer:
+    """The answer where the lines contradict each other in the order of their times, and not by themselves."""
+    window = window_model(log, items, TWICE)
+    everything = Order(_before(order, items), doubted=doubted)
+    found = _question(window, everything, Allowance(TWICE, unlogged=True), FEW_CONFLICTS)
+    if isinstance(found, WindowRun):
+        return WindowExplained(tuple(items), window, found)
+    core = [items[each.line] for each in found if each.kind == "line"]
     confirmed = _confirmed(log, order, items, core)
     if isinstance(confirmed, WindowRefuted):
         return confirmed
-    window = window_model(log, items, TWICE)
-    everything = Order(_before(order, items), doubted=doubted)
-    second = _question(window, everything, Allowance(TWICE, unlogged=True))
-    if isinstance(second, WindowRun):
-        return WindowExplained(tuple(items), window, second)
-    core = tuple(items[each.line] for each in second if each.kind == "line")
-    return _confirmed(log, order, items, core) or WindowUnanswered(
-        "the lines around it contradict each other only if nothing else happened between them"
-    )
+    return WindowUnanswered(confirmed or "the lines around it contradict each other only if nothing else happened")
 
 
 def _confirmed(
     log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], core: Sequence[OrderedObservation]
-) -> WindowRefuted | None:
-    """Whether some lines contradict each other whatever else happened."""
+) -> WindowRefuted | str | None:
+    """Whether some lines contradict each other whatever else happened, and whichever line between them was lost. A text
+    says that a line was lost; None is that something else happened."""
     between = tuple(each for each in items if each not in core and not _is_outside(order, each, core))
     window = window_model(log, (*core, *between), TWICE)
     skipped = window.items[len(core) :]
     limit = window.model.plan.hidden_limit
-    answer = _question(
-        window.of(window.items[: len(core)]),
-        Order(_before(order, core)),
+    lines, in_order = window.of(window.items[: len(core)]), Order(_before(order, core))
+    answer: list[Switch] = []
+    for allowed in (
         Allowance(limit, unlogged=True, skipped=skipped),
-    )
-    if isinstance(answer, WindowRun):
-        return None
+        Allowance(lost=True, skipped=skipped),  # mostly a lost line alone explains what it does with hidden steps
+        Allowance(limit, unlogged=True, lost=True, skipped=skipped),
+    ):
+        found = _question(lines, in_order, allowed, forced=False)
+        if isinstance(found, WindowRun):
+            lost = ", ".join(dict.fromkeys(f"`{each.action}`" for each in found.steps if each.lost))
+            places = ", ".join(str(each.observation.event.record.place) for each in core)
+            return f"{places} contradict each other unless a line about {lost} was lost" if lost else None
+        answer = found
     left = {each.line for each in answer if each.kind == "line"}
     names = {each.name for each in answer if each.kind == "property"}
     return WindowRefuted(
@@ -221,10 +242,14 @@ def _confirmed(
     )
 
 
-def _question(window: WindowModel, order: Order, allowed: Allowance) -> WindowRun | list[Switch]:
-    asked = OpenWindow(_template(window.kernel), window, order, allowed, CONFLICTS)
+def _question(
+    window: WindowModel, order: Order, allowed: Allowance, conflicts: int = CONFLICTS, *, forced: bool = True
+) -> WindowRun | list[Switch]:
+    """A run that explains lines, or what contradicts itself; ``forced`` is whether is told what lines say of the time
+    before them."""
+    asked = OpenWindow(_template(window.kernel), window, order, allowed, conflicts)
     try:
-        return run_of(asked) if asked.is_explained() else asked.core()
+        return run_of(asked, forced=forced) if asked.is_explained() else asked.core()
     finally:
         asked.close()
 

@@ -40,10 +40,11 @@ class Order:
 @dataclass(frozen=True, slots=True)
 class Allowance:
     """What may happen between the lines of a window: so many hidden steps before each line, those of unlogged writers
-    or not, and whatever ``skipped`` lines may write."""
+    or not, one step before each line of which a line is ``lost``, and whatever ``skipped`` lines may write."""
 
     hidden: int = 1
     unlogged: bool = False
+    lost: bool = False
     skipped: tuple[WindowItem, ...] = ()
 
 
@@ -90,6 +91,7 @@ class _Parts:
     frames: list[Frame] = field(default_factory=list)
     steps: list[Chosen] = field(default_factory=list)
     slots: list[Slot] = field(default_factory=list)
+    lost: list[int] = field(default_factory=list)
     lines: dict[int, int] = field(default_factory=dict)
     guards: dict[GuardName, int] = field(default_factory=dict)
     properties: dict[str, int] = field(default_factory=dict)
@@ -107,8 +109,10 @@ class OpenWindow:
         self._order, self._allowed = order, allowed
         self.parts = _Parts()
         self._steps = [_instances(template, window.model, item) for item in window.items]
-        calls = [each for each in window.hidden if allowed.unlogged or not each.unlogged]
+        calls = [each for each in window.hidden if not each.lost and (allowed.unlogged or not each.unlogged)]
         self._hidden = tuple(each for call in calls for each in _hidden_instances(template, call))
+        calls = [each for each in window.hidden if each.lost and allowed.lost]
+        self._lost = tuple(each for call in calls for each in _hidden_instances(template, call))
         skipped = [_instances(template, window.model, item) for item in allowed.skipped]
         self._skipped = frozenset(bit for steps in skipped for step in steps for each in step for bit in each.writes)
         self._conditions = [_condition(template, item) for item in window.items]
@@ -168,8 +172,8 @@ class OpenWindow:
         self._last_event = events[0] if all(each is events[0] for each in events) else None
         if self._skipped and self.parts.slots:
             self._open_frame()
-        for _ in range(0 if same else self._allowed.hidden):
-            self._hidden_frame()
+        if not same:
+            self._hidden_frames()
         if self._skipped and self.parts.slots:
             self._open_frame()
         begin = len(self.parts.frames) - 1
@@ -192,10 +196,20 @@ class OpenWindow:
         self.formula.add(self._at((self.template.is_state(names),), self.parts.frames[-1]))
         self._keep_properties(TRUE, self._skipped)
 
-    def _hidden_frame(self) -> None:
-        mux = _hidden_mux(self.template, self._hidden)
+    def _hidden_frames(self) -> None:
+        """Hidden steps, and between them one of which a line was lost: as many before it as after it."""
+        for _ in range(self._allowed.hidden):
+            self._unseen_frame(self._hidden)
+        if self._lost:
+            self.parts.lost.append(len(self.parts.steps))
+            self._unseen_frame(self._lost)
+            for _ in range(self._allowed.hidden):
+                self._unseen_frame(self._hidden)
+
+    def _unseen_frame(self, steps: tuple[ActionInstance, ...]) -> None:
+        mux = _hidden_mux(self.template, steps)
         choice = [self.formula.fresh() for _ in mux.fires]
-        self._next_frame(mux, self._hidden, choice, (), numbered=True)
+        self._next_frame(mux, steps, choice, (), numbered=True)
 
     def _step_frame(self, here: dict[int, int], at: int) -> None:
         groups = [tuple(self._steps[number][at]) for number in here]

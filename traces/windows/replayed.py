@@ -22,12 +22,13 @@ from assay.traces.windows.template import Template
 @dataclass(frozen=True, slots=True)
 class WindowStep:
     """A step of a run: the action, its arguments, and the state after it, all in the window's terms; ``line`` is the
-    number of the line that tells of it, None if no line does."""
+    number of the line that tells of it, None if no line does, and ``lost`` is whether one was lost that did."""
 
     action: str
     arguments: tuple[Value, ...]
     line: int | None
     state: State
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +54,17 @@ class WindowRun:
         return self.steps[-1].state if self.steps else self.beginning
 
 
-def run_of(asked: OpenWindow) -> WindowRun:
-    """The run of the last model, each step and each condition of which the reference evaluator confirms. Raises
-    ``EnginesDisagreeError``: a guess here would hide a bug."""
+def run_of(asked: OpenWindow, *, forced: bool = True) -> WindowRun:
+    """The run of the last model, each step and each condition of which the reference evaluator confirms; ``forced``
+    places of its beginning are looked for or not. Raises ``EnginesDisagreeError``: a guess here would hide a bug."""
     template, parts, formula = asked.template, asked.parts, asked.formula
     states = [template.values(formula.values(frame)) for frame in parts.frames]
     fired = [_fired(asked, each) for each in parts.steps]
     lines = dict(_lines(asked))
-    opened = set(_opened(asked))
+    opened, lost = set(_opened(asked)), frozenset(parts.lost)
     with deep_recursion(template.kernel):
         steps = [
-            WindowStep(each[0], each[1], lines.get(at), states[at + 1])
+            WindowStep(each[0], each[1], lines.get(at), states[at + 1], at in lost)
             for at, each in enumerate(fired)
             if each is not None and _confirmed(template, states[at], each, states[at + 1])
         ]
@@ -72,7 +73,7 @@ def run_of(asked: OpenWindow) -> WindowRun:
                 raise EnginesDisagreeError(f"the gates change a state without a step: {before} to {after}")
         _confirm_lines(asked, states)
         _confirm_invariants(asked, states[0])
-    return WindowRun(states[0], tuple(steps), tuple(_forced(asked, states[0])))
+    return WindowRun(states[0], tuple(steps), tuple(_forced(asked, states[0])) if forced else ())
 
 
 MOST_PLACES = 24

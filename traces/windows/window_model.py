@@ -17,11 +17,13 @@ from assay.grammar.kernel import types as t
 from assay.grammar.load import Loaded, log_kernel
 from assay.grammar.values import Atom, Value
 from assay.traces.event import Event
+from assay.traces.observe.binding import READ_BY_CLAUSE
 from assay.traces.observe.decomposition import split
 from assay.traces.observe.model_size import adapt_clause, is_sized, trace_plan
 from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation, files_tell_order
 from assay.traces.options import Options
+from assay.traces.patterns.catalogue import load_catalogue
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.windows.numbers import Scale, SizeProbe, Stated, ValueMap, probe_of
 
@@ -75,11 +77,12 @@ class WindowItem:
 @dataclass(frozen=True, slots=True)
 class HiddenCall:
     """Hidden instances of an action: the possible values of each parameter; None stands for every value of a sized
-    type."""
+    type. They are ``unlogged`` where the writer has no logs, ``lost`` where a line about them may have been lost."""
 
     action: str
     choices: tuple[tuple[Value, ...] | None, ...]
     unlogged: bool = False
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,8 +293,23 @@ def _hidden(
         assert own is not None
         unlogged = tuple(each for each in own if _is_unlogged(each, names[sort], nodes))
         choices[at] = unlogged
-        if unlogged and prod(len(each) for each in choices if each is not None) <= MOST_INSTANCES:
-            yield HiddenCall(name, tuple(choices), True)
+        if unlogged and _are_few(choices):
+            yield HiddenCall(name, tuple(choices), unlogged=True)
+    for name in _told(model.plan):
+        choices = [values_of(each) for each in known[name].parameters]
+        if name not in model.plan.hidden and _are_few(choices):
+            yield HiddenCall(name, tuple(choices), lost=True)
+
+
+def _are_few(choices: Sequence[tuple[Value, ...] | None]) -> bool:
+    return prod(len(each) for each in choices if each is not None) <= MOST_INSTANCES
+
+
+def _told(plan: k.TracePlan) -> dict[str, None]:
+    """The actions that lines tell of; inferred events are no lines."""
+    kinds = frozenset(load_catalogue().kinds)
+    rules = [each for each in plan.rules if each.event in kinds or plan.catalogue in READ_BY_CLAUSE]
+    return dict.fromkeys(call.action for rule in rules for step in rule.steps for call in step)
 
 
 def _is_unlogged(element: Value, names: Sequence[str], nodes: frozenset[str]) -> bool:

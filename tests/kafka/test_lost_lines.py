@@ -1,0 +1,58 @@
+"""A healthy recording that lacks one line is never inconsistent, whichever line it is; and what was lost is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.cli.settings import load
+from assay.traces.log_reader import read_logs
+from assay.traces.options import DEFAULT_OPTIONS
+from assay.traces.result import TraceVerdict, Validation
+from assay.traces.scoped_validate import validate_in_scope
+from assay.traces.spec_selection import select_spec
+
+from .recorded import unpack
+
+pytestmark = pytest.mark.slow
+
+
+def without(run: str, folder: Path, file: str, text: str) -> Validation:
+    """The answer about a recording without the first line of a file that has a text in it."""
+    path = unpack(run, folder) / file
+    lines = path.read_text().splitlines(keepends=True)
+    lost = next(at for at, line in enumerate(lines) if text in line)
+    path.write_text("".join(lines[:lost] + lines[lost + 1 :]))
+    reading = read_logs([folder / run])
+    choice = select_spec(reading.kinds, None)
+    return validate_in_scope(load(choice.spec, None, {}), reading, DEFAULT_OPTIONS, choice.clause)
+
+
+def test_a_line_of_what_slices_share_is_named(tmp_path: Path) -> None:
+    found = without("A0", tmp_path, "broker-3/controller.log", "01:57:33,157] INFO [Controller id=3] Shutting down")
+    assert found.verdict is TraceVerdict.INCONCLUSIVE
+    assert found.reason is not None
+    assert "ShutdownRequested(node broker-3, target 2)" in found.reason
+
+
+def test_a_line_about_a_topic_is_named(tmp_path: Path) -> None:
+    lost = "Starting topic deletion for topics again"
+    found = without("zookeeper-2.6.3", tmp_path, "broker-3/controller.log", lost)
+    assert found.verdict is TraceVerdict.INCONCLUSIVE
+    assert found.reason is not None
+    assert "TopicDeletion(topic again)" in found.reason
+
+
+def test_a_topic_that_was_created_again_needs_no_line_of_each_broker(tmp_path: Path) -> None:
+    lost = "Creating new partition again-0 with topic id 2Vur0vKKSued75y-XmIPhA"
+    found = without("kraft-3.3.2", tmp_path, "broker-1/state-change.log", lost)
+    assert found.verdict is TraceVerdict.CONSISTENT
+
+
+def test_an_election_of_a_quorum_without_its_line_is_no_contradiction(tmp_path: Path) -> None:
+    lost = "07:59:47,007] INFO [RaftManager id=3] Completed transition to Leader("
+    found = without("disks-kraft-4.1.0", tmp_path, "broker-3/server.log", lost)
+    assert found.verdict is TraceVerdict.INCONCLUSIVE
+    assert found.reason is not None
+    assert "unless a line about `win" in found.reason or "`voting.win" in found.reason
