@@ -17,7 +17,6 @@ from assay.grammar.kernel import types as t
 from assay.grammar.load import Loaded, log_kernel
 from assay.grammar.values import Atom, Value
 from assay.traces.event import Event
-from assay.traces.observe.binding import READ_BY_CLAUSE
 from assay.traces.observe.decomposition import split
 from assay.traces.observe.model_size import adapt_clause, is_sized, trace_plan
 from assay.traces.observe.observation import Observation
@@ -307,8 +306,9 @@ def _are_few(choices: Sequence[tuple[Value, ...] | None]) -> bool:
 
 def _told(plan: k.TracePlan) -> dict[str, None]:
     """The actions that lines tell of; inferred events are no lines."""
-    kinds = frozenset(load_catalogue().kinds)
-    rules = [each for each in plan.rules if each.event in kinds or plan.catalogue in READ_BY_CLAUSE]
+    every = frozenset(each.event for each in plan.rules)
+    kinds = every.intersection(load_catalogue().kinds) or every  # of another system than Kafka, all are lines
+    rules = [each for each in plan.rules if each.event in kinds]
     return dict.fromkeys(call.action for rule in rules for step in rule.steps for call in step)
 
 

@@ -271,16 +271,19 @@ def test_a_line_that_names_an_earlier_life_is_of_that_one_however_late_it_was_wr
     assert lots(events) == [("a-1", 3), ("a-1#2", 2)]
 
 
-def test_a_line_that_names_no_life_is_of_the_one_that_its_process_named_last(line: Line, shelf: Line) -> None:
+def test_a_line_that_names_no_life_is_of_the_one_that_its_process_named_last_if_none_has_begun_since(
+    line: Line, shelf: Line
+) -> None:
     events = [
         line("n0", 1, 0, "Unlocked"),
         shelf(1, 10, "Made", version=0, lot="A"),
         shelf(2, 30, "Made", version=0, lot="B"),
-        # It has not heard of the second one yet.
         shelf(1, 12, "Seen", node="n2", items=0, version=0, lot="A"),
-        shelf(2, 40, "Seen", node="n2", items=0, version=0),
-        shelf(3, 50, "Seen", node="n2", items=0, version=0, lot="B"),
-        shelf(4, 50, "Seen", node="n2", items=0, version=0),
+        shelf(2, 20, "Seen", node="n2", items=0, version=0),
+        # It may not have heard of the second one yet, or the line that says so was lost: it is of neither.
+        shelf(3, 40, "Seen", node="n2", items=0, version=0),
+        shelf(4, 50, "Seen", node="n2", items=0, version=0, lot="B"),
+        shelf(5, 50, "Seen", node="n2", items=0, version=0),
         # It has named none: it is of the latest.
         shelf(1, 35, "Seen", node="n3", items=0, version=0),
     ]
