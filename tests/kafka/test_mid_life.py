@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import invoke
+from assay.cli.settings import load
+from assay.traces.log_reader import read_logs
+from assay.traces.options import DEFAULT_OPTIONS
+from assay.traces.windows.window_model import LogPart
 
 SERVER = """\
 [2021-03-04 09:15:{at},002] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)
@@ -38,6 +42,17 @@ def test_a_restart_on_kept_data_is_explained_from_a_beginning_that_the_answer_st
     assert (answer["verdict"], answer["reason"], answer["violations"]) == ("consistent", None, [])
     assert answer["rests_on"] == ["before the log began: controller epoch 5"]
     assert answer["held"] > 0
+
+
+def test_a_process_that_was_restarted_is_one_with_logs(tmp_path: Path) -> None:
+    """Else it may do in a window what no line tells of, and hardly any line of it contradicts another."""
+    write(tmp_path, broker=3, at=10, zxid=812, epoch=6)
+    log = tmp_path / "broker-3" / "server.log"
+    log.write_text(log.read_text() + SERVER.format(id=3, at=40, zxid=840, epoch=7, ms=1, session=2))
+    spec, events = load("kafka/controller", None, {}), read_logs([tmp_path]).events
+    writers = {str(event.fields["node"]) for event in events if event.kind == "ControllerElected"}
+    assert writers == {"broker-3", "broker-3#2"}
+    assert writers <= LogPart(spec, spec.kernel.traces[0], DEFAULT_OPTIONS, events).processes
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ ROOM = 3
 
 @dataclass(frozen=True, slots=True)
 class LogPart:
-    """What windows of a log are made of: the spec, its clause, the options, and which nodes have logs.
+    """What windows of a log are made of: the spec, its clause, the options, and which processes have logs.
 
     ``plan`` is the clause for what is asked: the rules of the log's items are its rules.
     """
@@ -49,9 +49,9 @@ class LogPart:
         return not files_tell_order(self.plan)
 
     @property
-    def nodes(self) -> frozenset[str]:
-        """The nodes that have logs."""
-        return frozenset(each.run.node for each in self.events)
+    def processes(self) -> frozenset[str]:
+        """The process runs that have logs, by the names that events give them: ``broker-2#2`` after a restart."""
+        return frozenset(str(each.run) for each in self.events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +281,7 @@ def _hidden(
     """What may happen unseen: the hidden actions of the clause, and whatever a writer does of which there are no
     logs."""
     known = {each.name: each for each in window.actions}
-    nodes = log.nodes
+    logged = log.processes
     for name in model.plan.hidden:
         if name in known:
             yield HiddenCall(name, tuple(values_of(each) for each in known[name].parameters))
@@ -290,7 +290,7 @@ def _hidden(
         choices = [values_of(each) for each in action.parameters]
         own = choices[at]
         assert own is not None
-        unlogged = tuple(each for each in own if _is_unlogged(each, names[sort], nodes))
+        unlogged = tuple(each for each in own if _is_unlogged(each, names[sort], logged))
         choices[at] = unlogged
         if unlogged and _are_few(choices):
             yield HiddenCall(name, tuple(choices), unlogged=True)
@@ -312,9 +312,9 @@ def _told(plan: k.TracePlan) -> dict[str, None]:
     return dict.fromkeys(call.action for rule in rules for step in rule.steps for call in step)
 
 
-def _is_unlogged(element: Value, names: Sequence[str], nodes: frozenset[str]) -> bool:
+def _is_unlogged(element: Value, names: Sequence[str], logged: frozenset[str]) -> bool:
     at = element.index  # type: ignore[attr-defined]  # an element of the writers' set
-    return at >= len(names) or names[at] not in nodes
+    return at >= len(names) or names[at] not in logged
 
 
 def values_of(parameter: k.Parameter) -> tuple[Value, ...] | None:
