@@ -1,5 +1,5 @@
 "use strict";
-// Starts `assay lsp` for specs, and runs `assay check` and `assay explore` in a terminal.
+// Starts `assay lsp` for specs and `assay dap` to walk runs, and runs `assay check` and `assay explore` in a terminal.
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
@@ -24,6 +24,9 @@ function activate(context) {
   context.subscriptions.push(
     vscode.commands.registerCommand("assay.check", () => inTerminal("check")),
     vscode.commands.registerCommand("assay.explore", () => inTerminal("explore")),
+    vscode.debug.registerDebugAdapterDescriptorFactory("assay", {
+      createDebugAdapterDescriptor: () => new vscode.DebugAdapterExecutable(command(), ["dap"]),
+    }),
   );
   client = new LanguageClient("assay", "Assay", { command: command(), args: ["lsp"] }, { documentSelector: [{ language: "assay" }] });
   return client.start();

@@ -42,6 +42,7 @@ COMMANDS = {
     "patterns": "setup",
     "explain": "setup",
     "lsp": "setup",
+    "dap": "setup",
     "mcp": "setup",
 }
 """Each command with the folder of its module, in the order of the help text."""

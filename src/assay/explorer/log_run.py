@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
+from assay.api.spec import read_spec
 from assay.checker.report import Step, Trace
 from assay.checker.stepper.split_call import NoSuchStepError
 from assay.checker.stepper.stepper import Stepper
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.kernel.types import Sort
 from assay.grammar.load import Loaded
+from assay.report.lines import plural
+from assay.traces.log_reader import ReadOptions, read_logs
+from assay.traces.observe.model_size import source_of
 from assay.traces.result import Execution, Validation
+from assay.traces.spec_selection import validate_with_selection
+
+
+def open_logs(
+    spec: str | None,
+    model: str | None,
+    settings: Mapping[str, str],
+    logs: Sequence[str],
+    slice_: str | None,
+    show: Callable[[str], None] = lambda _: None,
+) -> tuple[Stepper, Trace, str]:
+    """A stepper, the execution that explains the logs or one slice of them, and the verdict in words. Without ``spec``
+    the lines decide which one. Raises ``SpecError``, and ``NoSuchStepError`` if no execution can be shown.
+    """
+    named = None if spec is None else read_spec(spec, model, settings)
+    reading = read_logs(list(logs), ReadOptions(source=source_of(named, None)))
+    show("validating")
+    load = partial(read_spec, model=model, settings=settings)
+    loaded, validation = validate_with_selection(reading, named, load)
+    trace = log_run(validation, slice_)
+    note = f"{slice_ or 'the log'}: {validation.verdict.value}; {plural(len(trace) - 1, 'step')}"
+    return log_stepper(loaded, validation, spec or validation.kernel.name), trace, note
 
 
 def log_stepper(loaded: Loaded, validation: Validation, spec: str) -> Stepper:

@@ -89,3 +89,5 @@ def test_the_extension_names_files_that_are_there() -> None:
     assert {each["command"] for each in contributes["commands"]} == set(
         re.findall(r'registerCommand\("([\w.]+)"', script)
     )
+    adapters = re.findall(r'registerDebugAdapterDescriptorFactory\("(\w+)"', script)
+    assert [each["type"] for each in contributes["debuggers"]] == adapters

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import webbrowser
-from functools import partial
 from pathlib import Path
 
 import click
@@ -21,7 +20,7 @@ from assay.explorer.page import explorer_page
 from assay.explorer.server import ExplorerServer
 from assay.explorer.session import ExplorerSession
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
-from assay.report.lines import Line, Tone, plural
+from assay.report.lines import Line, Tone
 
 
 @click.command()
@@ -93,23 +92,15 @@ def _of_logs(
     spec: str | None, model: str | None, settings: tuple[str, ...], logs: tuple[str, ...], slice_: str | None
 ) -> ExplorerSession:
     # Half of what a page would wait for, which a walk without logs does not need.
-    from assay.explorer.log_run import log_run, log_stepper  # noqa: PLC0415
-    from assay.traces.log_reader import ReadOptions, read_logs  # noqa: PLC0415
-    from assay.traces.observe.model_size import source_of  # noqa: PLC0415
-    from assay.traces.spec_selection import validate_with_selection  # noqa: PLC0415
+    from assay.explorer.log_run import open_logs  # noqa: PLC0415
 
-    chosen = parse_settings(settings)
-    named = None if spec is None else load(spec, model, chosen)
     with activity("reading logs") as show:
-        reading = read_logs(list(logs), ReadOptions(source=source_of(named, None)))
-        show("validating")
-        loaded, validation = validate_with_selection(reading, named, partial(load, model=model, settings=chosen))
-    session = ExplorerSession(log_stepper(loaded, validation, spec or validation.kernel.name))
-    try:
-        trace = log_run(validation, slice_)
-    except NoSuchStepError as error:
-        raise SpecError([Diagnostic("E901", NOWHERE, str(error))]) from error
-    session.opened(trace, f"{slice_ or 'the log'}: {validation.verdict.value}; {plural(len(trace) - 1, 'step')}")
+        try:
+            stepper, trace, note = open_logs(spec, model, parse_settings(settings), logs, slice_, show)
+        except NoSuchStepError as error:
+            raise SpecError([Diagnostic("E901", NOWHERE, str(error))]) from error
+    session = ExplorerSession(stepper)
+    session.opened(trace, note)
     return session
 
 
