@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from assay.grammar import kernel as k
@@ -80,17 +80,17 @@ class SharedAnswer:
     checked: bool
     explained: bool
     tally: BindingTally
-    reason: str | None
-    violations: tuple[LogViolation, ...]
-    properties: tuple[BrokenProperty, ...]
-    hidden: Mapping[str, int]
-    reordering: float
-    execution: Execution | None
-    kill_rate: KillRate | None
-    visited: int
-    explanations: tuple[EventMeaning, ...]
-    relaxed: tuple[tuple[str, str], ...]
-    joint: Joint | None
+    reason: str | None = None
+    violations: tuple[LogViolation, ...] = ()
+    properties: tuple[BrokenProperty, ...] = ()
+    hidden: Mapping[str, int] = field(default_factory=dict)
+    reordering: float = 0.0
+    execution: Execution | None = None
+    kill_rate: KillRate | None = None
+    visited: int = 0
+    explanations: tuple[EventMeaning, ...] = ()
+    relaxed: tuple[tuple[str, str], ...] = ()
+    joint: Joint | None = None
     supposed: int = 0
     rests_on: tuple[str, ...] = ()
     held: int = 0
@@ -160,7 +160,6 @@ def validate_shared(
         hidden=hidden_steps(findings.path) if findings.path else {},
         reordering=reordering(findings.path) if findings.path else 0.0,
         execution=run,
-        kill_rate=None,
         visited=model.visited,
         explanations=_explanations(events, explain, levels),
         relaxed=found.divided.relaxed if found.divided is not None else (),
@@ -195,13 +194,9 @@ def _of_calls(found: CallsAnswer, events: Sequence[Event], explanations: tuple[E
         violations=tuple(found.violations),
         properties=tuple(found.properties),
         hidden=found.hidden,
-        reordering=0.0,
         execution=found.execution,
-        kill_rate=None,
         visited=found.visited,
         explanations=explanations,
-        relaxed=(),
-        joint=None,
     )
 
 
@@ -214,17 +209,10 @@ def _of_followed(found: compiled_replay.ReplayedLog, read: int, explanations: tu
         checked=True,
         explained=True,
         tally=found.tally,
-        reason=None,
-        violations=(),
-        properties=(),
-        hidden={},
         reordering=found.reordering,
         execution=found.execution,
-        kill_rate=None,
         visited=found.visited,
         explanations=explanations,
-        relaxed=(),
-        joint=None,
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from assay.checker.interpreter.values.node_unions import Collecting
 from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.binder_elements import (
-    StoredSlots,
     choice,
     domain_of,
     elements,
@@ -66,10 +67,14 @@ def _filter(node: k.Filter, lowering: Lowering) -> Symbol:
     code = lowering.code
     domain = domain_of(node.domain, lowering)
     if isinstance(domain, Mask) and is_looped(lowering.code, lowering.unrolling, "elements", elements(domain)):
-        return _filter_mask(node, domain, lowering)
+        return Mask(
+            _kept(node, domain.bits, partial(position_symbol, code, domain), lowering), domain.item, domain.base
+        )
     slots = looped_slots(code, domain, lowering.unrolling, "elements")
     if slots is not None and isinstance(node.type, t.SetType):
-        return _filter_slots(node, slots, lowering)
+        bits = _kept(node, slots.bits, partial(choice, code, slots), lowering)
+        there = [(bit(code, bits, at), item) for at, (_, item) in enumerate(slots.of.items)]
+        return slots.of.with_items(there, ordered=slots.of.ordered)
     items, kept = bunch(code, domain), []
     for there, item in items.items:
         lowering.bound[node.binder.name] = item
@@ -84,31 +89,16 @@ def _filter(node: k.Filter, lowering: Lowering) -> Symbol:
     return items.with_items(kept, ordered=items.ordered)
 
 
-def _filter_mask(node: k.Filter, domain: Mask, lowering: Lowering) -> Mask:
-    """A filter as a loop over the elements."""
-    code = lowering.code
+def _kept(node: k.Filter, bits: Scalar, item_at: Callable[[Scalar], Symbol], lowering: Lowering) -> Scalar:
+    """The bits of the elements that a filter keeps, in a loop over their positions."""
 
     def look(position: Scalar) -> tuple[Scalar, Scalar]:
-        lowering.bound[node.binder.name] = position_symbol(code, domain, position)
+        lowering.bound[node.binder.name] = item_at(position)
         return lowering.apart(lambda: lowering.flag(node.condition))
 
-    kept, undefined = gather(code, domain.bits, look)
+    kept, undefined = gather(lowering.code, bits, look)
     lowering.fail_if(undefined)
-    return Mask(kept, domain.item, domain.base)
-
-
-def _filter_slots(node: k.Filter, domain: StoredSlots, lowering: Lowering) -> Bunch:
-    """The same over elements in slots."""
-    code = lowering.code
-
-    def look(position: Scalar) -> tuple[Scalar, Scalar]:
-        lowering.bound[node.binder.name] = choice(code, domain, position)
-        return lowering.apart(lambda: lowering.flag(node.condition))
-
-    kept, undefined = gather(code, domain.bits, look)
-    lowering.fail_if(undefined)
-    items = [(bit(code, kept, at), item) for at, (_, item) in enumerate(domain.of.items)]
-    return domain.of.with_items(items, ordered=domain.of.ordered)
+    return kept
 
 
 def _in_a_row(code: FunctionBuilder, kept: list[Item]) -> Sequence:

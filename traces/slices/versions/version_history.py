@@ -155,29 +155,18 @@ class VersionHistory:
 
     def extend_with_unlogged(self, frontier: Frontier, number: int) -> Frontier:
         """The frontier after an update without any line: one of the hidden actions that count a version."""
-        write = VersionedUpdate(number, ())
         actions = [name for name in self.model.plan.numbered if name in self.model.plan.hidden]
-        found = (
-            VersionNode(
-                self.slice_values(taken.state),
-                position,
-                trail,
-                write,
-                state,
-                (taken,),
-                told=self._told(trail, (taken,)),
-            )
-            for trail in frontier
-            for position, state in self.places(trail, write)
-            for taken in self.numbered(state, actions)
-            if self._allows(position, state, (taken,))
-        )
-        return self._kept(_earliest(found))
+        return self._by_numbered(frontier, VersionedUpdate(number, ()), actions, hidden=True)
 
     def extend_ignoring_lines(self, frontier: Frontier, write: VersionedUpdate) -> Frontier:
         """The frontier after an update at the time of its lines, by any action that counts a version; the lines' values
         are ignored.
         """
+        return self._by_numbered(frontier, write, self.model.plan.numbered, hidden=False)
+
+    def _by_numbered(
+        self, frontier: Frontier, write: VersionedUpdate, actions: Iterable[str], *, hidden: bool
+    ) -> Frontier:
         silent = VersionedUpdate(write.number, ())
         found = (
             VersionNode(
@@ -186,14 +175,15 @@ class VersionHistory:
                 trail,
                 silent,
                 state,
-                (),
-                (taken,),
-                self._told(trail, (taken,)),
+                steps if hidden else (),
+                () if hidden else steps,
+                self._told(trail, steps),
             )
             for trail in frontier
             for position, state in self.places(trail, write, self.view(silent))
-            for taken in self.numbered(state, self.model.plan.numbered)
-            if self._allows(position, state, (taken,))
+            for taken in self.numbered(state, actions)
+            for steps in [(taken,)]
+            if self._allows(position, state, steps)
         )
         return self._kept(_earliest(found))
 
