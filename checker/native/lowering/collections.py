@@ -73,8 +73,8 @@ def _filter(node: k.Filter, lowering: Lowering) -> Symbol:
     slots = looped_slots(code, domain, lowering.unrolling, "elements")
     if slots is not None and isinstance(node.type, t.SetType):
         bits = _kept(node, slots.bits, partial(choice, code, slots), lowering)
-        there = [(bit(code, bits, at), item) for at, (_, item) in enumerate(slots.of.items)]
-        return slots.of.with_items(there, ordered=slots.of.ordered)
+        sifted = [(bit(code, bits, at), item) for at, (_, item) in enumerate(slots.of.items)]
+        return slots.of.with_items(sifted, ordered=slots.of.ordered)
     items, kept = bunch(code, domain), []
     for there, item in items.items:
         lowering.bound[node.binder.name] = item
