@@ -8,7 +8,7 @@ shown with the values of its parts. Everything is evaluated by the reference eva
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.enumerate_set import searched
@@ -22,6 +22,7 @@ from assay.checker.print_kernel import Sources, expression_text
 from assay.checker.report import Atomic, Explanation, State
 from assay.grammar import kernel as k
 from assay.grammar.kernel.types import MapType, RecordType, Type
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 MOST_VALUES = 12

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from assay.grammar.lazy_dataclass import dataclass
 
 Fingerprints = Literal["auto", "exact", "64", "128"]
 Order = Literal["bfs", "dfs"]

@@ -4,7 +4,7 @@ place."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, IntEnum
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,7 @@ from typing import Literal
 from assay.checker.symmetry_group import Group
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel import Kernel
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 State = tuple[Value, ...]

@@ -4,11 +4,11 @@ neighbours."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import permutations, product
 from math import factorial, prod
 
 from assay.grammar.kernel.types import Sort
+from assay.grammar.lazy_dataclass import dataclass
 
 Permutation = Mapping[str, tuple[int, ...]]
 """By the name of a set parameter the position to which each of its elements is sent; the elements of others stay."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from assay.grammar.elaborate.modules.module_tree import ModuleTree

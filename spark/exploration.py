@@ -7,7 +7,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -31,6 +31,7 @@ from assay.checker.report_assembly import refuse_unknown_names, searched_model
 from assay.checker.symmetry.reduction import reduction_of
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
 from assay.grammar.kernel import Kernel
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import load_spec
 from assay.spark.exchange.direct import Direct
 from assay.spark.exchange.fallback import Fallback

@@ -6,10 +6,11 @@ import gc
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from assay.grammar.kernel.event_source import DEFAULT_SOURCE, EventSource
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.attribution import RunStream, attribute
 from assay.traces.attribution.node_identity import ClusterNode, node_names
 from assay.traces.event import Event, LogPosition, Notice
@@ -52,6 +53,9 @@ class ReadOptions:
         """The same options for processes that cannot open the pattern files. Raises SpecError (E701)."""
         contents = tuple(each if isinstance(each, PatternFileText) else content_of(each) for each in self.files)
         return replace(self, pattern_files=contents, source=replace(self.source, patterns=()))
+
+
+DEFAULT_READING = ReadOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,7 @@ class LogReading:
         return self.catalogue.pattern(event.pattern).explain(event.fields) if event.pattern else event.record.message
 
 
-def read_logs(paths: Sequence[Path | str], options: ReadOptions = ReadOptions()) -> LogReading:
+def read_logs(paths: Sequence[Path | str], options: ReadOptions = DEFAULT_READING) -> LogReading:
     """Read the logs behind the paths: files, directories, archives.
 
     Raises SpecError for a path that does not exist (E601) and for a pattern file that cannot be used (E701, E702).
@@ -268,7 +272,7 @@ def _nothing_known(readings: Sequence[FileReading]) -> list[Notice]:
     ]
 
 
-def read_events(paths: Sequence[Path | str], options: ReadOptions = ReadOptions()) -> list[Event]:
+def read_events(paths: Sequence[Path | str], options: ReadOptions = DEFAULT_READING) -> list[Event]:
     """The events of :func:`read_logs`, without the rest."""
     return list(read_logs(paths, options).events)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 from assay.checker.report import Explanation, State
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel import Kernel
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.observe.binding_tally import BindingTally, Unread

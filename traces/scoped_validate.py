@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial as bound
 from math import inf
 from textwrap import shorten
 from time import perf_counter
 from typing import NamedTuple
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.traces import scope as window
 from assay.traces.diagnosis.clock_correction import in_step
@@ -85,6 +86,9 @@ class AnswerScope:
         return replace(self, topics=tuple(map(name, self.topics)))
 
 
+WHOLE_ANSWER = AnswerScope()
+
+
 @dataclass(frozen=True, slots=True)
 class InputRemarks:
     """What accompanies the answer: notices, lines that no pattern describes, what is missing, processes with a
@@ -103,7 +107,7 @@ def validate_in_scope(
     reading: LogReading,
     options: Options,
     clause: str | None = None,
-    scope: AnswerScope = AnswerScope(),
+    scope: AnswerScope = WHOLE_ANSWER,
     *,
     supported: bool = True,
 ) -> Validation:

@@ -5,10 +5,11 @@ the rules.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.traces.diagnosis.missing_logs import EXPLAINED
 from assay.traces.event import Notice

@@ -10,10 +10,11 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from time import perf_counter
 
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.traces.calls.decide import CallsAnswer, decide, has_calls
 from assay.traces.event import Event

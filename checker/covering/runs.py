@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from assay.checker.report import State, Step
 from assay.grammar.kernel import Kernel
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 KINDS = ("actions", "guards", "pairs")

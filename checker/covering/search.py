@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 
 from assay.checker.covering.runs import CoverItem, GuardRefusal
 from assay.checker.interpreter.actions.action import ActionMeaning, Arguments, guards
@@ -11,6 +10,7 @@ from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.report import State, Step
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 
 Labels = dict[str, set[str]]
 """Labels of guards by action."""

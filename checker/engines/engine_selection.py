@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -30,6 +30,7 @@ from assay.checker.search_interface.finding import DEADLOCK
 from assay.checker.symmetry.reduction import reduction_of
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
 from assay.grammar.kernel import Kernel
+from assay.grammar.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from assay.checker.symbolic.certificate.proof import Proofs

@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
@@ -29,6 +29,7 @@ from assay.checker.explicit.store.level_file import (
 from assay.checker.explicit.store.levels import Levels, level_name
 from assay.checker.layout.row import Rows
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 
 MANIFEST = "checkpoint.json"
 LOCK = "lock"

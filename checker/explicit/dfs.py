@@ -8,7 +8,7 @@ when it is found. The order does not depend on the number of threads, for there 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from assay.checker.options import SearchOptions
 from assay.checker.report import State
 from assay.checker.search_interface.protocols import Stopped
 from assay.checker.symmetry.reduction import Reduction
+from assay.grammar.lazy_dataclass import dataclass
 
 AT_ONCE = 512
 """How many of the newest states are expanded together."""

@@ -8,7 +8,6 @@ the answer does not depend on how a level was cut into blocks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from assay.checker.explicit.store.row_store import RowStore
 from assay.checker.layout.call_frame import NEVER, ContextSlot
 from assay.checker.report import EnginesDisagreeError, State
 from assay.checker.search_interface.finding import DEADLOCK, DEFINED
+from assay.grammar.lazy_dataclass import dataclass
 
 STUCK, TERMINAL, DEAD, STEP, REFINE, STATE = KINDS = ("stuck", "terminal", "dead", "step", "refine", "state")
 """The kinds of findings, in the order in which they are looked at where several come from one state."""

@@ -9,7 +9,7 @@ allows stuttering.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from assay.checker.layout.refinement_image import (
 from assay.checker.layout.row import Rows
 from assay.checker.refinement.mapping import BeyondError, OutsideError, Refined
 from assay.checker.report import Step
+from assay.grammar.lazy_dataclass import dataclass
 
 FIRST_ROOM = 1 << 12
 """Slots of the table of kinds at first; at most half of them are used."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from assay.checker.explicit.store.hash_table import StateKeys, StateTable
 from assay.checker.explicit.store.level_file import RecordChunk
 from assay.checker.layout.call_frame import NEVER, ContextSlot
 from assay.checker.layout.row import Rows
+from assay.grammar.lazy_dataclass import dataclass
 
 Kind = tuple[str, int]
 """A kind of finding, and the property's position in the array of findings."""

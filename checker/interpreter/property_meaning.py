@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

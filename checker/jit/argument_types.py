@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, assert_never
+
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

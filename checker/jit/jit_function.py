@@ -8,7 +8,6 @@ import inspect
 import os
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, update_wrapper
 from typing import Any, Generic, TypeVar, cast
 
@@ -26,6 +25,7 @@ from assay.checker.jit.argument_types import (
 )
 from assay.checker.jit.object_cache import LoadedObject, cache_key, kept
 from assay.checker.jit.python_to_llvm import results, translate
+from assay.grammar.lazy_dataclass import dataclass
 
 VERSION = 2
 LEVEL = 3

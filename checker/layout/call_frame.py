@@ -3,8 +3,9 @@ arrays."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+
+from assay.grammar.lazy_dataclass import dataclass
 
 
 class ContextSlot(IntEnum):

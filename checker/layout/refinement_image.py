@@ -8,14 +8,13 @@ refinement.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.layout.row import RowLayout, row_layout
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 
 Flags = npt.NDArray[np.uint8]
 UNDEFINED, OUTSIDE, BEYOND = TROUBLES = (1, 2, 4)

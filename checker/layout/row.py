@@ -7,7 +7,6 @@ bit 0 of its first word. Rows are compared, hashed and stored as bytes; bits tha
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from assay.checker.layout.shape import BitRange, Shape
 from assay.checker.layout.shape_of_type import shape_of
 from assay.checker.report import State
 from assay.grammar.kernel import Variable
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 WORD = 64

@@ -7,10 +7,10 @@ payload bits of another variant, the item of ``none``, the slots behind the leng
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 
 SlotKind = Literal["set", "bag", "seq", "map"]
 

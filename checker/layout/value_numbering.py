@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from assay.checker.interpreter.values.domains import domain
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 

@@ -10,12 +10,12 @@ so that an operand that protects a later one from being undefined is evaluated b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import assert_never
 
 from assay.checker.liveness.nnf import And, Formula, Literal, Or, Release, Truth, Until, negation
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Note, Span, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 
 TOO_COMPLEX = "E851"
 MOST_STATES = 1024

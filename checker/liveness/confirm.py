@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 
 from assay.checker.interpreter.actions.outcome import Successor
@@ -16,6 +15,7 @@ from assay.checker.report import EnginesDisagreeError, State, Step, Trace
 from assay.checker.search_interface.link import Link
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Span
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ there is none."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.frame import Frame
@@ -18,6 +17,7 @@ from assay.checker.liveness.product import BuchiProduct, ProductTables
 from assay.checker.liveness.state_graph import Kind, LabelledGraph
 from assay.checker.print_kernel import Sources, expression_text
 from assay.checker.report import EnginesDisagreeError, State
+from assay.grammar.lazy_dataclass import dataclass
 
 MakeProduct = Callable[[LabelledGraph, ProductTables], BuchiProduct]
 

@@ -7,10 +7,10 @@ neither is enabled nor occurs, as ⟨A⟩_v in TLA+ (docs/design/fairness-occurr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from assay.checker.interpreter.values.show import show_value
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 

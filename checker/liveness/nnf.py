@@ -8,11 +8,11 @@ each value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import assert_never
 
 from assay.checker.liveness.event_values import FairnessEvent
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ both."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.liveness.buchi import Automaton, automaton
@@ -14,6 +13,7 @@ from assay.checker.liveness.nnf import Formula, Letter, StateCondition, conjunct
 from assay.checker.liveness.translate import Letters, Translation
 from assay.checker.options import SearchOptions
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from assay.checker.liveness.buchi import Automaton, Transition
 from assay.checker.liveness.nnf import Enabled, Occurs, StateCondition
 from assay.checker.liveness.plan import Plan
 from assay.checker.liveness.state_graph import Flags, Kind, LabelledGraph, Numbers
+from assay.grammar.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -9,7 +9,7 @@ cuts off counts as enabled for fairness, and as neither true nor false for ``ena
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from assay.checker.liveness.nnf import Enabled, StateCondition
 from assay.checker.liveness.plan import Plan
 from assay.checker.report import State
 from assay.checker.search_interface.protocols import StateIndex
+from assay.grammar.lazy_dataclass import dataclass
 
 Numbers = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.enumerate_set import listing
@@ -31,6 +31,7 @@ from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Note, SpecError
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel.types import BOOL, SetType
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 TOO_LARGE = "E850"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.report import ExitCode, Outcome, Report, worst
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 
 SMALL = 2_000
 """Up to about this many states, direct evaluation is faster than compiling the mutant first."""

@@ -8,7 +8,7 @@ instances, or a part of two joint actions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, assert_never
 
 from assay.checker.interpreter.values.node_unions import AnyStatement
@@ -17,6 +17,7 @@ from assay.checker.print_kernel import Sources, expression_text, span_text
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.elaborate.scopes.rewrite import nodes, rewritten
+from assay.grammar.lazy_dataclass import dataclass
 
 Kind = Literal["drop", "weaken", "swap", "keep"]
 KINDS: dict[Kind, str] = {

@@ -3,8 +3,6 @@ searched."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.mutation.mutants import Mutant, mutated
@@ -12,6 +10,7 @@ from assay.checker.print_kernel import Sources
 from assay.checker.report import Outcome
 from assay.checker.results.scenario import check_scenario
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.traverse import descendants
@@ -11,6 +10,7 @@ from assay.checker.options import SearchOptions
 from assay.checker.partial_order.footprints import DisablingCondition, InstanceFootprint, Place, footprint, places_read
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Note, Span, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 NOT_REDUCIBLE = "E810"

@@ -6,7 +6,7 @@ A place is a variable, or one entry of a map variable where the key is known wit
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.dispatch import evaluate
@@ -21,6 +21,7 @@ from assay.checker.interpreter.values.node_unions import statement
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 Place = tuple[str, Value | None]

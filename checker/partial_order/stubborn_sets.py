@@ -8,7 +8,6 @@ happens inside, and changes nothing about it. The filter looks for a small set w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from assay.checker.layout.refinement_image import argument_layout
 from assay.checker.layout.row import Rows
 from assay.checker.partial_order.dependence import Dependence, bits
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 
 NONE = 1 << 40
 """The size of a set that is no use."""

@@ -8,7 +8,6 @@ range is no abstract state (``OutsideError``).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
 from assay.checker.interpreter.actions.outcome import Successor
@@ -20,6 +19,7 @@ from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.report import State, Step
 from assay.grammar import kernel as k
 from assay.grammar.elaborate.scopes.type_relations import is_sized
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 

@@ -9,13 +9,13 @@ final state.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
 
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.report import State, Step, Trace
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, Value
 
 MOST_INSTANCES = 20_000

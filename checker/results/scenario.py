@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from assay.checker.explain import explain
@@ -20,6 +19,7 @@ from assay.checker.results.show_instance import show_instance
 from assay.checker.results.unsat_guards import causes
 from assay.grammar import kernel as k
 from assay.grammar.current_work import doing
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 

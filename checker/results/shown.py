@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from assay.checker.interpreter.expressions.dispatch import evaluate
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.report import State
 from assay.grammar.kernel import Kernel
 from assay.grammar.kernel.types import Type
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 

@@ -7,7 +7,7 @@ the answer is the reference evaluator's, like the one that it explains.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from assay.checker.interpreter.actions.action import ActionMeaning, guards
 from assay.checker.interpreter.actions.outcome import Cut, Successor
@@ -17,6 +17,7 @@ from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.report import State
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 
 MOST_STATES = 1_000
 """If more states than this can be the current one, what was removed counts as needed."""

@@ -8,7 +8,7 @@ where states differ from the saved ones; the first difference is reported.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from assay.checker.explain import explain
@@ -30,6 +30,7 @@ from assay.checker.saved_traces.json_values import NotOfType
 from assay.checker.saved_traces.saved_trace import SavedStep, SavedTrace, read_values, state_to_json, step_types
 from assay.checker.search_interface.finding import DEADLOCK, DEFINED
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 

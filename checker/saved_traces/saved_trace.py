@@ -17,7 +17,7 @@ The first step is the initial state; its picks are those of ``init``. Values are
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from assay.checker.interpreter.actions.outcome import Picks
@@ -27,6 +27,7 @@ from assay.checker.saved_traces.json_values import NotOfType, from_json, to_json
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
 from assay.grammar.kernel.types import Type
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 VERSION = "1"

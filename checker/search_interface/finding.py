@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from assay.checker.report import Step
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Span
+from assay.grammar.lazy_dataclass import dataclass
 
 DEFINED = "defined"
 """The name of the property that nothing which is evaluated is without value."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
 from assay.checker.interpreter.actions.outcome import Picks
 from assay.checker.report import State, Step
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

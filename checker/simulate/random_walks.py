@@ -8,7 +8,7 @@ it.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Generic
 
@@ -26,6 +26,7 @@ from assay.checker.search_interface.link import Link
 from assay.checker.search_interface.protocols import Stopped
 from assay.checker.simulate.shorten import Ends, shortened
 from assay.checker.simulate.walkers import B, Positions, WalkerNotice, Walkers
+from assay.grammar.lazy_dataclass import dataclass
 
 MOST_INITIAL = 100_000
 """The most initial states that walks begin in; of more, the first ones."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from assay.checker.simulate.walkers import InterpretedWalkers
 from assay.grammar.current_work import answering
 from assay.grammar.diagnostics.diagnostic import Diagnostic
 from assay.grammar.kernel import Kernel
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

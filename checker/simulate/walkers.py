@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from assay.checker.explicit.expansion.compiled_interface import CompiledCode
 from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
 from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.report import State
+from assay.grammar.lazy_dataclass import dataclass
 
 B = TypeVar("B")
 Positions = npt.NDArray[np.int64]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
 from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.report import State
 from assay.checker.results.show_instance import show_instance
 from assay.grammar.kernel import Kernel
+from assay.grammar.lazy_dataclass import dataclass
 
 Edges = Mapping[tuple[int, int], tuple[str, ...]]
 """The instances that lead from one node to another, by their positions."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import networkx as nx
 
 from assay.checker.stategraph.build import StateGraph
+from assay.grammar.lazy_dataclass import dataclass
 
 START, GOAL = "start", "goal"
 """Nodes before all initial states and behind all states of a set."""

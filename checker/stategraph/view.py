@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -13,6 +12,7 @@ from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.stategraph.build import Edges, StateGraph
 from assay.grammar.kernel import Expr
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

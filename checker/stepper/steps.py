@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from assay.checker.explain import Change
 from assay.checker.report import Explanation, State, Step
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel.types import Type
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 

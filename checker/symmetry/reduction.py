@@ -7,7 +7,6 @@ strict under a reduction, are in docs/design/symmetry-reduction.md.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.checker.options import SearchOptions
@@ -18,6 +17,7 @@ from assay.checker.symmetry_group import Group, Permutation
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Note, Span, SpecError
 from assay.grammar.kernel.types import Sort, Type
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value, sort_key
 
 NOT_SYMMETRIC = "E809"

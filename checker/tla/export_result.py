@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from assay.checker.tla.temporal_monitors import TlaMonitor
 from assay.grammar.diagnostics.diagnostic import Diagnostic
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.traverse import descendants
@@ -26,6 +26,7 @@ from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Severity, SpecError
 from assay.grammar.elaborate.scopes.type_relations import parts as parts_of
 from assay.grammar.kernel.types import RangeType, Sort, Type
+from assay.grammar.lazy_dataclass import dataclass
 
 TLC_LARGEST = 2**31 - 1
 STAY = "No deadlock: the system may stop here, or only a bound or a capacity keeps an action from happening."

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.traverse import locals_of, variables_of
@@ -36,6 +36,7 @@ from assay.checker.tla.expressions.temporal import NoCounterpartError, call
 from assay.checker.tla.expressions.types import definition, type_set
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 
 CLOCK = "clock"
 

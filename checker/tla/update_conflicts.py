@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
 
@@ -19,6 +18,7 @@ from assay.checker.tla.updates import part_type
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 
 Branches = tuple[tuple[k.If, bool], ...]
 Path = Sequence[k.AtKey | k.AtField]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
 
@@ -17,6 +16,7 @@ from assay.checker.tla.expressions.scope import TlaScope
 from assay.checker.tla.expressions.types import access, part, record_field
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 
 LONG = 40
 """A value with a longer text gets a name before it is used twice."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
@@ -28,6 +27,7 @@ from assay.grammar.elaborate.scopes.scope import FunctionEntity, SortEntity, Sta
 from assay.grammar.elaborate.scopes.type_relations import parts
 from assay.grammar.elaborate.steps.enabledness import written_out
 from assay.grammar.kernel.types import BagType, MapType, SeqType, SetType, Sort, Type
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

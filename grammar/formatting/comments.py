@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import groupby
 
 from assay.grammar.formatting.items import PrintedItem
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.syntax import Comment
 
 #: Comments behind neighbouring lines are aligned unless that pushes them beyond this column.

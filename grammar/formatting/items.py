@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
 from assay.grammar.formatting.line_breaks import INDENT, broken
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.syntax import Expr, IfThenElse, Node
 
 WIDTH = 120

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from assay.grammar.kernel.expressions import Node
+from assay.grammar.lazy_dataclass import dataclass
 
 DEFAULT_KEYS = {key: key for key in ("event", "time", "node", "run", "thread", "message", "level")}
 """The keys of a line where the clause names no others."""

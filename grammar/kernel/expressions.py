@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
 from assay.grammar.kernel.types import Type
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
@@ -10,6 +9,7 @@ from assay.grammar.kernel.event_source import DEFAULT_SOURCE, EventSource
 from assay.grammar.kernel.expressions import Const, Expr, Local, Node, TypeDomain
 from assay.grammar.kernel.statements import Guard, Statement
 from assay.grammar.kernel.types import BOOL, AtomType, SetType, Sort, Type
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lark import Token, Tree
 from lark.visitors import Transformer_NonRecursive
 
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Span
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.syntax import DottedName, Name, Node
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 from lark import Token
 
 from assay.grammar.diagnostics.suggest import did_you_mean
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.parsing.logical_lines import TRAILING
 from assay.grammar.parsing.other_languages import form_elsewhere, instead_of, is_operator_elsewhere
 

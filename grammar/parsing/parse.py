@@ -9,7 +9,6 @@ from __future__ import annotations
 import marshal
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import sha256
 from importlib import resources
@@ -23,6 +22,7 @@ from lark.lexer import TerminalDef
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Severity, Span
 from assay.grammar.diagnostics.suggest import did_you_mean
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.parsing.build_scenarios_and_traces import SpecBuilder
 from assay.grammar.parsing.builder import DeclarationOrigin, string_value
 from assay.grammar.parsing.error_recovery import report_faults

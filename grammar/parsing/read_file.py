@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.parsing.parse import Parsed, parse
 from assay.grammar.parsing.spec_text import read_text
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.parsing.logical_lines import CLOSERS, LEADING, OPENERS, LogicalLine
 from assay.grammar.parsing.other_languages import FOREIGN, PRIMED, instead_of
 from assay.grammar.syntax import Comment

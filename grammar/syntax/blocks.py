@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.syntax.expressions import Binder, CasePattern, Conjunct, Expr, LetLine, Node
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.syntax.declarations import Declaration, Field
 from assay.grammar.syntax.expressions import DottedName, Expr, Name, Node, TypeExpr
 

@@ -17,12 +17,13 @@ import struct
 from collections import deque
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 
 import numpy as np
 
 from assay.checker.layout.row import Rows
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.exchange.authenticated_listener import AuthenticatedListener
 from assay.spark.exchange.protocol import RefusedError, connect
 

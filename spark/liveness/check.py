@@ -7,7 +7,7 @@ counterexample among the first states of the search. If there is none, it follow
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import pairwise
 
@@ -28,6 +28,7 @@ from assay.checker.liveness.plan import Claim
 from assay.checker.liveness.product import ProductTables
 from assay.checker.liveness.state_graph import LabelledGraph, Numbering
 from assay.checker.print_kernel import Sources
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.liveness import product_tasks as tasks
 from assay.spark.liveness.counterexample import SpreadProduct
 from assay.spark.liveness.product_tasks import Rounds

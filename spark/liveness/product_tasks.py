@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import chain
 
 import numpy as np
@@ -28,6 +28,7 @@ from assay.checker.liveness.state_graph import Kind, Numbers
 from assay.checker.report import EnginesDisagreeError
 from assay.grammar import kernel as k
 from assay.grammar.kernel.types import BOOL
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.session.ship_bitcode import load
 from assay.spark.storage.filesystem import Storage, new_name
 from assay.spark.storage.manifest import rows, unpack

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import assert_never
 
 import numpy as np
@@ -22,6 +22,7 @@ from assay.checker.explicit.liveness.backward_distance import (
     PathNodes,
 )
 from assay.checker.liveness.state_graph import Flags, Numbers
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.liveness.product_tasks import ProductInfo, ShuffleBatch, own_rows, write
 from assay.spark.storage.filesystem import Storage
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from glob import glob, has_magic
 from itertools import chain, groupby
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.logs.errors import as_diagnostic
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.sources import ListedFile, check_paths, list_files, unreadable

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, bundled_specs, load_spec
 from assay.spark.logs.dataframe_input import contents_of, inputs_of
 from assay.spark.logs.inputs import list_inputs

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from heapq import heappop, heappush
 from itertools import groupby, pairwise
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.logs.inputs import URI, LogFile, file_key, key_of_metadata
 from assay.spark.session.worker_cache import freeze_loaded
 from assay.spark.tasks.preflight import slots

@@ -5,9 +5,10 @@ the lines.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, bundled_specs, load_spec
 from assay.traces.spec_selection import SpecChoice, select_spec, selectable_specs
 

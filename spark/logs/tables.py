@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
 from assay.grammar.identity_memo import IdentityMemo
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.logs import tasks
 from assay.spark.logs.errors import as_diagnostic
 from assay.traces.event import Event, LogPosition

@@ -11,12 +11,13 @@ the cluster returns a single row that names such files (``READ_AGAIN``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.logs.inputs import NOT_READ, SHOWN, LogFile
 from assay.spark.logs.read_tasks import WHOLE, FileRead, catalogue_of, read_file, reader_of
 from assay.spark.logs.spec_for_cluster import SpecSelection

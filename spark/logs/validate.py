@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.spark.logs import tasks as cluster_tasks
 from assay.spark.logs.errors import as_diagnostic

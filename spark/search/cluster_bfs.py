@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from typing import Protocol
 
@@ -29,6 +29,7 @@ from assay.checker.options import SearchOptions
 from assay.checker.report import Statistics
 from assay.checker.search_interface.protocols import Stopped
 from assay.checker.symmetry.reduction import Reduction
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.search.shared_levels import SharedLevels
 from assay.spark.session.options import OUT
 from assay.spark.storage.filesystem import Storage, new_name

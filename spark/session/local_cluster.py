@@ -13,10 +13,11 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import assay
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.session.java import java_home
 
 HOST = "127.0.0.1"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from assay.grammar.lazy_dataclass import dataclass
 
 Choice = Literal["auto", "direct", "shuffle"]
 OUT = 30_000

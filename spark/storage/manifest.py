@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from assay.checker.explicit.store.level_file import (
     unpack_header,
 )
 from assay.checker.layout.row import Rows
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.storage.filesystem import Storage
 
 FORMAT = 1

@@ -7,7 +7,7 @@ each time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from heapq import heappop, heappush
 from math import inf
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.logs.read_tasks import catalogue_of
 from assay.spark.logs.tasks import ClusterAnswers, ClusterQuestion, Texts, validate_shared_part, without_execution
 from assay.spark.logs.validate import ClusterAnswer, cluster_answer

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.logs.inputs import NOT_ON_SPARK
 from assay.spark.logs.read_tasks import PART_BYTES, read_file, reader_of
 from assay.spark.logs.tasks import Texts, batches_of, join_file_parts

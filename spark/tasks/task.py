@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
@@ -24,6 +24,7 @@ from assay.checker.explicit.store.level_file import DamagedError, Parent, Record
 from assay.checker.explicit.store.levels import Levels, LevelSegment, level_name
 from assay.checker.explicit.store.memory_limit import default_budget
 from assay.checker.layout.row import Rows
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.session.ship_bitcode import load
 from assay.spark.session.worker_cache import freeze_loaded
 from assay.spark.storage.filesystem import Storage, new_name

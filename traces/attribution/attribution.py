@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.eager_events import EagerEvents
 from assay.traces.attribution.log_author import Author, Owners
 from assay.traces.attribution.node_identity import ClusterNode, NodeFiles, RunSplitter, group_by_node, node_names

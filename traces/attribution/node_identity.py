@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from math import inf
 
 import numpy as np
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.colocated_zookeeper import separate_servers, shared_log_notices
 from assay.traces.attribution.outlier_broker_ids import without_outliers
 from assay.traces.attribution.section import Section

@@ -8,10 +8,10 @@ also left out where two files of a process could only be ordered by equal timest
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.section import Section
 from assay.traces.patterns.match import PatternMatch
 from assay.traces.patterns.pattern import JOINED

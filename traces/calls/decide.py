@@ -5,7 +5,7 @@ that have none.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model as Meanings
@@ -13,6 +13,7 @@ from assay.checker.interpreter.expressions.traverse import locals_of
 from assay.checker.report import EnginesDisagreeError
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.traces.calls.call import BoundCall, HistoryCall
 from assay.traces.calls.contradiction import violation_of_window

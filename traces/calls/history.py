@@ -6,12 +6,12 @@ The arrays that ``wing_gong`` works on are made here, and its questions are answ
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 import numpy.typing as npt
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.calls.call import BoundCall
 from assay.traces.calls.object_states import ObjectStates
 from assay.traces.calls.wing_gong import (

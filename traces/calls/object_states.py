@@ -7,10 +7,10 @@ So the search never has to guess which of several effects a call had.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.calls.call import BoundCall
 from assay.traces.calls.wing_gong import ILLEGAL
 from assay.traces.observe.partial_order import OrderedObservation

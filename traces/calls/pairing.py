@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.calls.call import HistoryCall
 from assay.traces.calls.instants import MILLISECOND, CallClock
 from assay.traces.event import Event, Field

@@ -7,7 +7,7 @@ count the keys, so that all of them can be checked as one and the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model as Meanings
@@ -16,6 +16,7 @@ from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import FrozenMap
 from assay.traces.observe.decomposition import split
 

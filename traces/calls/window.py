@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.calls.call import BoundCall
 from assay.traces.calls.history import Effects, Refuted, linearize
 

@@ -7,12 +7,13 @@ When a difference is believed, and which differences are left to the clause, is 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.diagnosis.clock_estimates import BEHIND, repeated
 from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.log_reader import LogReading

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.durations import difference_in_words, duration_in_words
 from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.log_reader import LogReading

@@ -8,12 +8,13 @@ can be put nowhere is a part of its own, without a name (docs/design/several-clu
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from pathlib import PurePath
 
 import numpy as np
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.attribution import RunStream
 from assay.traces.diagnosis.cluster_ids import StatedCluster, run_times, spans_of, stated_clusters
 from assay.traces.event import LogPosition, ProcessRun

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogPosition, Notice, ProcessRun
 from assay.traces.log_reader import LogReading
 from assay.traces.store.packed_records import NEVER

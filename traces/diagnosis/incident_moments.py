@@ -5,9 +5,9 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event, Field, LogPosition
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.rule_files import rule_file

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.attribution import RunStream
 from assay.traces.attribution.eager_events import EagerEvents
 from assay.traces.attribution.node_identity import ClusterNode

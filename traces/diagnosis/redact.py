@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import PurePath
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.attribution import RunStream
 from assay.traces.event import Event, Field, LogPosition, LogRecord, Notice, ProcessRun
 from assay.traces.input.lines.statement_tally import TroubleGroup

@@ -5,12 +5,12 @@ impossible.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from assay.checker.interpreter.actions.disabled_guards import FalseGuard
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.explain.failed_atoms import ConditionPrinter, FailedAtom, Situation, failing
 from assay.traces.observe.partial_order import OrderedObservation

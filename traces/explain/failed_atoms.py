@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from assay.checker.interpreter.expressions.traverse import children, descendants
 from assay.checker.interpreter.values.show import show_value
@@ -11,6 +11,7 @@ from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.print_kernel import Sources, expression_text
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.result import FailedPart
 from assay.traces.search.transition_system import TraceModel

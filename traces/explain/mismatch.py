@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from assay.checker.report import EnginesDisagreeError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.explain.blame import Suspect, as_blame, suspects
 from assay.traces.explain.contradiction import contradiction_of
 from assay.traces.explain.failed_atoms import ConditionPrinter

@@ -8,9 +8,9 @@ repair changes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.explain.blame import Suspect
 from assay.traces.explain.repair_candidates import Candidate, candidates
 from assay.traces.properties.execution import hidden_steps, reordering

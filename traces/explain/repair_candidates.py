@@ -5,11 +5,12 @@ added.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from assay.checker.interpreter.values.show import show_value
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.explain.alternative_values import alternatives, contains, distance, fits, parts
 from assay.traces.explain.blame import Suspect

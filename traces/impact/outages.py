@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import inf
 
@@ -20,6 +20,7 @@ from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, Value
 from assay.traces.attribution.attribution import RunStream
 from assay.traces.event import Event, Field

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from heapq import merge
 from math import inf
 
@@ -17,6 +17,7 @@ from assay.checker.interpreter.compiled_model import Model as Meanings
 from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, Value
 from assay.traces.attribution.attribution import RunStream
 from assay.traces.event import Event

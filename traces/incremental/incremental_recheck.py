@@ -7,9 +7,10 @@ shared execution; where shared events change, slices are checked again only if t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.grammar.identity_memo import IdentityMemo, IdentitySet
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.mismatch import resume, violation_of

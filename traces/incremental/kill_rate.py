@@ -5,12 +5,13 @@ rejected.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 
 from assay.checker.interpreter.values.show import show_value
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.event import Event, Field, LogPosition
 from assay.traces.explain.alternative_values import alternatives

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from math import inf
 from typing import Any
 
@@ -18,6 +18,7 @@ from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.checker.jit.array_ops import distinct
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.incremental.log_diff import Grown
 from assay.traces.observe.binding import observe, views_to_check
 from assay.traces.observe.binding_tally import BindingTally, Unread

@@ -12,10 +12,10 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.decompress import ENGINES, Decompressed
 from assay.traces.input.lines.record_scanner import ByteStream

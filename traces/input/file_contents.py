@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.containers.parts import Placement
 from assay.traces.input.events.decoder import JsonEvent

@@ -8,10 +8,10 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.archives import ArchivePath, Budget, Content, expand
 from assay.traces.input.file_contents import RecordOrigin

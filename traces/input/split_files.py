@@ -9,8 +9,9 @@ import hashlib
 import io
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogPosition
 from assay.traces.input.archives import is_packed
 from assay.traces.input.file_contents import FileReading, RecordOrigin

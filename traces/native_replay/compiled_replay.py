@@ -7,7 +7,6 @@ property, a value that the model does not have, an action that picks) there is n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -17,6 +16,7 @@ from assay.checker.native.functions.trace_rules import RuleSteps, rule_program
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.traces.event import Event
 from assay.traces.native_replay.encode_lines import KindsOfEvents, needed

@@ -6,13 +6,13 @@ It applies where a slice sees nothing shared that ever changes: many orders of a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from assay.checker.native.functions.trace_rules import RuleSteps, rule_program
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
 from assay.traces.native_replay.compiled_replay import NOT_SO, WORTH_IT, every_line_names_action
 from assay.traces.native_replay.encode_lines import KindsOfEvents

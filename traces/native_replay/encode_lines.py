@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
 
@@ -20,6 +19,7 @@ from assay.checker.layout.shape import BitRange, NumberShape
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event, Field, ProcessRun
 from assay.traces.observe.field_values import FieldMismatchError, Named, OutOfRangeError, Reached, decode, needs
 from assay.traces.observe.model_size import Needs

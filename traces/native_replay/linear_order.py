@@ -6,13 +6,13 @@ Lines are ordered by their latest possible times; why this is allowed is shown i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
 
 from assay.checker.native.functions.trace_rules import EncodedLines
 from assay.grammar.kernel import Ordering
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import INFERRED, Event
 from assay.traces.observe.partial_order import Key, Times, earliest_times, latest_times, precede, times_of
 from assay.traces.store.record_block import Numbers

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from textwrap import shorten
@@ -19,6 +19,7 @@ import numpy as np
 from assay.grammar.elaborate.scopes.type_relations import type_text
 from assay.grammar.identity_memo import IdentitySet
 from assay.grammar.kernel import EventField, TracePlan, TraceRule
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.event import Event, Field, Opaque
 from assay.traces.observe.binding_tally import BindingTally, Misfit, Unread

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.grammar.kernel import TraceRule
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event, LogPosition
 
 

@@ -8,13 +8,14 @@ which is sound for rejection (a slice may then do more, never less). The argumen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.checker.interpreter.expressions.traverse import children, read_by, variables_of
 from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.table.statement_keys import EVERY_SLICE
 
 NOT_SLICED = "E712"

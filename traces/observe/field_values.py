@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 from assay.traces.event import Field
 

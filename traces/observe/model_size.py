@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Note, Span, SpecError
 from assay.grammar.kernel import types as t
 from assay.grammar.kernel.event_source import DEFAULT_SOURCE
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, log_kernel
 from assay.traces.event import Event
 from assay.traces.observe.field_values import Named, Reached, needs

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.grammar.kernel import TracePlan, TraceRule
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.event import Event, Field, ProcessRun
 from assay.traces.patterns.template_fields import LineFields

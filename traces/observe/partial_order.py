@@ -8,7 +8,7 @@ Why the resulting order has no cycles is shown in docs/design/partial-order.md.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import accumulate
 from math import inf, isnan, nan
 from typing import Protocol
@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from assay.grammar import kernel as k
 from assay.grammar.kernel import Ordering
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import INFERRED
 from assay.traces.observe.observation import Observation
 

@@ -5,12 +5,12 @@ name.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
 from assay.grammar.kernel import Slicing
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
 from assay.traces.observe.slice_incarnations import incarnations
 from assay.traces.table.event_selection import Selection, SliceField

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Span, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.patterns.container import Containers
 from assay.traces.patterns.container_files import built_in_containers, load_containers
 from assay.traces.patterns.field_types import CONVERSIONS

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
+
+from assay.grammar.lazy_dataclass import dataclass
 
 
 class ContainerForm(Enum):

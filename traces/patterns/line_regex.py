@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.patterns.regex_cost import LONGEST, bounded, degree
 
 FLAGS = re.DOTALL

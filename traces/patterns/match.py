@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Field
 from assay.traces.patterns.catalogue import Catalogue
 from assay.traces.patterns.line_regex import MatchExtent

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Field
 from assay.traces.patterns.field_types import Conversion
 from assay.traces.patterns.line_regex import LineRegex, MatchExtent

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from re import _constants as c  # the parser of patterns has no public name
 from re import _parser
 from typing import Any
+
+from assay.grammar.lazy_dataclass import dataclass
 
 EXPONENTIAL = 99
 """The degree of a pattern whose time is not bounded by a polynomial of the length."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from assay.grammar.lazy_dataclass import dataclass
 
 BUILT_IN = (
     "bugs.toml",

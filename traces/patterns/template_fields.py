@@ -7,9 +7,9 @@ are first read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Field
 from assay.traces.patterns.field_types import Conversion
 from assay.traces.patterns.pattern import FieldSpan, LinePattern

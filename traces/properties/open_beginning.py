@@ -7,9 +7,10 @@ reads a place that an earlier line wrote or stated, and only if its states satis
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogPosition
 from assay.traces.properties.incremental_conditions import IncrementalCondition
 from assay.traces.search.path import Move, SearchPath

@@ -8,10 +8,11 @@ hidden-step budget has to do with it, are in docs/design/cut-points.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 
 from assay.grammar.identity_memo import IdentityMemo
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.dependence import DependenceRelation
 from assay.traces.search.dfs import Limits, SearchResult, TraceSearch, wider

@@ -12,7 +12,7 @@ set of one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from math import inf
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from typing import NamedTuple
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityTupleMemo
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.heads import Cursors

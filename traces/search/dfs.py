@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from heapq import heappop, heappush
 from math import inf
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.dependence import DependenceRelation, ReadWriteTable
 from assay.traces.search.heads import Cursors, TraceHeads, advanced

@@ -5,9 +5,10 @@ reason.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.options import Options
 from assay.traces.search.deterministic_replay import step_through

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 
 Cursors = tuple[int, ...]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.transition_system import Taken, TraceModel
 

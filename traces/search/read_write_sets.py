@@ -5,12 +5,13 @@ statically.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from assay.checker.interpreter.expressions.traverse import children, free_locals, variables_of
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import FrozenMap, Value
 from assay.traces.observe.observation import Observation
 from assay.traces.search.transition_system import ANY, AnyValue, TraceModel

@@ -7,7 +7,6 @@ The solver's answer is replayed by the model of the search, so a path is a path 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import count, pairwise
 
 from assay.checker.report import EnginesDisagreeError, State
@@ -21,6 +20,7 @@ from assay.checker.symbolic.bounded.explain_trace import (
 from assay.checker.symbolic.sat.incremental import OutOfBudgetError
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.heads import Cursors, advanced

@@ -5,13 +5,14 @@ a log, is not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from assay.checker.interpreter.expressions.traverse import assignments, variables_of
 from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.transition_system import ANY, TraceModel, Wanted
 

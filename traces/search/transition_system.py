@@ -8,7 +8,6 @@ taken for a log that breaks the model.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import product
 from weakref import WeakKeyDictionary
@@ -24,6 +23,7 @@ from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation

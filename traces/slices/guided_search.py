@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from math import inf
 
 from assay.checker.report import State
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, FrozenMap, Value
 from assay.traces.event import LogPosition
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from assay.checker.report import State
 from assay.grammar.identity_memo import IdentityMemo, IdentitySet
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.result import ExecutedStep, Execution
 

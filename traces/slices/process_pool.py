@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from multiprocessing import get_context
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
 from assay.traces.gc_control import frozen_heap
 from assay.traces.observe.binding_tally import counted_as_ignored

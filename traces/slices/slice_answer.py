@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.binding_tally import BindingTally
 from assay.traces.result import Impact, SliceResult
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import inf
 
 from assay.checker.interpreter.expressions.traverse import assignments
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.observe.decomposition import Split, without_guards_on
 from assay.traces.observe.model_size import clause_for_partial_logs

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Field, LogRecord
 from assay.traces.patterns.match import NO_ROLES, PatternMatch, TemplateMatch, roles_of
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.store.log4j_scanner import LEVEL, find_candidates, find_plain
 
 Numbers = npt.NDArray[np.int64]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, TypeVar
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from assay.checker.jit.jit_function import ArrayFunction
 from assay.grammar.kernel import TracePlan
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.eager_events import EagerEvents
 from assay.traces.attribution.run_events import LazyEvents, LogEvents, Traits
 from assay.traces.event import Event

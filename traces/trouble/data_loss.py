@@ -8,8 +8,9 @@ was never committed may be cut without loss of what was promised, and is no find
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event, LogRecord
 from assay.traces.log_reader import LogReading
 from assay.traces.trouble.families import TroubleLine, TroubleLines

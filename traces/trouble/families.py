@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogRecord
 from assay.traces.input.lines.statement_tally import TROUBLE_LEVELS, TroubleGroup
 from assay.traces.log_reader import LogReading, NodeTrouble

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogPosition, LogRecord
 
 

@@ -6,10 +6,10 @@ The rules are in ``traces/patterns/rules/identity.toml``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogPosition
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.rule_files import rule_file

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event, LogRecord
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.rule_files import rule_file

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event, LogRecord, ProcessRun
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.statement_catalogue import statement_catalogue

@@ -9,7 +9,7 @@ clause allows, and whatever the lines between may have changed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.native.llvm.unsupported import UnsupportedError
@@ -17,6 +17,7 @@ from assay.checker.report import State
 from assay.checker.symbolic.sat.clause_blocks import UnansweredError
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, FrozenMap, Value
 from assay.traces.observe.model_size import Needs
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from assay.checker.interpreter.expressions.traverse import descendants
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, log_kernel
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 from assay.traces.observe.model_size import trace_plan

@@ -9,7 +9,7 @@ those lines.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations, product
 
 from assay.checker.aig.graph import Gates
@@ -17,6 +17,7 @@ from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.symbolic.encode.permutation_slots import places
 from assay.checker.symbolic.sat.clause_blocks import FALSE, TRUE, BlockFormula, ClauseBlock, block_of
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
 from assay.traces.search.submodel import steps_of
 from assay.traces.search.transition_system import ANY, TraceModel

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 from assay.checker.interpreter.actions.outcome import Successor
@@ -14,6 +13,7 @@ from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.layout.shape import AtomShape, NumberShape, TableShape
 from assay.checker.report import EnginesDisagreeError, State
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.windows.open_window import Chosen, OpenWindow
 from assay.traces.windows.template import Template

@@ -6,7 +6,7 @@ Each guard has a switch, an input that stands for "not asked". So the core of a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.checker.aig.bit_blaster import BitCode, input_row, owned_bits, spread
 from assay.checker.aig.graph import FALSE, Gates
@@ -23,6 +23,7 @@ from assay.checker.symbolic.encode.memo_lowering import MemoLowering
 from assay.checker.symbolic.encode.valid_rows import is_state
 from assay.checker.symbolic.sat.clause_blocks import ClauseBlock, block_of
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 GuardName = tuple[str, str]

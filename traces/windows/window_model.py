@@ -5,7 +5,7 @@ terms.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from assay.checker.interpreter.expressions.traverse import assignments, descendants, variables_of
@@ -14,6 +14,7 @@ from assay.checker.interpreter.values.show import show_value
 from assay.checker.symbolic.bounded.explain_trace import without_bounds
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, log_kernel
 from assay.grammar.values import Atom, Value
 from assay.traces.event import Event

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -13,6 +12,7 @@ from assay.checker.layout.refinement_image import Flags, ImageLayout
 from assay.checker.layout.row import RowLayout, Rows
 from assay.checker.liveness.plan import Plan
 from assay.checker.partial_order.stubborn_sets import StubbornFilter
+from assay.grammar.lazy_dataclass import dataclass
 
 
 class CompiledCode(Protocol):

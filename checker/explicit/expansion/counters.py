@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.expansion.thread_buffer import Counts, Marks, ThreadBuffer
 from assay.checker.layout.row import Rows
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

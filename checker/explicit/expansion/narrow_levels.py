@@ -7,7 +7,6 @@ a level that is not small, a table that is full. The caller then searches that l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from assay.checker.jit.jit_function import ArrayFunction
 from assay.checker.jit.machine_call import call_machine
 from assay.checker.layout.call_frame import NEVER, ContextSlot
 from assay.checker.layout.row import Rows
+from assay.grammar.lazy_dataclass import dataclass
 
 NARROW = 64
 """The most states of a level that counts as small."""

@@ -4,7 +4,6 @@ violated."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ from assay.checker.layout.call_frame import NEVER, WORDS, ContextSlot
 from assay.checker.layout.row import Rows
 from assay.checker.report import EnginesDisagreeError
 from assay.checker.search_interface.finding import DEADLOCK, PropertyFinding
+from assay.grammar.lazy_dataclass import dataclass
 
 BLOCK = 4096
 """How many states one call looks at."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
@@ -14,6 +12,7 @@ from assay.checker.explicit.store.level_file import RecordChunk
 from assay.checker.layout.call_frame import NEVER, WORDS, ContextSlot, Starts
 from assay.checker.layout.row import Rows
 from assay.checker.partial_order.stubborn_sets import StubbornFilter, WorkingMemory
+from assay.grammar.lazy_dataclass import dataclass
 
 ROOM = 1 << 16
 """The most candidates that one buffer has capacity for at first. Larger ones (131,072) made insertion up to a sixth

@@ -9,13 +9,13 @@ others.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from assay.checker.explicit.liveness.distributed_trimming import IncomingSteps, Rules, arrivals
 from assay.checker.jit.array_ops import distinct
 from assay.checker.liveness.state_graph import Flags, Numbers
+from assay.grammar.lazy_dataclass import dataclass
 
 NODE_BITS, PART_BITS = 32, 40
 """A hop packs the number of a state, its task from bit ``NODE_BITS`` on, and in bit ``PART_BITS`` whether it ends the

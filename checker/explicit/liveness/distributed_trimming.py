@@ -10,13 +10,13 @@ docs/design/distributed-liveness.md has the argument and its sources (Černá an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from assay.checker.jit.array_ops import distinct
 from assay.checker.liveness.product import ProductTables
 from assay.checker.liveness.state_graph import Flags, Numbers
+from assay.grammar.lazy_dataclass import dataclass
 
 BITS = 64
 STRETCH = 1 << 20

@@ -4,7 +4,6 @@ depend on."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from assay.checker.liveness.product import BuchiProduct, ProductTables
 from assay.checker.liveness.state_graph import Flags, Kind, LabelledGraph, Numbering, Numbers, kind_of
 from assay.checker.print_kernel import Sources
 from assay.checker.report import EnginesDisagreeError
+from assay.grammar.lazy_dataclass import dataclass
 
 BLOCK = 1 << 14
 """States that one call expands."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import mmap
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum
 from threading import local
 
@@ -19,6 +18,7 @@ import numpy.typing as npt
 
 from assay.checker.explicit.store.hash_kernels import OWNER_SHIFT, OWNERS, insert, move, move_all
 from assay.checker.layout.row import Rows
+from assay.grammar.lazy_dataclass import dataclass
 
 Counts = npt.NDArray[np.int64]
 

@@ -8,7 +8,7 @@ a level has the same words.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from assay.checker.explicit.store.hash_kernels import OWNERS, checksum
 from assay.checker.layout.row import LAYOUT_VERSION, Rows
+from assay.grammar.lazy_dataclass import dataclass
 
 MAGIC = int.from_bytes(b"ASSAYLVL", "little")
 FORMAT = 1

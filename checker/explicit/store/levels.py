@@ -11,7 +11,6 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
-from dataclasses import dataclass
 from itertools import accumulate
 from os import SEEK_END
 from pathlib import Path
@@ -33,6 +32,7 @@ from assay.checker.explicit.store.level_file import (
     map_words,
 )
 from assay.checker.layout.row import Rows
+from assay.grammar.lazy_dataclass import dataclass
 
 Counts = npt.NDArray[np.int64]
 

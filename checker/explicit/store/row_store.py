@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +15,7 @@ from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.layout.row import RowLayout, Rows
 from assay.checker.report import EnginesDisagreeError, State, Step, Trace
 from assay.checker.search_interface.link import Link
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.enumerate_set import Listing, listing
@@ -11,6 +10,7 @@ from assay.checker.interpreter.expressions.frame import EvaluationScope, Meaning
 from assay.checker.interpreter.expressions.traverse import locals_of
 from assay.checker.interpreter.values.node_unions import statement
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

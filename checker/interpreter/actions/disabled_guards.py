@@ -7,12 +7,12 @@ Guards protect what follows them: what is undefined behind a false guard is no o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from assay.checker.interpreter.actions.action_prefix import GuardStep, LetStep, PickStep, PrefixStep
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 Names = frozenset[str]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from assay.grammar.diagnostics.diagnostic import Span
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 Picks = tuple[tuple[str, Value], ...]

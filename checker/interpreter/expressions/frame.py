@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from assay.grammar.identity_memo import IdentitySet
 from assay.grammar.kernel import Expr
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 Locals = dict[str, Any]

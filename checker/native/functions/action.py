@@ -8,7 +8,7 @@ or cuts it in such a copy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 from math import prod
 from typing import assert_never
@@ -41,6 +41,7 @@ from assay.checker.native.lowering.pack_unpack import Packer
 from assay.checker.native.lowering.updates import Updates
 from assay.checker.native.symbols.symbol import Bunch, Mask, Symbol
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

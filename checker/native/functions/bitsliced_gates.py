@@ -8,12 +8,12 @@ Warren, section 7-3), on vectors of eight words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from assay.checker.aig.graph import TRUE
 from assay.checker.layout.call_frame import NEVER, ContextSlot
 from assay.checker.layout.row import WORD
 from assay.checker.native.functions.bitsliced_prefilter import Prefilter
+from assay.grammar.lazy_dataclass import dataclass
 
 ROWS = WORD
 """So many rows are looked at together: their bits fill a word."""

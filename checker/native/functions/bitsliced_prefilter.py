@@ -10,7 +10,6 @@ gates.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 
@@ -24,6 +23,7 @@ from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.native.lowering.loops import LEVELS
 from assay.checker.native.symbols.symbol import Symbol
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 
 MOST_INSTANCES = 64
 """An action with more is not prefiltered: its instances have one bit each of one word."""

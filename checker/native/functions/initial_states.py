@@ -8,7 +8,6 @@ call that runs out of capacity or time notes the position of each pick, and the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from assay.checker.layout.call_frame import ContextSlot, Starts
 from assay.checker.layout.numbered_types import is_small
@@ -41,6 +40,7 @@ from assay.checker.native.symbols.symbol import Bunch, Mask, Number, Symbol
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 
 FEW = 512
 """So many initial states the reference evaluator lists as fast as code for them is compiled."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from assay.checker.layout.call_frame import ContextSlot, Starts
@@ -24,6 +23,7 @@ from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.symmetry_group import Group
 from assay.grammar import kernel as k
 from assay.grammar.current_work import doing
+from assay.grammar.lazy_dataclass import dataclass
 
 GENERATOR_VERSION = 6
 """Part of the key of cached object code. Increase it with every change of the generated code."""

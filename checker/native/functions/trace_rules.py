@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from assay.checker.native.lowering.range_check import fit
 from assay.checker.native.lowering.updates import Updates
 from assay.checker.native.symbols.symbol import Symbol
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 
 OF_STEPS = frozenset({"invariant", "transition"})
 """The kinds of properties that a log can break. A lemma is no rule of the product: it holds wherever the model's steps lead."""

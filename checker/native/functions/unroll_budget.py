@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import get_args
 
 from assay.checker.native.llvm.function_builder import LINES, VISITS, FunctionBuilder
 from assay.checker.native.llvm.unsupported import TooLongError
 from assay.checker.native.lowering.loops import LEVELS, Kind, UnrollBudget
+from assay.grammar.lazy_dataclass import dataclass
 
 LAST = len(LEVELS) - 1
 SOFT = 20_000

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from assay.checker.native.llvm.unsupported import TooLongError
+from assay.grammar.lazy_dataclass import dataclass
 
 LINES = 40_000
 """The most instructions of one function: LLVM takes a few seconds for so many."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, assert_never
 
@@ -19,6 +18,7 @@ from assay.checker.native.symbols.ranking import from_rank, literal, rank, surel
 from assay.checker.native.symbols.symbol import Bunch, Mask, Number, Sequence, Symbol
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from assay.checker.native.lowering.dispatch import Lowering

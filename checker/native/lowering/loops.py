@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from assay.checker.native.llvm.function_builder import FALSE, FunctionBuilder, Scalar, constant
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

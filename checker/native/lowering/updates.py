@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Sequence as Several
-from dataclasses import dataclass
 from typing import assert_never
 
 from assay.checker.interpreter.values.node_unions import statement
@@ -18,6 +17,7 @@ from assay.checker.native.symbols.merge import choose, same
 from assay.checker.native.symbols.symbol import RecordSymbol, Symbol
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 
 Path = tuple[Symbol | int, ...]
 

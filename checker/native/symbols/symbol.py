@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as Sequence_
-from dataclasses import dataclass
 
 from assay.checker.layout.shape import Shape
 from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ reported.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.checker.aig.graph import FALSE, TRUE, Gates
 from assay.checker.interpreter.actions.outcome import Successor
@@ -24,6 +24,7 @@ from assay.checker.symbolic.encode.permutation_slots import places
 from assay.checker.symbolic.encode.transition_system import System, encode_kernel, no_encoding
 from assay.checker.symbolic.sat.incremental import GateSolver, OutOfBudgetError
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 

@@ -8,7 +8,7 @@ several automata share the saved state. Reference: Biere, Artho, Schuppan, "Live
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.checker.aig.graph import FALSE
 from assay.checker.liveness.buchi import Automaton, Transition, automaton
@@ -17,6 +17,7 @@ from assay.checker.liveness.plan import Plan
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.symbolic.encode.fairness_events import EventEncoding, read
 from assay.checker.symbolic.encode.transition_system import SymbolicQuestion, System, no_encoding
+from assay.grammar.lazy_dataclass import dataclass
 
 LASSO = "lasso"
 NO_VALUE = "no value"

@@ -4,7 +4,6 @@ the bits."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 from assay.checker.interpreter.values.domains import cardinality
@@ -27,6 +26,7 @@ from assay.checker.layout.value_numbering import universe
 from assay.checker.symbolic.certificate.terms import Rename, equals, value_term
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 LISTED = 1024

@@ -8,13 +8,13 @@ inductive. Reference: Flanagan, Leino, "Houdini, an annotation assistant for ESC
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations, count
 
 from assay.checker.interpreter.expressions.traverse import assignments, variables_of, with_parts_replaced
 from assay.checker.interpreter.values.node_unions import kind
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 
 DEEPEST = 2
 """How many binders a place may have."""

@@ -8,7 +8,6 @@ all images. Hence a statement found about two elements may be made about every t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import permutations, product
 from math import factorial, prod
 
@@ -23,6 +22,7 @@ from assay.checker.symbolic.encode.transition_system import System
 from assay.checker.symbolic.encode.verdict import Cube
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom
 
 MOST_PERMUTATIONS = 1000

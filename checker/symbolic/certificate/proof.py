@@ -4,11 +4,11 @@ again."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from assay.checker.report import Outcome, PropertyResult, Report, State
 from assay.checker.symbolic.certificate.from_cubes import Certificate
 from assay.grammar.diagnostics.diagnostic import Span
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

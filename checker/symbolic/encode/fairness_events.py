@@ -8,7 +8,7 @@ one state to the other (docs/design/fairness-occurrence.md), and what a bound cu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from assay.checker.aig.bit_blaster import owned_bits
 from assay.checker.aig.graph import FALSE
@@ -19,6 +19,7 @@ from assay.checker.liveness.plan import Plan
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.symbolic.encode.ground_actions import all_outcomes
 from assay.checker.symbolic.encode.transition_system import System, no_encoding
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ enabled, or cut by the first false bound (or by a capacity), or stuck where some
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from assay.checker.aig.bit_blaster import BitCode
 from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
@@ -25,6 +25,7 @@ from assay.checker.native.symbols.symbol import Number, Symbol
 from assay.grammar import kernel as k
 from assay.grammar.current_work import doing
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 
 MOST_GROUND_ACTIONS = 20_000
 """More ground actions than this are refused."""

@@ -8,7 +8,7 @@ k.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.checker.aig.bit_blaster import BitCode, input_row, owned_bits, spread
 from assay.checker.aig.graph import FALSE, TRUE, Gates
@@ -28,6 +28,7 @@ from assay.checker.symbolic.encode.valid_rows import is_state
 from assay.grammar import kernel as k
 from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 
 UNSUPPORTED = "E824"
 

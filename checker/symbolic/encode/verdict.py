@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from assay.grammar.lazy_dataclass import dataclass
 
 Cube = tuple[int, ...]
 """Literals over positions of state bits: position p is p + 1, negative where the bit is 0; sorted by position."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 
 from assay.checker.aig.graph import Gates
@@ -18,6 +17,7 @@ from assay.checker.symbolic.encode.transition_system import System
 from assay.checker.symbolic.encode.verdict import Cube, Safe, Unsafe, signed
 from assay.checker.symbolic.induction.lifting import Lifting
 from assay.checker.symbolic.sat.incremental import GateSolver
+from assay.grammar.lazy_dataclass import dataclass
 
 RETIRED = 3000
 """How many retired activation literals a solver may hold before it is replaced."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.checker.aig.graph import Gates
 from assay.checker.report import State
@@ -12,6 +12,7 @@ from assay.checker.symbolic.encode.initial import is_initial
 from assay.checker.symbolic.encode.transition_system import System, encode_kernel
 from assay.checker.symbolic.sat.incremental import GateSolver
 from assay.grammar import kernel as k
+from assay.grammar.lazy_dataclass import dataclass
 
 STATEMENT = "statement "
 

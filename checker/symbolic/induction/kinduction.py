@@ -9,7 +9,6 @@ using induction and a SAT-solver", 2000; Eén, Sörensson, "Temporal induction b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from assay.checker.symbolic.bounded.paths import Paths
@@ -18,6 +17,7 @@ from assay.checker.symbolic.encode.transition_system import System
 from assay.checker.symbolic.encode.verdict import Cube, Safe, Unsafe
 from assay.checker.symbolic.induction.backward_reach import cubes_before
 from assay.checker.symbolic.sat.incremental import OutOfBudgetError
+from assay.grammar.lazy_dataclass import dataclass
 
 LONGEST = 12
 """The longest paths considered: longer ones explain nothing to a reader, and take ever longer to find."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +10,7 @@ from pysat.solvers import Solver
 
 from assay.checker.aig.graph import Gates
 from assay.checker.symbolic.sat.tseitin import Clauses
+from assay.grammar.lazy_dataclass import dataclass
 
 ENGINE = "glucose4"
 """Of the solvers in python-sat that keep a budget of conflicts, the fastest on windows of recordings."""

@@ -7,7 +7,6 @@ quantifier, they require all elements to be defined.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, assert_never
 
@@ -20,6 +19,7 @@ from assay.checker.symbolic.smt.encode import SmtEncoder
 from assay.checker.symbolic.smt.values import Domain, OutsideTheoryError, TRecord, TSeq
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 
 
 def has_value(reading: SmtEncoder, expr: k.Expr) -> Any:

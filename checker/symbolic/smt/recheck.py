@@ -7,7 +7,7 @@ counterexample, which may exist in the second encoding alone, because it has mor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import z3
@@ -22,6 +22,7 @@ from assay.checker.symbolic.smt.values import Domain, OutsideTheoryError, TooLat
 from assay.grammar import kernel as k
 from assay.grammar.elaborate.scopes.type_relations import mentions
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 
 RLIMIT = 200_000_000
 """Z3's measure of work (the same on every machine) that one question may take."""

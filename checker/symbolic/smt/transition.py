@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 import z3
@@ -15,6 +14,7 @@ from assay.checker.symbolic.smt.values import Domain, OutsideTheoryError, TMap, 
 from assay.grammar import kernel as k
 from assay.grammar.elaborate.scopes.type_relations import mentions
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ of their own where the size is open.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, assert_never
 
@@ -20,6 +19,7 @@ from assay.checker.layout.value_numbering import universe
 from assay.checker.symbolic.smt.cardinality import Sizes
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 
 LISTED = 300

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
+
+from assay.grammar.lazy_dataclass import dataclass
 
 WIDTH = 100
 """Lines are broken to stay below this many columns where the formula has a place to break."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 
 from assay.checker.tla.expressions.formula import Formula
 from assay.checker.tla.expressions.names import TlaNames
@@ -11,6 +11,7 @@ from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.identity_memo import IdentitySet
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom
 
 

@@ -7,7 +7,7 @@ order of the parts only decides which guard comes first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from assay.grammar import kernel, syntax
 from assay.grammar.current_work import doing
@@ -23,6 +23,7 @@ from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import ActionLabels
 from assay.grammar.elaborate.steps.next_values import NextValues
 from assay.grammar.kernel.types import BOOL
+from assay.grammar.lazy_dataclass import dataclass
 
 ActionDeclaration = syntax.Action | syntax.JointAction
 

@@ -8,11 +8,11 @@ property ``defined``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.elaborate.scopes.rewrite import nodes
+from assay.grammar.lazy_dataclass import dataclass
 
 Path = tuple[kernel.AtKey | kernel.AtField, ...]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
@@ -16,6 +16,7 @@ from assay.grammar.elaborate.modules.type_declarations import elaborate_type
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.kernel.event_source import DEFAULT_KEYS, PHASES, TIME_UNITS, FieldSource, Rounding
 from assay.grammar.kernel.types import Type
+from assay.grammar.lazy_dataclass import dataclass
 
 CODE = "E517"
 OF_CALLS = ("phase", "process")

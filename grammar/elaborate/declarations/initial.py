@@ -6,7 +6,7 @@ An array of instances is initialized for every index: values in one loop, picks 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
@@ -23,6 +23,7 @@ from assay.grammar.elaborate.scopes.labels import ActionLabels, place_label
 from assay.grammar.elaborate.scopes.scope import Scope, StateEntity
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, mentions
 from assay.grammar.elaborate.types.coercion import convert
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

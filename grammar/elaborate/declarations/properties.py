@@ -8,7 +8,7 @@ module alone, because they are about the system that a module makes when it is t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.grammar import kernel, syntax
 from assay.grammar.current_work import doing
@@ -24,6 +24,7 @@ from assay.grammar.elaborate.scopes.rewrite import rewritten, uses, with_fresh_b
 from assay.grammar.elaborate.scopes.scope import present
 from assay.grammar.formatting.format import format_expression
 from assay.grammar.kernel.types import BOOL
+from assay.grammar.lazy_dataclass import dataclass
 
 _KINDS: dict[syntax.PropertyKind, kernel.PropertyKind] = {
     "invariant": "invariant",

@@ -7,7 +7,7 @@ refinement is for an engine to decide.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
@@ -32,6 +32,7 @@ from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.elaborate.scopes.symbol_tables import LayeredNames
 from assay.grammar.elaborate.types.coercion import convert
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ cannot be run."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
@@ -15,6 +14,7 @@ from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.rewrite import pieces
 from assay.grammar.elaborate.scopes.scope import ActionEntity
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

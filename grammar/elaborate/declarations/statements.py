@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
@@ -26,6 +26,7 @@ from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.elaborate.scopes.type_relations import ErrorType
 from assay.grammar.elaborate.steps.next_values import NextValues
 from assay.grammar.kernel.types import Type
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

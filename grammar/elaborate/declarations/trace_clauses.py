@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from string import Formatter
 from typing import Literal, TypeVar
 
@@ -39,6 +39,7 @@ from assay.grammar.elaborate.scopes.scope import (
 )
 from assay.grammar.elaborate.types.constant_folding import constant
 from assay.grammar.kernel.types import INT, AtomType, Type
+from assay.grammar.lazy_dataclass import dataclass
 
 LineT = TypeVar("LineT", bound=syntax.TraceLine)
 Placed = tuple[Unit, syntax.TraceLine]

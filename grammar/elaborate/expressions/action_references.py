@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Note
 from assay.grammar.elaborate.expressions.arguments import arranged
@@ -13,6 +11,7 @@ from assay.grammar.elaborate.scopes.erroneous import failed
 from assay.grammar.elaborate.scopes.scope import ActionEntity, Entity, span_of
 from assay.grammar.elaborate.types.coercion import convert
 from assay.grammar.kernel.types import Type
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Note
 from assay.grammar.elaborate.expressions.name_resolution import describe, field_index, is_namespace, resolve
@@ -13,6 +11,7 @@ from assay.grammar.elaborate.scopes.scope import StateEntity, span_of
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, type_text
 from assay.grammar.elaborate.types.coercion import convert
 from assay.grammar.kernel.types import INT, MapType, RecordType, SeqType, Type
+from assay.grammar.lazy_dataclass import dataclass
 
 Step = kernel.AtKey | kernel.AtField
 

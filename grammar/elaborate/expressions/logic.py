@@ -8,7 +8,6 @@ and the branches of ``if``. What a false condition establishes reaches the right
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from assay.grammar import kernel, syntax
@@ -20,6 +19,7 @@ from assay.grammar.elaborate.scopes.narrowing import known_present, narrowings_o
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.elaborate.types.coercion import convert
 from assay.grammar.kernel.types import BOOL, OptionType
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ concrete side's; else that of this module's parameter of the same name; else its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Span
@@ -17,6 +17,7 @@ from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.module_tree import ModuleFile, ModuleTree
 from assay.grammar.elaborate.modules.parameter_overrides import Bindings, Supplied
 from assay.grammar.elaborate.scopes.scope import Entity, ModuleEntity, Scope, SortEntity, ValueEntity
+from assay.grammar.lazy_dataclass import dataclass
 
 Build = Callable[[ModuleTree, Slots, Bindings, Diagnostics], tuple[kernel.Kernel, Units]]
 """The last pass, for another module than the top one."""

@@ -7,7 +7,6 @@ the default.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from assay.grammar import kernel, syntax
@@ -30,6 +29,7 @@ from assay.grammar.elaborate.scopes.scope import AtomEntity, Entity, SortEntity,
 from assay.grammar.elaborate.scopes.type_relations import ERROR, parts, type_text
 from assay.grammar.elaborate.types.constant_folding import constant
 from assay.grammar.kernel.types import INT, AtomType, RangeType, Sort, Type
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom
 
 

@@ -8,12 +8,12 @@ module.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from assay.grammar import syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Span
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.modules.module_tree import ModuleFile, ModuleTree
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

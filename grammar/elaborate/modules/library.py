@@ -7,9 +7,10 @@ directory above it that has one, else among the specs bundled with assay.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from assay.grammar.lazy_dataclass import dataclass
 
 SUFFIX = ".assay"
 

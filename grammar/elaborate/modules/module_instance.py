@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeVar
 
 from assay.grammar import kernel, syntax
@@ -11,6 +10,7 @@ from assay.grammar.elaborate.modules.module_tree import ModuleFile
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.elaborate.scopes.symbol_tables import OwnNames
 from assay.grammar.kernel.types import Type
+from assay.grammar.lazy_dataclass import dataclass
 
 DeclarationT = TypeVar("DeclarationT", bound=syntax.Declaration)
 

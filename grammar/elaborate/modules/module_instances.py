@@ -8,7 +8,7 @@ kernel actions and properties are made), and again for every other index express
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from assay.grammar import kernel, syntax
@@ -25,6 +25,7 @@ from assay.grammar.elaborate.modules.type_declarations import elaborate_type
 from assay.grammar.elaborate.scopes.scope import ArrayEntity, ModuleEntity, Scope, ValueEntity
 from assay.grammar.elaborate.scopes.symbol_tables import ExportedNames, OwnNames, UsedNames
 from assay.grammar.elaborate.scopes.type_relations import ERROR, ErrorType, mentions, type_text
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True, eq=False)

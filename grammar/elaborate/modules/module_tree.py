@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from assay.grammar import syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.elaborate.modules.library import SUFFIX, Library, UnreadModule
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.parsing.parse import Parsed, parse
 from assay.grammar.parsing.spec_text import normalized, read_text
 

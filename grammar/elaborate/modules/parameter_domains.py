@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Span
 from assay.grammar.elaborate.expressions.dispatch import elaborate_domain
@@ -15,6 +13,7 @@ from assay.grammar.elaborate.scopes.rewrite import nodes
 from assay.grammar.elaborate.scopes.type_relations import ERROR, ErrorType, is_sized, mentions, type_text
 from assay.grammar.elaborate.types.domains import check_enumerable_type
 from assay.grammar.kernel.types import AtomType, BoolType, EnumType, IntType, RangeType, SetType, Type
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, Value, VariantValue
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from assay.grammar import syntax
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostics, Note, Span
@@ -14,6 +14,7 @@ from assay.grammar.elaborate.modules.library import COMMAND_LINE
 from assay.grammar.elaborate.modules.module_tree import ModuleFile
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.identity_memo import IdentityMemo
+from assay.grammar.lazy_dataclass import dataclass
 
 _TOKEN = re.compile(r"\s*(?:(?P<int>-?\d+)|(?P<name>[A-Za-z_]\w*)|(?P<sign>[{},]))")
 

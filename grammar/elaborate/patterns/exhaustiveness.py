@@ -7,11 +7,11 @@ patterns are taken apart one constructor at a time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from assay.grammar import syntax
 from assay.grammar.kernel.types import BoolType, EnumType, OptionType, RangeType, RecordType, Type
+from assay.grammar.lazy_dataclass import dataclass
 
 MOST_INTEGERS = 64
 """A longer range counts as one that no list of numbers covers."""

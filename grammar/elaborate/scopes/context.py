@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
@@ -12,6 +12,7 @@ from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, UnknownType, mentions
 from assay.grammar.kernel.types import OptionType, Type
+from assay.grammar.lazy_dataclass import dataclass
 
 Dispatch = Callable[[syntax.Expr, "Context", Type | None], kernel.Expr]
 

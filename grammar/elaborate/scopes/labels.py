@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from assay.grammar import syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
+from assay.grammar.lazy_dataclass import dataclass
 
 
 def base_name(file: str) -> str:

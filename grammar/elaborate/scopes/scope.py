@@ -7,11 +7,12 @@ modules it uses. Scopes are immutable once elaboration of bodies begins; a scope
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel.types import EnumType, MapType, RecordType, Sort, Type, VariantType
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

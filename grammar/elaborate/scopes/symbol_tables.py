@@ -7,12 +7,13 @@ reported once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
 from assay.grammar.elaborate.scopes.scope import Entity, TypeEntity, ValueEntity
 from assay.grammar.elaborate.scopes.type_relations import ERROR
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

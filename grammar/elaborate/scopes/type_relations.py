@@ -7,7 +7,7 @@ value that is stored, passed or put into a payload must be in the range (see ``t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assay.grammar.kernel.types import (
     INT,
@@ -26,6 +26,7 @@ from assay.grammar.kernel.types import (
     Type,
     tuple_type,
 )
+from assay.grammar.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ capacity is left aside: it limits the model, not the system (docs/design/fairnes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Span
@@ -16,6 +16,7 @@ from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.rewrite import NodeT, nodes, rewritten, with_fresh_binders
 from assay.grammar.elaborate.steps.next_values import UnknownNextValueError, value_after
 from assay.grammar.kernel.types import BOOL, Type
+from assay.grammar.lazy_dataclass import dataclass
 
 
 def written_out(made: kernel.Kernel, diagnostics: Diagnostics) -> kernel.Kernel:

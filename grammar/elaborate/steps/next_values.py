@@ -7,7 +7,7 @@ and no engine has to know of it. A variable that a later line assigns has no suc
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Note, Span
@@ -18,6 +18,7 @@ from assay.grammar.elaborate.scopes.type_relations import unbounded
 from assay.grammar.elaborate.types.coercion import fits
 from assay.grammar.elaborate.types.constant_folding import NotConstantError, values_of
 from assay.grammar.kernel.types import BOOL, AtomType, MapType, RangeType, RecordType, SeqType, SetType, Type
+from assay.grammar.lazy_dataclass import dataclass
 
 MOST_PASSES = 64
 """The most passes of a loop that are written out, where it assigns other places than those of its own element."""

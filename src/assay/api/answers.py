@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from assay.api.input_error import raises_input_error
@@ -16,6 +16,7 @@ from assay.checker.simulate.random_walks import Walks
 from assay.checker.simulate.simulate import Simulated
 from assay.checker.simulate.simulate import simulate as walk
 from assay.grammar.diagnostics.diagnostic import Diagnostic
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.junit import junit_of_report
 from assay.report.lines import Line
 from assay.report.specs.check_object import report_object

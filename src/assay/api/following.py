@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from time import monotonic
@@ -19,6 +19,7 @@ from assay.api.log_answers import LogAnswer, LogQuestion, answer_about, read_opt
 from assay.api.spec import SpecLike, load
 from assay.api.tail import FollowedFile, FollowedPipe, GrowingText
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.spark.logs.read_tasks import read_file
 from assay.spark.logs.spec_for_cluster import SpecSelection
 from assay.spark.logs.tasks import ClusterQuestion, Texts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from assay.api.spec import Spec, SpecLike, load
 from assay.checker.report import PRECEDENCE, ExitCode, worst
 from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.report.lines import Line, plural
 from assay.report.logs.clusters import ClusterReport, clusters_lines, clusters_object, junit_of_clusters

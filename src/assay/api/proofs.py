@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from assay.api.answers import SpecAnswer
@@ -16,6 +16,7 @@ from assay.checker.symbolic.induction.ask_inductive import ask_inductive
 from assay.checker.symbolic.parametric.prove import prove_any
 from assay.checker.symbolic.prove import Method
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.lines import Line
 from assay.report.specs.proof import proof_lines, proof_object
 

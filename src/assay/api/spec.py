@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from assay.api.bundled import locate_spec
 from assay.api.input_error import raises_input_error
 from assay.grammar.diagnostics.diagnostic import Diagnostic
 from assay.grammar.kernel import Kernel
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, load_spec
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from assay.cli.terminal.output import complain, complain_about, say, say_json
 from assay.grammar.current_work import answering
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity
 from assay.grammar.kernel import Kernel
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.diagnostics import diagnostic_object
 from assay.report.lines import Line, Tone
 from assay.report.specs.picture.counterexample import report_page

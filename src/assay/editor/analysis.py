@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity
@@ -11,6 +11,7 @@ from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.recheck import recheck
 from assay.grammar.formatting.format import format_module
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, UnusableSpecError, analyse_text
 from assay.grammar.parsing.parse import Parsed, parse
 

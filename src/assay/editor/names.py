@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from assay.editor.analysis import Document
 from assay.grammar.diagnostics.diagnostic import Span
@@ -26,6 +25,7 @@ from assay.grammar.elaborate.scopes.scope import (
     span_of,
 )
 from assay.grammar.elaborate.scopes.type_relations import type_text
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.syntax import Declaration, Name
 
 _WORD = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")

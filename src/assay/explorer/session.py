@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from threading import RLock
 from typing import Any
@@ -17,6 +16,7 @@ from assay.checker.stepper.steps import PossibleStep, PropertyValue, RefusedStep
 from assay.explorer.listing import MOST_LISTED, GrowingList
 from assay.explorer.scenario_text import scenario_text
 from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.diagnostics import diagnostics_text
 from assay.report.lines import clean
 from assay.report.specs.changes import change_lines, shown_lines

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.syntax import BoolLit, Module, Param
 
 WIDTH = 120

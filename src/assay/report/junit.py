@@ -4,11 +4,11 @@ checked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 from xml.etree import ElementTree as Xml
 
 from assay.checker.report import Outcome, Report
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.lines import clean
 from assay.report.specs.text import property_lines
 

@@ -7,10 +7,10 @@ A container counts only if log lines, or events, come out of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.input.containers.documents import items_of
 from assay.traces.input.containers.fields import ObjectReader, parsed
 from assay.traces.input.containers.tables import entries_of, head_of, rows_of

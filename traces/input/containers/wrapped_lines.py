@@ -7,9 +7,9 @@ lines that are whole have all widths, and where one happens to be the widest, a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.input.lines.line_layout import START, split_logger
 
 _MIN_SHARE = 0.9

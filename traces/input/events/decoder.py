@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from assay.grammar.kernel.event_source import DEFAULT_KEYS, DEFAULT_SOURCE, EventSource
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Field, LogPosition, LogRecord, Opaque
 from assay.traces.input.containers.moments import timestamp
 from assay.traces.input.events.edn import EdnError, is_jepsen, jepsen_object

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.durations import duration_in_words
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.events.decoder import EventDecoder, JsonEvent, NoEventError, OtherLineError

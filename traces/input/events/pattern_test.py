@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Span, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Field
 from assay.traces.input.events.exact_values import TWICE
 from assay.traces.input.events.text_lines import TextLines

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogPosition, LogRecord
 from assay.traces.input.lines.timestamps import Clock
 from assay.traces.patterns.match import PatternMatch, PatternMatcher

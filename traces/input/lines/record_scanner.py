@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 import numpy as np
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.lines.line_layout import HEADER_LIMIT, START
 from assay.traces.store.log4j_scanner import LEVEL
@@ -42,6 +43,9 @@ class ScanLimits:
     kept: int = 1 << 16
 
 
+DEFAULT_LIMITS = ScanLimits()
+
+
 @dataclass(slots=True)
 class FileCounts:
     """Counts and notices of the reading of one file."""
@@ -52,7 +56,7 @@ class FileCounts:
     notices: list[Notice] = field(default_factory=list)
 
 
-def scan(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits = ScanLimits()) -> Iterator[RawRecord]:
+def scan(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits = DEFAULT_LIMITS) -> Iterator[RawRecord]:
     """Cut a stream into records one by one, counting into ``tally``.
 
     This is the obvious way, with which tests compare :func:`divide`.
@@ -66,7 +70,7 @@ def scan(stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits = 
 
 
 def divide(
-    stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits = ScanLimits()
+    stream: ByteStream, file: str, tally: FileCounts, limits: ScanLimits = DEFAULT_LIMITS
 ) -> Iterator[RawRecord | RecordBlock]:
     """Like :func:`scan`, but consecutive records in the stock layout come as blocks."""
     cutter = Cutter(lambda line, offset: LogPosition(file, line, offset), tally, limits)

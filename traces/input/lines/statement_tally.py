@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogPosition, LogRecord
 from assay.traces.patterns.match import mask
 from assay.traces.patterns.statement_catalogue import LogStatement, StatementCatalogue

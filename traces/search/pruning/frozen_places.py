@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import FrozenMap, Value
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.dependence import DependenceRelation

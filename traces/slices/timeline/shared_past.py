@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import accumulate
 from operator import attrgetter
 from typing import NamedTuple
 
 from assay.checker.report import State
 from assay.grammar.kernel import Ordering
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.event import Event
 from assay.traces.observe.observation import Observation

@@ -9,13 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import accumulate, zip_longest
 from math import inf
 from operator import attrgetter
 
 from assay.checker.report import State
 from assay.grammar.kernel import TracePlan
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event, ProcessRun
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.path import SearchPath

@@ -7,12 +7,12 @@ Positions that agree in all that is read are one class; a hidden step that write
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 
 from assay.checker.interpreter.expressions.traverse import assignments, read_by, variables_of
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo, IdentitySet, IdentitySetMemo, IdentityTupleMemo
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.decomposition import Split
 from assay.traces.observe.partial_order import files_tell_order
 from assay.traces.slices.timeline.shared_timeline import Chain

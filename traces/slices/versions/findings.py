@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogPosition
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import LogViolation

@@ -7,7 +7,7 @@ mismatch: each false guard, and each line that disagrees with the outcome, is on
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from assay.checker.interpreter.actions.outcome import Successor
@@ -15,6 +15,7 @@ from assay.checker.interpreter.compiled_model import Model as Meanings
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.explain.blame import Obstacle, false_guards, guards_in_the_way, obstacles_of
 from assay.traces.explain.failed_atoms import AtomValue, ConditionPrinter, FailedAtom, Situation, failing

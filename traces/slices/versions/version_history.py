@@ -8,7 +8,7 @@ is kept (docs/design/earliest-position.md), equal lines are checked once (docs/d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from typing import NamedTuple
 from assay.checker.interpreter.expressions.traverse import free_locals, variables_of
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityTupleMemo
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.observe.decomposition import Split
 from assay.traces.observe.observation import Observation, with_field

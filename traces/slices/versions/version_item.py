@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.explain.blame import Suspect, as_blame, obstacles_of
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.mismatch import BLAMES_KEPT, NO_REPAIR, resume, without_candidate

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from assay.checker.report import ExitCode, worst
 from assay.cli.terminal.files import write_result
 from assay.cli.terminal.output import complain_about, output_width, say, say_json
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.diagnostics import diagnostic_object
 from assay.report.logs.history import histories
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,6 +15,7 @@ from assay.cli.terminal.files import write_result
 from assay.cli.terminal.output import complain_about, output_width, say, say_json
 from assay.cli.terminal.progress import activity
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
 from assay.report.logs.clusters import (

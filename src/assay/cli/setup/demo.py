@@ -4,8 +4,6 @@ type.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import click
 
 from assay.api.spec import load
@@ -13,6 +11,7 @@ from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome, Report, worst
 from assay.cli.specs.check import search
 from assay.cli.terminal.output import say
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.lines import Line, Tone
 from assay.report.logs.validation_object import exit_code
 from assay.report.logs.validation_text import validation_lines

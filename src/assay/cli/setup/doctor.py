@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from assay.api.bundled import bundled_specs
 from assay.checker.report import ExitCode
 from assay.cli.links import ADVICE, FOLDERS, broken_links
 from assay.cli.terminal.output import say, say_json
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.user_cache import user_cache
 from assay.report.lines import Line, Tone, plural
 

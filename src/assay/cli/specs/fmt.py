@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -13,6 +12,7 @@ from assay.cli.terminal.files import write_result
 from assay.cli.terminal.output import complain_about, say, say_json
 from assay.grammar.diagnostics.diagnostic import Diagnostic
 from assay.grammar.formatting.format import format_module
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import UnusableSpecError
 from assay.grammar.parsing.parse import parse
 from assay.grammar.parsing.read_file import read_spec

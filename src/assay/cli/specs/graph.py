@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
@@ -24,6 +23,7 @@ from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.output import complain_about, say, say_json
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.report.diagnostics import diagnostic_object
 from assay.report.specs.graph import GraphAnswers, graph_lines, graph_object

@@ -5,7 +5,7 @@ start fast.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -16,6 +16,7 @@ from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.output import complain
 from assay.cli.terminal.progress import search_progress
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.report.lines import Line, Tone
 from assay.spark.session.options import Choice, ClusterOptions

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from assay.api.answers import CheckAnswer
@@ -17,6 +17,7 @@ from assay.checker.report import ExitCode, Outcome, PropertyResult, worst
 from assay.cli.terminal.output import complain_about, say
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import Kernel
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.lines import Line, Tone
 from assay.report.specs.text import TONES, property_lines
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from assay.checker.report import PRECEDENCE, ExitCode, worst
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.junit import junit
 from assay.report.lines import Line, Tone, clean, plural
 from assay.report.logs.first_screen import MOST_LINES, answer_lines, brief_lines, last_lines

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.lines import Line, Tone, clean, plural
 from assay.report.logs.impact import clock, longest_first, moment
 from assay.report.logs.remarks import RemarkGroup, remark_groups

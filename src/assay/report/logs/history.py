@@ -6,7 +6,6 @@ A cell is a variable, or one entry of a variable that is a map over a set; where
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from assay.checker.interpreter.values.show import show_value
 from assay.checker.report import State
 from assay.grammar.kernel import Kernel
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
 from assay.traces.result import ExecutedStep, Execution, Validation
 

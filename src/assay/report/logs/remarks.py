@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
 from assay.traces.result import Remark, Validation
 

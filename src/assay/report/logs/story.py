@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.lines import Line, Tone, clean
 from assay.report.logs.history import CellChange, HistoryStep, histories
 from assay.report.logs.impact import clock, duration

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from assay.checker.report import ExitCode, worst
@@ -10,6 +9,7 @@ from assay.checker.saved_traces.saved_trace import state_to_json
 from assay.checker.stategraph.build import StateGraph
 from assay.checker.stategraph.statistics import Components, Reach
 from assay.checker.stategraph.view import Picture, state_text
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.lines import Line, Tone, plural
 from assay.report.specs.check_object import VERSION, model_object
 

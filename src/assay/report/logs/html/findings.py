@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.logs.remarks import remark_groups
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.event import Event, LogPosition, LogRecord

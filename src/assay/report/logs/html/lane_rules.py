@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from assay.grammar.kernel import Kernel
+from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event, Field
 from assay.traces.spec_selection import selectable_specs
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.logs.history import Cell, ExecutionHistory
 from assay.traces.event import Event, ProcessRun
 from assay.traces.result import Impact

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from assay.checker.interpreter.compiled_model import Model
@@ -12,6 +11,7 @@ from assay.checker.saved_traces.replay import Replay
 from assay.checker.saved_traces.saved_trace import SavedTrace
 from assay.grammar.diagnostics.diagnostic import NOWHERE
 from assay.grammar.kernel import Kernel
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.lines import clean
 from assay.report.specs.picture.drawing import place_text, trace_drawing, why_drawing
 from assay.report.specs.picture.heat_map import heat_files

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import log10
 
 from assay.checker.report import Explanation, Report, Trace
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel import Kernel
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.lines import clean
 
 LARGEST = 150_000

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from assay.checker.interpreter.compiled_model import Model
@@ -21,6 +20,7 @@ from assay.checker.report import State, Step
 from assay.checker.results.show_instance import pick_types
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, Value
 from assay.report.specs.picture.cells import is_message
 

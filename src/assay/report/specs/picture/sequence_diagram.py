@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.report import Trace
+from assay.grammar.lazy_dataclass import dataclass
 from assay.report.lines import clean
 from assay.report.specs.changes import change_lines, step_name
 from assay.report.specs.picture.participants import SHARED, StepRole, lane_groups, role_of
