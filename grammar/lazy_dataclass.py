@@ -18,15 +18,18 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass  # noqa: PLC0414 - type checkers know this one
 else:
 
-    def dataclass(*, frozen: bool = False, eq: bool = True, **fields: Any) -> Callable[[type], type]:
-        """As the standard one, for the options that are used here: ``frozen``, ``eq``, ``slots`` and ``kw_only``.
+    def dataclass(
+        *, frozen: bool = False, eq: bool = True, order: bool = False, **fields: Any
+    ) -> Callable[[type], type]:
+        """As the standard one, for the options that are used here: ``frozen``, ``eq``, ``order`` and
+        those of the fields.
 
         A frozen class has bases without fields, or such as this decorator made.
         """
-        return lambda cls: _decorated(cls, frozen, eq, fields)
+        return lambda cls: _decorated(cls, frozen, eq, order, fields)
 
 
-def _decorated(cls: Any, is_frozen: bool, has_equality: bool, shape: dict[str, Any]) -> Any:
+def _decorated(cls: Any, is_frozen: bool, has_equality: bool, has_order: bool, shape: dict[str, Any]) -> Any:
     own = {name for name, value in vars(cls).items() if (name, value) != ("__hash__", None)}
     made: Any = _standard(init=False, repr=False, eq=False, **shape)(cls)
     _stand_in(made, {"__init__"} - own, init=True, frozen=is_frozen)
@@ -35,6 +38,8 @@ def _decorated(cls: Any, is_frozen: bool, has_equality: bool, shape: dict[str, A
         _stand_in(made, ({"__eq__", "__hash__"} if is_frozen else {"__eq__"}) - own, eq=True, unsafe_hash=is_frozen)
         if not is_frozen and "__hash__" not in own:
             made.__hash__ = None
+    if has_order:
+        _stand_in(made, {"__lt__", "__le__", "__gt__", "__ge__"} - own, eq=True, order=True)
     if is_frozen:
         made.__setattr__, made.__delattr__ = _refuse_assignment, _refuse_deletion
         if shape.get("slots") and "__getstate__" not in own:
@@ -82,11 +87,11 @@ def _members(cls: Any) -> tuple[Any, ...]:
     return tuple(getattr(cls, each.name) for each in fields(cls))
 
 
-def _state(self: Any) -> list[Any]:
+def _state(self: Any) -> tuple[Any, ...]:
     """What is pickled and copied of a frozen object with slots, as in the standard library."""
-    return [each.__get__(self) for each in _members(self.__class__)]
+    return tuple(each.__get__(self) for each in _members(self.__class__))
 
 
-def _set_state(self: Any, state: list[Any]) -> None:
+def _set_state(self: Any, state: tuple[Any, ...]) -> None:
     for each, value in zip(_members(self.__class__), state, strict=True):
         each.__set__(self, value)

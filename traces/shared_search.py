@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
@@ -12,9 +13,7 @@ from assay.traces.attribution.run_events import LogEvents
 from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.mismatch import MismatchFindings, explain_and_continue, violation_of
-from assay.traces.incremental.incremental_recheck import Retrial
-from assay.traces.native_replay import compiled_replay
-from assay.traces.native_replay.encode_lines import KindsOfEvents, needed
+from assay.traces.native_replay import threshold
 from assay.traces.observe.binding import EventBinder
 from assay.traces.observe.binding_tally import BindingTally
 from assay.traces.observe.decomposition import Split, split
@@ -28,8 +27,11 @@ from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.slice_context import Joint, joint
 from assay.traces.table.event_table import fields_read
 from assay.traces.table.statement_keys import EVERY_SLICE
-from assay.traces.windows.ask import WindowExplained, without_inferred_items
 from assay.traces.windows.window_model import LogPart
+
+if TYPE_CHECKING:
+    from assay.traces.incremental.incremental_recheck import Retrial
+    from assay.traces.windows.ask import WindowExplained
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class SharedValidation:
         """The log, prepared for validation with changes; None if no execution explains what all slices share."""
         if self.findings.path is None:
             return None
+        from assay.traces.incremental.incremental_recheck import Retrial  # noqa: PLC0415 - few ask for it
+
         return Retrial(self.search, self.joint, self.parts, self.writer, options)
 
 
@@ -97,6 +101,8 @@ def check_from(
     compared = compared_events(model, parts.shared, read)
     initial = None
     if beginning is not None:
+        from assay.traces.windows.ask import without_inferred_items  # noqa: PLC0415 - it loads the solver
+
         compared, initial = without_inferred_items(compared), [model.number(beginning.state_in(model))]
     search = TraceSearch(model, TraceHeads(compared), initial=initial)
     writer = ConditionPrinter(loaded.sources)
@@ -123,8 +129,10 @@ def _needs(parts: SlicedEvents, plan: k.TracePlan) -> Iterable[Needs]:
     one.
     """
     table = parts.shared.table
-    if len(table) < compiled_replay.WORTH_IT or any(isinstance(part, LogEvents) for part in table.parts):
+    if len(table) < threshold.WORTH_IT or any(isinstance(part, LogEvents) for part in table.parts):
         needing = NeedsOfEvents(plan)
         return parts.distinct((plan.name, plan.rules), needing)
+    from assay.traces.native_replay.encode_lines import KindsOfEvents, needed  # noqa: PLC0415 - it loads the compiler
+
     more = {} if plan.slicing is None else {EVERY_SLICE: plan.slicing.sort.elements[0]}
     return [needed(list(KindsOfEvents(list(table), more).stated(plan.rules)), plan.rules)]

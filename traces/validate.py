@@ -12,19 +12,17 @@ from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import field, replace
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
-from assay.traces.calls.decide import CallsAnswer, decide, has_calls
 from assay.traces.event import Event
 from assay.traces.explain.mismatch import violation_of
 from assay.traces.gc_control import frozen_heap, trim_heap
-from assay.traces.incremental.kill_rate import kill_rate
-from assay.traces.native_replay import compiled_replay
-from assay.traces.native_replay.compiled_slices import replay_slices
+from assay.traces.native_replay import threshold
 from assay.traces.observe.binding_tally import BindingTally, Unread, counted_as_ignored, total_of
-from assay.traces.observe.model_size import trace_plan
+from assay.traces.observe.model_size import has_calls, trace_plan
 from assay.traces.observe.slice_assignment import sliced
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps, reordering
@@ -50,6 +48,10 @@ from assay.traces.slices.slice_context import Joint
 from assay.traces.stop import StopRequest, stopped
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable, fields_read
+
+if TYPE_CHECKING:
+    from assay.traces.calls.decide import CallsAnswer
+    from assay.traces.native_replay.compiled_replay import ReplayedLog
 
 NOTHING_USED = "no event of the log is used by the trace clause: nothing was checked"
 FEW_LINES = 2_000
@@ -137,10 +139,11 @@ def validate_shared(
     If ``levels`` are given, only events of these log levels are explained in words.
     """
     if has_calls(loaded, clause):
+        from assay.traces.calls.decide import decide  # noqa: PLC0415 - few clauses are about calls
+
         return _of_calls(decide(loaded, events, clause, options), events, _explanations(events, explain, levels)), {}
     with frozen_heap():
-        many = len(events) >= compiled_replay.WORTH_IT
-        followed = compiled_replay.replay_log(loaded, events, clause, options) if many else None
+        followed = _followed(loaded, events, clause, options)
         if followed is not None:
             return _of_followed(followed, len(events), _explanations(events, explain, levels)), {}
         found = check(loaded, events, clause=clause, options=options)
@@ -171,6 +174,8 @@ def validate_shared(
     )
     asked = found.retrial(options) if options.mutants and not findings.violations and not stopped() else None
     if asked is not None and not _violated(validate_slices(answer, found.parts.slices, options.jobs)):
+        from assay.traces.incremental.kill_rate import kill_rate  # noqa: PLC0415 - few ask for it
+
         answer = replace(answer, kill_rate=kill_rate(asked, options))
     slices = found.parts.slices
     # Freed before the collection below: the search holds most of the memory of a log.
@@ -180,6 +185,15 @@ def validate_shared(
         gc.collect(2 if gc.isenabled() else 0)
     trim_heap(len(events))
     return answer, slices
+
+
+def _followed(loaded: Loaded, events: Sequence[Event], clause: str | None, options: Options) -> ReplayedLog | None:
+    """A large log replayed by compiled code to its end."""
+    if len(events) < threshold.WORTH_IT:
+        return None
+    from assay.traces.native_replay.compiled_replay import replay_log  # noqa: PLC0415 - it loads the compiler
+
+    return replay_log(loaded, events, clause, options)
 
 
 def _of_calls(found: CallsAnswer, events: Sequence[Event], explanations: tuple[EventMeaning, ...]) -> SharedAnswer:
@@ -201,7 +215,7 @@ def _of_calls(found: CallsAnswer, events: Sequence[Event], explanations: tuple[E
     )
 
 
-def _of_followed(found: compiled_replay.ReplayedLog, read: int, explanations: tuple[EventMeaning, ...]) -> SharedAnswer:
+def _of_followed(found: ReplayedLog, read: int, explanations: tuple[EventMeaning, ...]) -> SharedAnswer:
     """The answer about a log whose lines could be replayed to their end."""
     return SharedAnswer(
         kernel=found.kernel,
@@ -251,6 +265,10 @@ def validate_slices(
 
 
 def _replayed(joint: Joint, slices: Mapping[str, Selection]) -> Mapping[str, SliceAnswer]:
+    if sum(map(len, slices.values())) < threshold.WORTH_IT:
+        return {}
+    from assay.traces.native_replay.compiled_slices import replay_slices  # noqa: PLC0415 - it loads the compiler
+
     try:
         return replay_slices(joint, slices)
     except StopRequest:

@@ -6,6 +6,10 @@ from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, 
 from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
 
+OF_STEPS = frozenset({"invariant", "transition"})
+"""The kinds of properties that a log can break. A lemma is no rule of the product: it
+holds wherever the model's steps lead."""
+
 
 @dataclass(frozen=True, slots=True)
 class PropertyMeaning:

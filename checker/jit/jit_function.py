@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import ast
 import ctypes
-import inspect
 import os
-import textwrap
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
-from typing import Any, Generic, TypeVar, cast
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
 from assay.checker.jit.argument_types import (
     ArrayKind,
     Element,
-    FunctionSource,
     Kind,
     TupleKind,
     WordKind,
     operands,
     parameter,
 )
-from assay.checker.jit.object_cache import LoadedObject, cache_key, kept
-from assay.checker.jit.python_to_llvm import results, translate
+from assay.checker.jit.function_identity import identity
 from assay.grammar.lazy_dataclass import dataclass
+from assay.grammar.user_cache import cached, keep
 
-VERSION = 2
+if TYPE_CHECKING:
+    from assay.checker.jit.argument_types import FunctionSource
+    from assay.checker.jit.object_cache import LoadedObject
+
 LEVEL = 3
 CHECKED = bool(os.environ.get("ASSAY_CHECK_INDEXES"))
 """Whether an index out of bounds aborts the process. It is slower; for tests, and to look for a mistake."""
@@ -63,6 +63,12 @@ class ArrayFunction(Generic[R]):
     @cached_property
     def source(self) -> FunctionSource:
         """Its parsed source, with the names of its module."""
+        import ast  # noqa: PLC0415 - only for what no earlier run has compiled
+        import inspect  # noqa: PLC0415 - as above
+        import textwrap  # noqa: PLC0415 - as above
+
+        from assay.checker.jit.argument_types import FunctionSource  # noqa: PLC0415 - as above
+
         tree = ast.parse(textwrap.dedent(inspect.getsource(self.python))).body[0]
         assert isinstance(tree, ast.FunctionDef)
         return FunctionSource(tree, self.python.__globals__)
@@ -90,18 +96,39 @@ class ArrayFunction(Generic[R]):
         return None
 
     def _build(self, key: tuple[Signature, ...]) -> CompiledEntry:
+        from assay.checker.jit.object_cache import LoadedObject  # noqa: PLC0415 - it loads LLVM
+
         kinds = tuple(map(_kind, key))
-        text = translate(
-            self.source,
-            kinds,
-            lambda named: named.source if isinstance(named, ArrayFunction) else None,
-            checked=CHECKED,
-        )
-        loaded = LoadedObject(kept(cache_key(text, VERSION), text, LEVEL))
+        given, code = self._code(kinds)
+        loaded = LoadedObject(code)
         types = [ctypes.c_void_p, *(type_ for kind in kinds for type_ in _types(kind))]
-        given = ctypes.c_int64 * results(self.source)
-        self._entries[key] = CompiledEntry(loaded, loaded.function("main", None, *types), given)
+        self._entries[key] = CompiledEntry(loaded, loaded.function("main", None, *types), ctypes.c_int64 * given)
         return self._entries[key]
+
+    def _code(self, kinds: tuple[Kind, ...]) -> tuple[int, bytes]:
+        """How many words it returns, and its object code, from the cache if it is there and undamaged."""
+        from assay.checker.jit.object_cache import build, cache_key  # noqa: PLC0415 - it loads LLVM
+
+        known = identity(cast(FunctionType, self.python), _python)
+        name = None if known is None else f"{cache_key(known, kinds, LEVEL, CHECKED)}.o"
+        content = None if name is None else cached(name)
+        if content:
+            return content[0], content[1:]
+        from assay.checker.jit.python_to_llvm import results, translate  # noqa: PLC0415 - as in ``source``
+
+        text = translate(self.source, kinds, _source, checked=CHECKED)
+        given, code = results(self.source), build(text, LEVEL)
+        if name is not None:
+            keep(name, bytes((given,)) + code)
+        return given, code
+
+
+def _python(named: object) -> FunctionType | None:
+    return cast(FunctionType, named.python) if isinstance(named, ArrayFunction) else None
+
+
+def _source(named: object) -> FunctionSource | None:
+    return named.source if isinstance(named, ArrayFunction) else None
 
 
 def _kind(of: Signature) -> Kind:

@@ -12,7 +12,7 @@ from tests.stages import rounds
 
 from assay.grammar.load import load_text
 from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
-from assay.traces.native_replay import compiled_replay
+from assay.traces.native_replay import compiled_replay, threshold
 from assay.traces.observe.binding import bind
 from assay.traces.observe.model_size import sized_kernel
 from assay.traces.observe.observation import Observation
@@ -148,7 +148,7 @@ def answered(
     clause: tuple[str, str], events: list[Event], monkeypatch: pytest.MonkeyPatch, *, followed: bool
 ) -> Validation:
     """What is said of a log, by compiled rules if they can, or by the search alone."""
-    monkeypatch.setattr(compiled_replay, "WORTH_IT", 0 if followed else 10**9)
+    monkeypatch.setattr(threshold, "WORTH_IT", 0 if followed else 10**9)
     return validate(LOADED[clause], events, options=Options(mismatches=1))
 
 

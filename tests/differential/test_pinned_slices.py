@@ -12,8 +12,8 @@ from tests.stages import rounds
 from assay.grammar.load import load_text
 from assay.traces import validate as validating
 from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
-from assay.traces.native_replay import compiled_replay
 from assay.traces.native_replay import compiled_slices as pinned_slices
+from assay.traces.native_replay import threshold
 from assay.traces.result import TraceVerdict
 from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.validate import validate_shared, validate_slices
@@ -131,8 +131,7 @@ def written(random: Random, orders: int = 12, *, twice: bool = False) -> list[Ev
 def test_what_compiled_rules_accept_of_slices_the_search_accepts(
     rounds: int, twice: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pinned_slices, "WORTH_IT", 0)
-    monkeypatch.setattr(compiled_replay, "WORTH_IT", 0)
+    monkeypatch.setattr(threshold, "WORTH_IT", 0)
     seen: Counter[tuple[bool, TraceVerdict]] = Counter()
     for seed in range(rounds):
         shared, slices = validate_shared(TOLD_TWICE if twice else LOADED, written(Random(seed), twice=twice))

@@ -8,10 +8,8 @@ Their records belong to a node of their own, because the start of such a server 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +17,7 @@ import numpy.typing as npt
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.rotation import series_name
+from assay.traces.patterns.rule_files import rule_file
 from assay.traces.store.matched_record import MatchedRecord
 from assay.traces.store.message_templates import RecordLayout
 from assay.traces.store.packed_records import PackedRecords
@@ -29,9 +28,7 @@ KIND = "shared log"
 @cache
 def _loggers() -> Mapping[str, tuple[str, ...]]:
     """The prefixes of the loggers of each server, by the name of the server."""
-    content = tomllib.loads(
-        (files("assay.traces.patterns.rules") / "colocated_zookeeper.toml").read_text(encoding="utf-8")
-    )
+    content = rule_file("colocated_zookeeper.toml")
     return {name: tuple(table["loggers"]) for name, table in content.items()}
 
 

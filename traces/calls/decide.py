@@ -60,12 +60,6 @@ class CallsAnswer:
     visited: int = 0
 
 
-def has_calls(loaded: Loaded, clause: str | None) -> bool:
-    """Whether a trace clause is about calls."""
-    plans = [plan for plan in loaded.kernel.traces if clause in (None, plan.name)]
-    return len(plans) == 1 and any(rule.call is not None for rule in plans[0].rules)
-
-
 def decide(loaded: Loaded, events: Sequence[Event], clause: str | None, options: Options) -> CallsAnswer:
     """The answer about the calls that some events report."""
     asked = adapt_clause(trace_plan(loaded.kernel, clause), options)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 from assay.checker.report import EnginesDisagreeError
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.explain.blame import Suspect, as_blame, suspects
-from assay.traces.explain.contradiction import contradiction_of
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.repair import HIDDEN, SECOND_NODES, WINDOW, ChosenRepair, best_repair
 from assay.traces.observe.binding_tally import Misfit
@@ -20,8 +20,10 @@ from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.driver import Accepted, Rejected, Undecided
 from assay.traces.search.path import SearchPath
 from assay.traces.stop import StopRequest
-from assay.traces.windows.ask import WindowAnswer, WindowExplained, WindowRefuted, WindowUnanswered, ask_around
 from assay.traces.windows.window_model import LogPart
+
+if TYPE_CHECKING:
+    from assay.traces.windows.ask import WindowAnswer, WindowExplained, WindowRefuted, WindowUnanswered
 
 BLAMES_KEPT = 5
 """How many lines are blamed for one mismatch at most."""
@@ -95,6 +97,8 @@ def _explain_all(
             findings.violations.append(without_candidate(search, conclusion))
             findings.reason = "what follows was not checked"
             break
+        from assay.traces.windows.ask import WindowRefuted  # noqa: PLC0415 - the solver loads slowly, and few need it
+
         answer = None if log is None else _asked(search, conclusion, log, doubted)
         failed = _first_failed(search, conclusion)
         if failed is not None and _follows(answer, doubted, findings.violations):
@@ -125,6 +129,8 @@ def _explain_all(
 def _follows(answer: WindowAnswer | None, doubted: Sequence[OrderedObservation], found: Sequence[LogViolation]) -> bool:
     """Whether a line is unexplained only because of an earlier finding: without it the lines are explained, or they
     contradict each other as that says."""
+    from assay.traces.windows.ask import WindowExplained, WindowRefuted  # noqa: PLC0415 - as above
+
     if isinstance(answer, WindowRefuted):
         places = {str(each.observation.event.record.place) for each in answer.items}
         known = (each.contradiction for each in found if each.contradiction is not None)
@@ -146,6 +152,8 @@ def _asked(
     failed = _first_failed(search, rejected)
     if failed is None or not log.begins_in_mid_life:
         return None
+    from assay.traces.windows.ask import ask_around  # noqa: PLC0415 - as above
+
     return ask_around(log, search.frontier.order, failed, doubted)
 
 
@@ -159,6 +167,8 @@ def _stop(
     findings: MismatchFindings, search: TraceSearch, rejected: Rejected, answer: WindowExplained | WindowUnanswered
 ) -> None:
     """The search ends here: it is not the log that is to blame, as far as is known."""
+    from assay.traces.windows.ask import WindowUnanswered  # noqa: PLC0415 - as above
+
     failed = _first_failed(search, rejected)
     place = "" if failed is None else str(failed.observation.event.record.place)
     if failed is not None and findings.stuck is None:
@@ -178,6 +188,8 @@ def _with_window(
     writer: ConditionPrinter,
 ) -> Resumption:
     """The violation with the lines that contradict each other; without a repair the last of them is left out."""
+    from assay.traces.explain.contradiction import contradiction_of  # noqa: PLC0415 - as above
+
     contradiction = contradiction_of(refuted, search.model.kernel, writer)
     if resumption is None:
         resumption = _without_last(search, refuted.items, start)

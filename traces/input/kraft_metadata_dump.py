@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
@@ -21,6 +19,7 @@ from assay.traces.input.events.fields import as_field
 from assay.traces.input.events.json_lines import JsonEvents, lines_of
 from assay.traces.input.lines.record_scanner import ByteStream, FileCounts, ScanLimits
 from assay.traces.input.lines.timestamps import Clock
+from assay.traces.patterns.rule_files import rule_file
 
 _BATCH = re.compile(
     rb"baseOffset: (?P<offset>\d{1,20}) .{0,400}?partitionLeaderEpoch: (?P<epoch>-?\d{1,20}) "
@@ -200,11 +199,9 @@ def _parsed(text: bytes) -> dict[str, Any]:
 
 
 @cache
-def _names() -> dict[str, Any]:
+def _names() -> Mapping[str, Any]:
     """The table of field names, and of ids that have names: ``traces/patterns/rules/kraft_metadata_dump.toml``."""
-    return tomllib.loads(
-        (files("assay.traces.patterns.rules") / "kraft_metadata_dump.toml").read_text(encoding="utf-8")
-    )
+    return rule_file("kraft_metadata_dump.toml")
 
 
 def _snake(name: str) -> str:

@@ -32,11 +32,6 @@ from assay.traces.result import Execution
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.table.event_table import EventTable
 
-WORTH_IT = 4_096
-"""With fewer events than this, compiling the rules costs more than it saves: some tenths of a second where they are not
-cached.
-"""
-
 NOT_SO = UnsupportedError, SpecError, OutOfRangeError, NoCodeError, NoOrderError
 """The errors that mean: this log is not for compiled replay."""
 

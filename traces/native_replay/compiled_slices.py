@@ -14,7 +14,7 @@ from assay.checker.native.functions.trace_rules import RuleSteps, rule_program
 from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
-from assay.traces.native_replay.compiled_replay import NOT_SO, WORTH_IT, every_line_names_action
+from assay.traces.native_replay.compiled_replay import NOT_SO, every_line_names_action
 from assay.traces.native_replay.encode_lines import KindsOfEvents
 from assay.traces.native_replay.lazy_execution import LazyExecution
 from assay.traces.native_replay.linear_order import LineQueue, line_queue
@@ -33,7 +33,7 @@ from assay.traces.table.statement_keys import EVERY_SLICE
 
 def replay_slices(joint: Joint, slices: Mapping[str, Selection]) -> dict[str, SliceAnswer]:
     """The answers of those slices that were replayed to their ends; the other slices are left to the search."""
-    if sum(map(len, slices.values())) < WORTH_IT or not _is_simple(joint):
+    if not _is_simple(joint):
         return {}
     try:
         return dict(_answers(joint, slices))

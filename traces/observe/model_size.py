@@ -255,3 +255,9 @@ def is_sized(type_: t.Type) -> bool:
             return any(is_sized(field.type) for variant in variants for field in variant.fields)
         case _:
             return False
+
+
+def has_calls(loaded: Loaded, clause: str | None) -> bool:
+    """Whether a trace clause is about calls."""
+    plans = [plan for plan in loaded.kernel.traces if clause in (None, plan.name)]
+    return len(plans) == 1 and any(rule.call is not None for rule in plans[0].rules)

@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +23,7 @@ from assay.traces.patterns.line_regex import LineRegex, MatchExtent
 from assay.traces.patterns.pattern import LinePattern
 from assay.traces.patterns.regex_cost import EXPONENTIAL, LONGEST
 from assay.traces.patterns.text_patterns import completed, line_headers
+from assay.traces.patterns.toml_tables import toml_tables
 
 BUILT_IN = (
     "kafka.toml",
@@ -150,8 +150,8 @@ def _built_in() -> tuple[tuple[LinePattern, ...], tuple[str, ...]]:
 
 def built_in_contents() -> dict[str, Mapping[str, Any]]:
     """The contents of the built-in pattern files, by name."""
-    folder = files("assay.traces.patterns.lines")
-    return {name: tomllib.loads((folder / name).read_text(encoding="utf-8")) for name in BUILT_IN}
+    tables = toml_tables("assay.traces.patterns.lines")
+    return {name: tables[name] for name in BUILT_IN}
 
 
 def checked_patterns(

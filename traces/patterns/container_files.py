@@ -5,14 +5,13 @@ pattern files, which are tried before them.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from assay.traces.patterns.container import PARTS, Container, ContainerForm, Containers, StatedFact
 from assay.traces.patterns.regex_cost import degree
+from assay.traces.patterns.toml_tables import toml_tables
 
 BUILT_IN = ("prefixes.toml", "objects.toml", "events.toml", "documents.toml", "tables.toml", "outputs.toml")
 """The files that come with the product."""
@@ -30,14 +29,16 @@ _WITH_PATTERN = (ContainerForm.PREFIX, ContainerForm.OUTPUT)
 
 
 def containers_of(contents: Iterable[tuple[str, Mapping[str, Any]]], problems: list[str]) -> Containers:
-    """The containers of parsed files, each with its name; what is wrong with a table goes to ``problems``."""
+    """The containers of parsed files, each with its name; what is wrong with a table goes to ``problems``. That the
+    built-in files have no mistakes is tested, and not asked again each time.
+    """
     entries: list[Container] = []
     parts: dict[str, tuple[str, ...]] = {}
     levels: dict[str, str] = {}
     noise: list[re.Pattern[bytes]] = []
     for file, content in contents:
         for number, table in enumerate(content.get("container", ()), 1):
-            wrong = _mistakes(table)
+            wrong = [] if file in BUILT_IN else mistakes_of(table)
             problems += [f"container {number} of {file}: {text}" for text in wrong]
             if not wrong:
                 entries.append(_container(table))
@@ -59,8 +60,8 @@ def built_in_containers() -> Containers:
 
 def load_containers(more: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[Containers, list[str]]:
     """The containers of further files, which are tried first, and of those that come with the product; and mistakes."""
-    folder = files("assay.traces.patterns.containers")
-    own = [(name, tomllib.loads((folder / name).read_text(encoding="utf-8"))) for name in BUILT_IN]
+    tables = toml_tables("assay.traces.patterns.containers")
+    own = [(name, tables[name]) for name in BUILT_IN]
     problems: list[str] = []
     return containers_of([*more, *own], problems), problems
 
@@ -103,7 +104,7 @@ def _expanded(pattern: str) -> str:
     return pattern
 
 
-def _mistakes(table: Mapping[str, Any]) -> list[str]:
+def mistakes_of(table: Mapping[str, Any]) -> list[str]:
     """What is wrong with a table, in words."""
     found = [f"`{key}` is missing" for key in ("name", "form", "example") if key not in table]
     found += [f"there is no key `{key}`" for key in sorted(set(table) - _KEYS)]

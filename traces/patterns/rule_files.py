@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
-from importlib.resources import files
+from collections.abc import Mapping
 from typing import Any
 
+from assay.traces.patterns.toml_tables import toml_tables
 
-def rule_file(name: str) -> dict[str, Any]:
+
+def rule_file(name: str) -> Mapping[str, Any]:
     """What a file of ``rules/`` holds, such as that of ``clocks.toml``."""
-    return tomllib.loads((files("assay.traces.patterns.rules") / name).read_text(encoding="utf-8"))
+    return toml_tables("assay.traces.patterns.rules")[name]

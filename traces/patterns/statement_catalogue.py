@@ -7,14 +7,13 @@ explained at the top of ``data.toml``.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from assay.grammar.lazy_dataclass import dataclass
+from assay.traces.patterns.toml_tables import toml_tables
 
 BUILT_IN = (
     "bugs.toml",
@@ -128,9 +127,8 @@ class StatementCatalogue:
 @cache
 def statement_catalogue() -> StatementCatalogue:
     """The built-in catalogue."""
-    folder = files("assay.traces.patterns.statements")
-    content = (tomllib.loads((folder / name).read_text(encoding="utf-8")) for name in BUILT_IN)
-    return StatementCatalogue(_statement(entry) for each in content for entry in each["statement"])
+    tables = toml_tables("assay.traces.patterns.statements")
+    return StatementCatalogue(_statement(entry) for name in BUILT_IN for entry in tables[name]["statement"])
 
 
 @cache

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from assay.checker.interpreter.expressions.traverse import variables_of
-from assay.checker.native.functions.trace_rules import OF_STEPS
+from assay.checker.interpreter.property_meaning import OF_STEPS
 from assay.grammar import kernel as k
 from assay.traces.event import Event
 from assay.traces.properties.incremental_conditions import IncrementalCondition

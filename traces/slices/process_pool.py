@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from copy import copy
 from dataclasses import replace
-from multiprocessing import get_context
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
@@ -97,6 +93,10 @@ def unchecked(name: str, events: Sequence[Event], why: str) -> SliceAnswer:
 def _answer_elsewhere(work: _Work, count: int, found: dict[int, SliceAnswer]) -> None:
     """Collect the answers of other processes; if one of them is killed, this process computes what is missing."""
     global _work  # noqa: PLW0603 - what a process that is copied takes with it
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - only large logs need it
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415 - as above
+    from multiprocessing import active_children, get_context  # noqa: PLC0415 - as above
+
     _work = work
     try:
         with ProcessPoolExecutor(count, get_context("fork"), initializer=_leave_interrupts_to_the_first) as pool:
@@ -104,7 +104,7 @@ def _answer_elsewhere(work: _Work, count: int, found: dict[int, SliceAnswer]) ->
                 for number, (answer, run) in enumerate(pool.map(_answer, range(len(work.slices)), chunksize=AT_ONCE)):
                     found[number] = work.whole(from_bytes(answer), run)
             except StopRequest:
-                for each in multiprocessing.active_children():
+                for each in active_children():
                     each.kill()
                 raise
     except BrokenProcessPool:

@@ -11,7 +11,6 @@ from math import prod
 from assay.checker.interpreter.expressions.traverse import assignments, descendants, variables_of
 from assay.checker.interpreter.values.domains import cardinality, domain
 from assay.checker.interpreter.values.show import show_value
-from assay.checker.symbolic.bounded.explain_trace import without_bounds
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 from assay.grammar.lazy_dataclass import dataclass
@@ -269,6 +268,10 @@ def _kernel_of(model: TraceModel) -> k.Kernel:
         traces=(),
         refinements=(),
     )
+    from assay.checker.symbolic.bounded.explain_trace import (  # noqa: PLC0415 - it loads the solver
+        without_bounds,
+    )
+
     return without_bounds(kernel)
 
 

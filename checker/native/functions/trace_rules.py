@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from assay.checker.interpreter.property_meaning import OF_STEPS
 from assay.checker.jit import object_cache
 from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, Rows, row_layout
 from assay.checker.native.functions.program import GENERATOR_VERSION, HALT
@@ -30,9 +31,6 @@ from assay.checker.native.lowering.updates import Updates
 from assay.checker.native.symbols.symbol import Symbol
 from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
-
-OF_STEPS = frozenset({"invariant", "transition"})
-"""The kinds of properties that a log can break. A lemma is no rule of the product: it holds wherever the model's steps lead."""
 
 LEVEL = 2
 

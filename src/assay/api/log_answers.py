@@ -18,7 +18,6 @@ from assay.grammar.load import Loaded
 from assay.report.lines import Line, plural
 from assay.report.logs.clusters import ClusterReport, clusters_lines, clusters_object, junit_of_clusters
 from assay.report.logs.first_screen import answer_lines
-from assay.report.logs.html import html_report
 from assay.report.logs.story import story_lines, story_object
 from assay.report.logs.validation_object import exit_code, junit_of_validation, validation_object
 from assay.traces.diagnosis.cluster_division import ClusterLogs, divided_by_cluster
@@ -107,6 +106,8 @@ class LogAnswer:
 
     def html(self, title: str) -> str:
         """The answer as one HTML page with a timeline; of several clusters that of the gravest."""
+        from assay.report.logs.html import html_report  # noqa: PLC0415 - most answers are no page
+
         return html_report(self.validation, list(self.reading.events), title, self.overview)
 
     def story(self, slice_: str) -> list[Line]:

@@ -63,7 +63,7 @@ def test_stopped_in_the_search_it_tells_what_is_open(
     logs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(validate, "check", at_call(1, shared_search.check, in_time))
-    monkeypatch.setattr("assay.traces.native_replay.compiled_replay.WORTH_IT", 10**9)
+    monkeypatch.setattr("assay.traces.native_replay.threshold.WORTH_IT", 10**9)
     code, found = answer(capsys, logs)
     assert (code, found["verdict"], found["reason"]) == (3, "inconclusive", f"{WHY}; what is left was not checked")
     assert found["input"]["nodes"]

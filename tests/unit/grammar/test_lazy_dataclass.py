@@ -113,7 +113,7 @@ def test_objects_of_a_derived_class_are_no_others() -> None:
 
 
 def test_a_frozen_object_cannot_be_changed() -> None:
-    point = Point(1)
+    point: Any = Point(1)
     with pytest.raises(FrozenInstanceError, match="cannot assign to field 'x'"):
         point.x = 2
     with pytest.raises(FrozenInstanceError, match="cannot delete field 'x'"):

@@ -26,7 +26,6 @@ from assay.cli.terminal.limits import INTERRUPTED, validation_limits
 from assay.cli.terminal.parse_size import size_in_bytes
 from assay.cli.terminal.progress import activity
 from assay.grammar.current_work import answering, doing
-from assay.spark.logs.spec_for_cluster import SpecSelection, select_by_lines
 from assay.traces import scope as window
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.scope import known_ids
@@ -152,6 +151,8 @@ def validate(
         target = SparkOutput(clusters, tables, output.as_json, output.junit, output.html, output.details)
         refused = (timeout is not None, memory is not None, output.stories, jobs, mutants, whole, follow)
         refuse_on_spark(dict(zip(NOT_ON_SPARK, map(bool, refused), strict=True)), target)
+        from assay.spark.logs.spec_for_cluster import SpecSelection, select_by_lines  # noqa: PLC0415 - as said
+
         wanted = (
             select_by_lines(model, bound)
             if spec is None

@@ -26,15 +26,14 @@ from assay.report.logs.clusters import (
     junit_of_clusters,
 )
 from assay.report.logs.first_screen import answer_lines
-from assay.report.logs.html import html_report
 from assay.report.logs.validation_object import junit_of_validation, validation_object
-from assay.spark.logs.spec_for_cluster import SpecSelection
 from assay.traces.log_reader import ReadOptions
 from assay.traces.observe.model_size import orders_by_thread, source_of
 from assay.traces.options import Options
 from assay.traces.scoped_validate import AnswerScope
 
 if TYPE_CHECKING:
+    from assay.spark.logs.spec_for_cluster import SpecSelection
     from assay.spark.logs.validate import ClusterAnswer
 
 F = TypeVar("F", bound=Callable[..., int])
@@ -107,6 +106,8 @@ def validate_on_spark(master: str, paths: Sequence[str], question: SparkQuestion
         xml = junit_of_validation(reports[0].validation) if output.clusters is None else junit_of_clusters(reports)
         problems += write_result(output.junit, xml)
     if output.html is not None:
+        from assay.report.logs.html import html_report  # noqa: PLC0415 - most answers are no page
+
         title = "redacted logs" if question.redact else " ".join(paths)
         page = html_report(reports[0].validation, list(found[0].events), title, reports[0].overview)
         problems += write_result(output.html, page)

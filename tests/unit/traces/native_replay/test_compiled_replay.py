@@ -18,7 +18,7 @@ from assay.grammar.load import load_spec, load_text
 from assay.traces import validate as validating
 from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.log_reader import read_logs
-from assay.traces.native_replay import compiled_replay
+from assay.traces.native_replay import compiled_replay, threshold
 from assay.traces.native_replay.encode_lines import EncodedStatements, FieldValues, Integers, KindsOfEvents, packed
 from assay.traces.observe.field_values import OutOfRangeError
 from assay.traces.options import DEFAULT_OPTIONS, Options
@@ -30,7 +30,7 @@ LOADED = load_spec(SPEC)
 
 @pytest.fixture(autouse=True)
 def _however_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled_replay, "WORTH_IT", 0)
+    monkeypatch.setattr(threshold, "WORTH_IT", 0)
 
 
 @pytest.fixture
