@@ -66,6 +66,6 @@ def stream(name: str, guesses: Sequence[Guess]) -> Iterator[Event]:
 
 
 @cache
-def data() -> dict[str, Any]:
+def data() -> Mapping[str, Any]:
     """Which facts are read off which lines (``patterns/rules/inferred_events.toml``)."""
     return rule_file("inferred_events.toml")

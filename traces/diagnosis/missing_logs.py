@@ -287,7 +287,7 @@ def _named_by_line(event: Event) -> frozenset[int]:
 
 
 @cache
-def _data() -> dict[str, Any]:
+def _data() -> Mapping[str, Any]:
     return rule_file("missing_logs.toml")
 
 

@@ -134,7 +134,7 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
 
 
-def _worth_saying() -> dict[str, Any]:
+def _worth_saying() -> Mapping[str, Any]:
     return rule_file("settings.toml")
 
 
