@@ -10,7 +10,6 @@ import pytest
 from tests.stages import rounds
 
 from assay.grammar.load import load_text
-from assay.traces import validate as validating
 from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.native_replay import compiled_slices as pinned_slices
 from assay.traces.native_replay import threshold
@@ -139,7 +138,7 @@ def test_what_compiled_rules_accept_of_slices_the_search_accepts(
         followed = pinned_slices.replay_slices(shared.joint, slices)
         both = {each.result.name: each for each in validate_slices(shared, slices)}
         with monkeypatch.context() as only:
-            only.setattr(validating, "replay_slices", lambda *_: {})
+            only.setattr(pinned_slices, "replay_slices", lambda *_: {})
             searched = {each.result.name: each for each in validate_slices(shared, slices)}
         for name, slow in searched.items():
             fast = followed.get(name)

@@ -73,7 +73,7 @@ def test_stopped_in_the_search_it_tells_what_is_open(
 def test_stopped_among_partitions_it_keeps_the_answers_about_the_first(
     logs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(validate, "replay_slices", lambda *_: {})
+    monkeypatch.setattr("assay.traces.native_replay.compiled_slices.replay_slices", lambda *_: {})
     monkeypatch.setattr(Joiner, "of_slice", at_call(3, Joiner.of_slice, in_time))
     code, found = answer(capsys, logs)
     assert (code, found["verdict"]) == (3, "inconclusive")
@@ -90,7 +90,7 @@ def test_ctrl_c_is_a_request_to_stop_and_exits_130(
         os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(Joiner, "of_slice", at_call(3, Joiner.of_slice, press))
-    monkeypatch.setattr(validate, "replay_slices", lambda *_: {})
+    monkeypatch.setattr("assay.traces.native_replay.compiled_slices.replay_slices", lambda *_: {})
     code, found = answer(capsys, logs)
     assert (code, found["verdict"], found["slices"]["consistent"]) == (130, "inconclusive", 2)
     assert found["reason"] == "interrupted; what is left was not checked"

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from assay.traces.input.containers.fixed_shapes import FixedShape, Path, Roles, fixed_shape
 from assay.traces.input.containers.moments import timestamp
 from assay.traces.input.lines.line_layout import HEADER_LIMIT, LEVEL_FIRST, START
 from assay.traces.input.lines.timestamps import DATED
@@ -25,8 +26,6 @@ Origin = tuple[str, str, str, str]
 """Whose line it is, in the order of ``ORIGIN``; a part is empty if it is not known."""
 
 NOBODY: Origin = ("", "", "", "")
-
-Path = tuple[str, ...]
 
 
 class OpenedObject(NamedTuple):
@@ -93,6 +92,28 @@ class ObjectReader:
         elif message[-1:] != "\n" and not plan.container.only:
             message += "\n"
         return OpenedObject(message, time, origin, plan.container)
+
+    def shape_of(self, line: bytes, content: dict[str, Any]) -> tuple[FixedShape, Origin] | None:
+        """The shape of a line that is this object, and whose lines are so; None if only parsing reads lines like it."""
+        opened, plan = self.open(content), self._plans.get((*content, *map(type, content.values())))
+        if opened is None or plan is None:
+            return None
+        for step in plan.inner:
+            content = content[step]
+        parts = (plan.message, plan.time, plan.level, plan.logger, plan.thread, plan.stack, *plan.origin)
+        message, time, level, logger, thread, stack, *origin = (_chosen(content, plan.inner, each) for each in parts)
+        if message is None:
+            return None
+        text = opened.text.encode("utf-8", "replace")
+        fixed = frozenset(each for each in origin if each is not None)
+        forms = [Roles(message, fixed=frozenset({*fixed, *filter(None, (level, logger))}))]
+        if time and level and logger and stack is None:
+            forms.insert(0, Roles(message, time, level, logger, thread, fixed))
+        for roles in forms:
+            shape = fixed_shape(line, roles, self._levels)
+            if shape is not None and shape.example == text == stamped(text, opened.time):
+                return shape, opened.origin
+        return None
 
     @staticmethod
     def _origin(content: dict[str, Any], plan: _Plan) -> Origin:
@@ -183,6 +204,11 @@ def _value(content: dict[str, Any], paths: tuple[Path, ...]) -> Any:
             continue
         return value
     return None
+
+
+def _chosen(content: dict[str, Any], inner: Path, paths: tuple[Path, ...]) -> Path | None:
+    """The path of which ``_value`` takes the value; None if it takes none."""
+    return next(((*inner, *path) for path in paths if _value(content, (path,)) is not None), None)
 
 
 def _of_list(value: object, name: str) -> str | None:

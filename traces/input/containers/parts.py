@@ -52,6 +52,14 @@ class Placement(NamedTuple):
         return LogPosition(place.file, int(lines[0]), int(offsets[0]))
 
 
+LF = 10
+
+
+def _begins(ends: Numbers) -> Numbers:
+    """Where lines begin that end there."""
+    return np.concatenate((np.zeros(1, np.int64), ends[:-1].astype(np.int64)))
+
+
 Takes = Callable[[list[RawRecord | RecordBlock]], None]
 """What takes the records of a part in."""
 
@@ -84,6 +92,16 @@ class PartLines:
         self._starts.append(self._length)
         self._lines.append(line)
         self._offsets.append(offset)
+        self._length += len(text)
+        self.waiting += len(text)
+
+    def take_rows(self, text: bytes, line: int, offset: int, row: bytes) -> None:
+        """Add as many lines as stand in a row of the file from that place on."""
+        ends, written = (np.flatnonzero(np.frombuffer(each, np.uint8) == LF) + 1 for each in (text, row))
+        self._starts.frombytes((self._length + _begins(ends)).tobytes())
+        self._lines.frombytes(np.arange(line, line + len(written), dtype=np.int64).tobytes())
+        self._offsets.frombytes((offset + _begins(written)).tobytes())
+        self._texts.append(text)
         self._length += len(text)
         self.waiting += len(text)
 

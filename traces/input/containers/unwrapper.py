@@ -10,6 +10,7 @@ from assay.traces.event import LogPosition, Notice
 from assay.traces.input.containers.detect import ContainerDetector, Wrapping
 from assay.traces.input.containers.documents import items_of
 from assay.traces.input.containers.fields import NOBODY, Origin, parsed, stamped
+from assay.traces.input.containers.fixed_shapes import MOST_SHAPES, MOST_TRIALS, FixedShape
 from assay.traces.input.containers.parts import LineOrigin, PartLines
 from assay.traces.input.containers.tables import entries_of, rows_of
 from assay.traces.input.events.exact_values import cell
@@ -65,6 +66,8 @@ class Unwrapper:
         """Beginnings of lines that a collector cut, with their places."""
         frame = wrapping.frame
         self._table = frame if frame is not None and (frame.form is ContainerForm.TABLE or frame.parts) else None
+        self._shapes: list[tuple[FixedShape, Origin]] = []
+        """Shapes of lines that were read, that of the last row first."""
         self._waiting = 0
         self._last: Origin = NOBODY
         """Whose the last line was; an indented line without a prefix continues it."""
@@ -75,7 +78,14 @@ class Unwrapper:
     def read(self, stream: ByteStream) -> None:
         """Read a stream to its end."""
         frame = self._wrapping.frame
-        if frame is None:
+        if (
+            frame is None
+            and self._wrapping.layers == (None,)
+            and not self._wrapping.wrap
+            and not self._lines_are_events
+        ):
+            self._read_objects(stream)
+        elif frame is None:
             self._read_lines(stream)
         elif frame.form is ContainerForm.DOCUMENT:
             self._read_document(stream, frame)
@@ -98,6 +108,54 @@ class Unwrapper:
                 take(line, number, offset, layers, NOBODY, None)
             if self._waiting > _WAITING:
                 self._flush()
+
+    def _read_objects(self, stream: ByteStream) -> None:
+        """Read lines that are objects: rows of equal shape at once, the others one by one."""
+        trials = 0
+        number = 0
+        for first, offset, data in self._blocks(stream):
+            number, at = first, 0
+            while at < len(data):
+                end = at if self._incomplete else self._take_row(data, at, number, offset)
+                if end > at:
+                    number += data.count(b"\n", at, end)
+                    at = end
+                    continue
+                end = data.find(b"\n", at) + 1 or len(data)
+                line = data[at:end]
+                plain = without_colours(line) if b"\x1b" in line else line
+                self._take(plain, number, offset + at, (None,), NOBODY, None)
+                if trials < MOST_TRIALS and len(self._shapes) < MOST_SHAPES:
+                    trials += 1
+                    self._learn(line)
+                number, at = number + 1, end
+                if self._waiting > _WAITING:
+                    self._flush()
+
+    def _take_row(self, data: bytes, at: int, number: int, offset: int) -> int:
+        """Take a row of lines of a known shape, and return where it ends; ``at`` if none begins here."""
+        for place, (shape, origin) in enumerate(self._shapes):
+            end = shape.end(data, at)
+            if end == at:
+                continue
+            if place:
+                self._shapes.insert(0, self._shapes.pop(place))
+            row = data[at:end]
+            text = shape.record(row)
+            self._last = origin
+            self._part(origin).take_rows(text, number, offset + at, row)
+            self._waiting += len(text)
+            if self._waiting > _WAITING:
+                self._flush()
+            return end
+        return at
+
+    def _learn(self, line: bytes) -> None:
+        content = self._object_of(line)
+        if content is not None and not self._is_event(content) and not self._incomplete:
+            shape = self._objects.shape_of(line, content)
+            if shape is not None:
+                self._shapes.insert(0, shape)
 
     def _read_document(self, stream: ByteStream, container: Container) -> None:
         data = self._whole(stream)
@@ -142,16 +200,30 @@ class Unwrapper:
 
     def _lines(self, stream: ByteStream) -> Iterator[tuple[int, int, bytes]]:
         """The lines with their numbers and places; of one that is too long only the beginning."""
+        for first, begin, block in self._blocks(stream):
+            number, offset = first, begin
+            *lines, rest = block.split(b"\n")
+            for line in lines:
+                yield number, offset, line + b"\n"
+                number, offset = number + 1, offset + len(line) + 1
+            if rest:
+                yield number, offset, rest
+
+    def _blocks(self, stream: ByteStream) -> Iterator[tuple[int, int, bytes]]:
+        """Some whole lines at a time, with the number of the first and its place; of a line that is too long only the
+        beginning.
+        """
         rest, number, offset = b"", 0, 0
         while block := stream.read(self._limits.block):
             self._tally.bytes += len(block)
             if not offset and not rest and block.startswith(BOM):
                 block, offset = block[len(BOM) :], len(BOM)
-            *lines, rest = (rest + block).split(b"\n")
-            for line in lines:
-                number += 1
-                yield number, offset, line + b"\n"
-                offset += len(line) + 1
+            block = rest + block
+            end = block.rfind(b"\n") + 1
+            whole, rest = block[:end], block[end:]
+            if whole:
+                yield number + 1, offset, whole
+                number, offset = number + whole.count(b"\n"), offset + end
             while len(rest) > self._limits.record:
                 number += 1
                 size, after = self._skip(stream, len(rest))
@@ -282,11 +354,14 @@ class Unwrapper:
             if text.strip():
                 self._take_event(self._origin(origin), LogPosition(self._file, number, offset), text, time)
             return
+        self._part(origin).take(stamped(text, time) if time else text, number, offset)
+        self._waiting += len(text)
+
+    def _part(self, origin: Origin) -> PartLines:
         part = self._parts.get(origin)
         if part is None:
             part = self._parts[origin] = self._new_part(self._origin(origin))
-        part.take(stamped(text, time) if time else text, number, offset)
-        self._waiting += len(text)
+        return part
 
     def _origin(self, origin: Origin) -> LineOrigin:
         found = self._origins.get(origin)
@@ -302,9 +377,7 @@ class Unwrapper:
 
     def _count(self, origin: Origin, number: int, place: LogPosition) -> None:
         """Detect lines that were left out when these lines were taken from their file."""
-        part = self._parts.get(origin)
-        if part is None:
-            part = self._parts[origin] = self._new_part(self._origin(origin))
+        part = self._part(origin)
         if number != part.number + 1:
             self._left_out.append(place)
         part.number = number
