@@ -11,6 +11,7 @@ from assay.traces.event import LogRecord
 from assay.traces.input.lines.statement_tally import TROUBLE_LEVELS, TroubleGroup
 from assay.traces.log_reader import LogReading, NodeTrouble
 from assay.traces.patterns.statement_catalogue import LogStatement, statement_catalogue
+from assay.traces.trouble.causes import cause_of
 from assay.traces.trouble.finding import ExplainedLines, Gravity, LostRange, TroubleFinding, UnexplainedLines
 
 LINES_SHOWN = 5
@@ -20,7 +21,6 @@ _WRITER = re.compile(
 )
 _OF_HEAD = re.compile(r"\[(?:Partition |\w*Log partition=|LogLoader partition=)([\w.-]+-\d+)[ ,]")
 METADATA_LOG = "__cluster_metadata-0"
-_CAUSE = re.compile(r"^(?:Caused by: )?((?:[\w$]+\.)+[\w$]*(?:Exception|Error|Fault|Throwable)\b[^\n]*)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +139,6 @@ class TroubleLines:
         return node if broker is None else f"broker {broker}"
 
 
-def cause_of(message: str) -> str:
-    """The last cause of the exception below a line; empty if there is none."""
-    found = _CAUSE.findall(message)
-    return found[-1] if found else ""
-
-
 def generic_findings(lines: TroubleLines, taken: Collection[str]) -> Iterator[TroubleFinding]:
     """A finding for each family that is one by itself and that no other rule has taken."""
     for family in lines.families:
@@ -157,7 +151,7 @@ def family_finding(lines: TroubleLines, family: LogStatement) -> TroubleFinding:
     found = lines.of(family.name)
     first, count = found[0], lines.count(family.name)
     cause = cause_of(first.record.message)
-    text = f"{first.who}: {family.explain(first.record.message)}" + (f" Cause: {cause}" if cause else "")
+    text = f"{first.who}: {family.explain(first.record.message)}" + (f" Cause: {cause}." if cause else "")
     partitions = tuple(dict.fromkeys(each.told_partition for each in found if each.told_partition))
     return TroubleFinding(
         gravity=Gravity[family.gravity],

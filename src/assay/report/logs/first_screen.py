@@ -367,7 +367,7 @@ def _advice(validation: Validation) -> str:
         return (
             f"compare {names} with what producers had acknowledged"
             if names
-            else "look at what is named as a risk first"
+            else f"mend this first: {clean(risks[0].text)}"
         )
     own = own_clause(validation) is not None
     if validation.verdict is TraceVerdict.VACUOUS and own:

@@ -53,8 +53,10 @@ def records(data: bytes, *, block: int = 4096) -> tuple[list[Record], list[str],
         io.BytesIO(data)
     )
     placed = {origin: part.placement for origin, part in parts}
-    told = [(who, placed[who].place(place), *rest) for who, place, *rest in found]
-    return sorted(told, key=lambda each: each[1].offset), [str(each) for each in counts.notices], counts.lines  # type: ignore[return-value]
+    told: list[Record] = [
+        (who, placed[who].place(place), stamp, level, text) for who, place, stamp, level, text in found
+    ]
+    return sorted(told, key=lambda each: each[1].offset), [str(each) for each in counts.notices], counts.lines
 
 
 MESSAGES = [
@@ -107,7 +109,7 @@ def filebeat(random: Random) -> dict[str, Any]:
     }
 
 
-USUAL = {
+USUAL: dict[Callable[[Random], dict[str, Any]], dict[str, Any]] = {
     logstash: {
         "@timestamp": TIMES[0],
         "level": "INFO",
