@@ -36,8 +36,7 @@ def twins(reading: LogReading) -> Iterator[Remark]:
         for other, (begin, end) in spans.items():
             shared = ids[run.node] & ids[other.node]
             if run.node != other.node and shared and begin + APART < time < end - APART:
-                own, its = (run.node, other.node) if run.node != other.node else (run, other)
-                text = f"{own} is started with id {min(shared)}, under which {its} is running"
+                text = f"{run.node} is started with id {min(shared)}, under which {other.node} is running"
                 yield Remark("risk", text, event)
 
 
