@@ -39,7 +39,7 @@ _TOKEN = re.compile(
 )
 
 
-class Leaf(NamedTuple):
+class JsonLeaf(NamedTuple):
     """A text or a number in an object, and where; ``feed`` is whether the text ends in a line feed."""
 
     path: Path
@@ -101,7 +101,7 @@ def fixed_shape(line: bytes, roles: Roles, levels: Mapping[str, str]) -> FixedSh
             (roles.logger, _LOGGER),
             (roles.thread, _THREAD),
         ) if path is not None}  # fmt: skip
-    if not named.keys() <= {each.path for each in pieces if isinstance(each, Leaf) and each.is_text}:
+    if not named.keys() <= {each.path for each in pieces if isinstance(each, JsonLeaf) and each.is_text}:
         return None
     pattern = b"".join(
         re.escape(each) if isinstance(each, bytes) else _leaf(each, named, roles.fixed) for each in pieces
@@ -110,7 +110,7 @@ def fixed_shape(line: bytes, roles: Roles, levels: Mapping[str, str]) -> FixedSh
     return shape if shape.end(line, 0) == len(line) else None
 
 
-def _leaf(leaf: Leaf, named: Mapping[Path, bytes], fixed: frozenset[Path]) -> bytes:
+def _leaf(leaf: JsonLeaf, named: Mapping[Path, bytes], fixed: frozenset[Path]) -> bytes:
     """The expression for a text or a number with its quotes."""
     if not leaf.is_text:
         return re.escape(leaf.content) if leaf.path in fixed else _NUMBER
@@ -120,11 +120,11 @@ def _leaf(leaf: Leaf, named: Mapping[Path, bytes], fixed: frozenset[Path]) -> by
     return b'"' + inner + (rb"\\n" if leaf.feed else b"") + b'"'
 
 
-def _pieces(line: bytes) -> list[bytes | Leaf] | None:
+def _pieces(line: bytes) -> list[bytes | JsonLeaf] | None:
     """A line in pieces: what stays as it is, and texts and numbers. None for a line of another kind."""
     if not line.endswith(b"\n") or not line.startswith(b"{"):
         return None
-    pieces: list[bytes | Leaf] = []
+    pieces: list[bytes | JsonLeaf] = []
     names: list[dict[str, None]] = []
     is_name = False
     at = 0
@@ -141,7 +141,7 @@ def _pieces(line: bytes) -> list[bytes | Leaf] | None:
         elif token["text"] is not None or token["number"] is not None:
             content = token["number"] if token["text"] is None else token["text"]
             path = tuple(next(reversed(each)) for each in names)
-            pieces.append(Leaf(path, content, token["text"] is not None, token["feed"] is not None))
+            pieces.append(JsonLeaf(path, content, token["text"] is not None, token["feed"] is not None))
         else:
             pieces.append(mark or token["fixed"])
         if mark == b"{":
