@@ -63,7 +63,9 @@ def split(kernel: k.Kernel, parts_: Sequence[EventPart]) -> k.Kernel:
     """The kernel with one action for each part, in the order of the parts, and without properties and traces."""
     actions = tuple(_fixed(kernel.action(part.event.action), part.event, at) for at, part in enumerate(parts_))
     names = tuple(action.name for action in actions)
-    return replace(kernel, actions=actions, next=names, properties=(), terminal=(), scenarios=(), traces=())
+    return replace(
+        kernel, actions=actions, next=names, properties=(), terminal=(), scenarios=(), traces=(), fair_together=()
+    )
 
 
 def _fixed(action: k.Action, event: FairnessEvent, number: int) -> k.Action:

@@ -117,7 +117,7 @@ class Answers:
         outcome, reason = self._not_violated()
         if isinstance(decision, NotViolated):
             if decision.empty and outcome is Outcome.UP_TO_BOUND:
-                return Outcome.UNKNOWN, node.span, f"vacuous: every fair run is cut off ({reason})"
+                return Outcome.UNKNOWN, node.span, f"vacuous: every fair run is cut off, {reason}; {_UNCUT}"
             if decision.vacuous is None or outcome is Outcome.UNKNOWN:
                 return outcome, node.span, reason
             said = decision.vacuous if reason is None else f"{reason}, and {decision.vacuous}"
@@ -242,6 +242,12 @@ class Answers:
         state = self._search.store.states[finding.state]
         frame = Frame(state) if finding.step is None else Frame(finding.step.state, state)
         return explain(self._search.model, finding.conjunct, frame, self._sources)
+
+
+_UNCUT = (
+    "raise what limits it, or let the spec itself stop before the bound: a run that only the bound stops is no fair run"
+)
+"""What to do about a bound that leaves no fair run."""
 
 
 def _bounds(hits: Mapping[str, int]) -> str:

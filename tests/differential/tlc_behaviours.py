@@ -137,6 +137,7 @@ def _as_system(kernel: k.Kernel, trace: Trace) -> k.Kernel:
         variables=(*kernel.variables, k.Variable(POSITION, places, ghost=False)),
         init=k.Init(assigned(0), ()),
         actions=tuple(steps),
+        fair_together=(),
         next=tuple(step.name for step in steps),
         properties=(),
         terminal=(),

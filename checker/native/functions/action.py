@@ -21,7 +21,7 @@ from assay.checker.native.functions.refinement_image import argument_word
 from assay.checker.native.functions.runtime import Runtime
 from assay.checker.native.functions.unroll_budget import Writing
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, Scalar, word
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.native.llvm.unsupported import SMALLER, UnsupportedError
 from assay.checker.native.lowering.binder_elements import (
     LIST_LIMIT,
     Choices,
@@ -130,7 +130,8 @@ class ActionWriter:
                 instances //= max(1, _size(domain))
                 looped.add(name)
         if instances > LIST_LIMIT:
-            raise UnsupportedError(f"an action with {instances:,} instances", self.action.span)
+            what = f"the action `{self.action.name}` with {instances:,} instances, more than {LIST_LIMIT:,}"
+            raise UnsupportedError(what, self.action.span, SMALLER)
         self._sieved = not looped and instances <= MOST_INSTANCES
         named.sort(key=lambda each: each[0] not in looped)
         self._loop_parameters(number, named, len(looped))

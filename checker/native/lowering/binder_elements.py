@@ -10,13 +10,15 @@ from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT
 from assay.checker.layout.numbered_types import MASK_LIMIT, has_ranks, is_masked, is_small
 from assay.checker.layout.value_numbering import universe
 from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar, constant
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.native.llvm.unsupported import SMALLER, UnsupportedError
 from assay.checker.native.lowering.loops import LEVELS, UNROLLED, Kind, Over, Submasks, UnrollBudget, is_looped
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.merge import aligned, alike, bunch, distinct, element, single
 from assay.checker.native.symbols.ranking import from_rank, literal, rank, surely
 from assay.checker.native.symbols.symbol import Bunch, Mask, Number, Sequence, Symbol
 from assay.grammar import kernel as k
+from assay.grammar.diagnostics.diagnostic import NOWHERE
+from assay.grammar.elaborate.scopes.type_relations import type_text
 from assay.grammar.kernel import types as t
 from assay.grammar.lazy_dataclass import dataclass
 
@@ -32,7 +34,8 @@ SUBSET_LIMIT = 9
 def whole_type(node: k.TypeDomain) -> Mask:
     """The set of all values of a type."""
     if not is_masked(node.of):
-        raise UnsupportedError("the set of all values of so large a type", node.span)
+        what = f"the set of all {cardinality(node.of):,} values of {type_text(node.of)}"
+        raise UnsupportedError(what, node.span, SMALLER)
     size = cardinality(node.of)
     base = node.of.low if isinstance(node.of, t.RangeType) else 0
     return Mask(constant(size, (1 << size) - 1), node.of, base)
@@ -51,7 +54,8 @@ def _listed(domain: k.Expr, lowering: Lowering) -> Bunch:
     match domain:
         case k.TypeDomain(_, of):
             if cardinality(of) > LIST_LIMIT:
-                raise UnsupportedError(f"a range over {cardinality(of):,} elements", domain.span)
+                what = f"a range over all {cardinality(of):,} values of {type_text(of)}, more than {LIST_LIMIT:,}"
+                raise UnsupportedError(what, domain.span, SMALLER)
             return Bunch(tuple((TRUE, literal(value, of)) for value in universe(of).values), ordered=True)
         case k.Interval(_, low, high):
             return interval(code, lowering.number(low), lowering.number(high))
@@ -184,7 +188,8 @@ def _small(operand: k.Expr, lowering: Lowering) -> Mask | Bunch:
 def subsets(code: FunctionBuilder, whole: Mask | Bunch) -> Bunch:
     """All subsets of a small set, in canonical order: by size, then by their elements."""
     if not isinstance(whole, Mask) or whole.bits.bits > SUBSET_LIMIT:
-        raise UnsupportedError(f"subsets of a set that may have more than {SUBSET_LIMIT} elements")
+        what = f"subsets of a set that may have more than {SUBSET_LIMIT} elements"
+        raise UnsupportedError(what, NOWHERE, "`exists s in subsets(S)` and `forall` go through any number", SMALLER)
     width = whole.bits.bits
     chosen = chain.from_iterable(combinations(range(width), size) for size in range(width + 1))
     missing = code.invert(whole.bits) if width else whole.bits

@@ -19,6 +19,7 @@ from assay.checker.native.lowering.pack_unpack import RowWords
 from assay.checker.native.symbols.ranking import literal
 from assay.checker.native.symbols.symbol import Bag, Bunch, Flag, Mask, Number, Sequence, Symbol
 from assay.grammar import kernel as k
+from assay.grammar.elaborate.scopes.type_relations import type_text
 
 T = TypeVar("T")
 
@@ -29,7 +30,7 @@ class StateSymbols:
     def __init__(self, row: RowWords, layout: RowLayout, variables: tuple[k.Variable, ...]) -> None:
         self.row = row
         self._places = {v.name: place for v, place in zip(variables, layout.places, strict=True)}
-        self._spans = {v.name: v.span for v in variables}
+        self._variables = {v.name: v for v in variables}
         self._known: dict[str, Symbol] = {}
 
     def read(self, name: str) -> Symbol:
@@ -39,7 +40,9 @@ class StateSymbols:
             try:
                 self._known[name] = self.row.load(place.shape, place.shift)
             except UnsupportedError as error:
-                raise UnsupportedError(f"the variable `{name}`: {error.what}", self._spans[name]) from None
+                node = self._variables[name]
+                what = f"the variable `{name}: {type_text(node.type)}`: it holds {error.what}"
+                raise UnsupportedError(what, node.span, *error.remedies) from None
         return self._known[name]
 
 

@@ -26,7 +26,7 @@ from assay.checker.layout.shape import (
 )
 from assay.checker.layout.value_numbering import universe
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, constant, word
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.native.llvm.unsupported import SMALLER, UnsupportedError
 from assay.checker.native.lowering.binder_elements import mask_like
 from assay.checker.native.symbols.compact_slots import slot_codes
 from assay.checker.native.symbols.intervals import bounded
@@ -47,6 +47,7 @@ from assay.checker.native.symbols.symbol import (
     TableSymbol,
     VariantSymbol,
 )
+from assay.grammar.diagnostics.diagnostic import NOWHERE
 from assay.grammar.kernel import types as t
 
 LISTED = 512
@@ -138,7 +139,7 @@ class RowWords:
         """A set whose elements cannot be numbered by code: each possible element, with its bit."""
         if width > LISTED:
             many = f"a set of {width:,} possible elements that are collections, more than {LISTED}"
-            raise UnsupportedError(f"{many} (with a capacity, `max n`, it has slots)")
+            raise UnsupportedError(many, NOWHERE, "give the set a capacity, `max n`: it has slots then", SMALLER)
         there = [self.code.resize(self.field(shift + at, 1), 1) for at in range(width)]
         return Bunch(
             tuple((p, literal(x, item)) for p, x in zip(there, universe(item).values, strict=True)), ordered=True
@@ -149,7 +150,10 @@ class RowWords:
         if not is_small(shape.key):
             size = universe(shape.key).size
             kind = "a total map" if not shape.partial else "a map without a capacity"
-            raise UnsupportedError(f"{kind} whose {size:,} possible keys are collections")
+            what = f"{kind} whose {size:,} possible keys are collections"
+            raise UnsupportedError(
+                what, NOWHERE, "let the map be partial, with a capacity: `map[K, V, max n]`", SMALLER
+            )
         for at in range(universe(shape.key).size):
             low = shift + at * shape.stride
             there = self.code.resize(self.field(low + shape.value.width, 1), 1) if shape.partial else TRUE

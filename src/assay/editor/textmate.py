@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from assay.grammar.elaborate.expressions.builtins import TABLE
+from assay.grammar.elaborate.expressions.dispatch import NAMED_OPERATORS
 from assay.grammar.parsing.split_declarations import DECLARATION_WORDS
 from assay.grammar.syntax import RESERVED
 
@@ -27,7 +28,7 @@ def contextual_words() -> frozenset[str]:
     for match in _TERMINAL.finditer(text):
         if match[0].partition(":")[0].partition(".")[0] not in _NO_KEYWORDS:
             found |= set(_WORD.findall(match["text"] or match["regex"]))
-    return frozenset(found) - RESERVED
+    return frozenset(word for word in found if not word.endswith("_")) - RESERVED
 
 
 def textmate_grammar() -> dict[str, Any]:
@@ -40,7 +41,7 @@ def textmate_grammar() -> dict[str, Any]:
         ("keyword.control", rf"\b(?:{_any(operators)})\b"),
         ("constant.language", rf"\b(?:{_any(_CONSTANTS)})\b"),
         ("storage.type", rf"\b(?:{_any(_TYPES)})\b(?=\s*[\[,)=?]|\s*$)"),
-        ("support.function", rf"\b(?:{_any([*TABLE, 'old'])})(?=\()"),
+        ("support.function", rf"\b(?:{_any([*TABLE, *NAMED_OPERATORS])})(?=\()"),
         ("keyword.other", rf"(?:^\s+|(?<=[:;,])\s*)(?:{_any(lines | {'expect'})})\b"),
         ("variable.other.quoted", r"`[A-Za-z_][A-Za-z0-9_]*`"),
         ("constant.numeric", r"\b[0-9]+\b"),

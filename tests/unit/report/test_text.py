@@ -99,6 +99,7 @@ def test_what_was_never_exercised_is_remarked(sample: Any) -> None:
     result = PropertyResult("one_active", "invariant", Outcome.HOLDS, PLACE)
     lines = [line.strip() for line in text(sample.report(result, coverage=coverage))]
     assert lines[0] == "holds, but 1 of 2 actions never happens in this model"
+    assert lines[1:3] == ["never happens: resign", "never decisive: elect.live"]
     remarks = lines[lines.index("not exercised by this search") + 1 :]
     assert remarks[:3] == [
         "action resign never happens  (lamp.assay:12:5)",

@@ -33,6 +33,19 @@ def coverage_object(report: Report) -> dict[str, Any]:
     }
 
 
+def idle_actions(report: Report) -> list[str]:
+    """The names of actions that are never taken."""
+    return [action.action for action in report.coverage.actions if action.taken == 0]
+
+
+def idle_guards(report: Report) -> list[GuardCoverage]:
+    """Guards that are never the only obstacle, of the actions that are taken. Those of the other actions would add
+    nothing.
+    """
+    idle = idle_actions(report)
+    return [guard for guard in report.coverage.guards if guard.action not in idle and not guard.decisive]
+
+
 def _idle_actions(report: Report) -> Iterator[str]:
     for action in report.coverage.actions:
         if action.taken == 0:
@@ -40,12 +53,9 @@ def _idle_actions(report: Report) -> Iterator[str]:
 
 
 def _idle_guards(report: Report) -> Iterator[str]:
-    """Guards of the actions that are taken. Those of the other actions would add nothing."""
-    taken = {action.action for action in report.coverage.actions if action.taken}
     idle: dict[str, list[GuardCoverage]] = {}
-    for guard in report.coverage.guards:
-        if guard.action in taken and not guard.decisive:
-            idle.setdefault(guard.action, []).append(guard)
+    for guard in idle_guards(report):
+        idle.setdefault(guard.action, []).append(guard)
     for action, guards in idle.items():
         labels = ", ".join(guard.label for guard in guards)
         yield f"action {action}: never the only obstacle: {labels}  ({guards[0].span})"

@@ -25,7 +25,7 @@ from assay.grammar.kernel import Kernel
 from assay.grammar.kernel.types import Sort
 from assay.report.lines import Line, Tone, plural
 from assay.report.specs.changes import change_lines, initial_lines, shown_lines, step_name
-from assay.report.specs.coverage import coverage_lines
+from assay.report.specs.coverage import coverage_lines, idle_actions, idle_guards
 
 TONES = {
     Outcome.HOLDS: Tone.GOOD,
@@ -48,7 +48,7 @@ def report_lines(report: Report) -> list[Line]:
 
 def findings_lines(report: Report) -> list[Line]:
     """The verdict, each property, the details of violated ones, and the bounds."""
-    lines = [_verdict(report), *model_lines(report.kernel), Line("")]
+    lines = [_verdict(report), *_not_exercised(report), *model_lines(report.kernel), Line("")]
     lines += _property_table(report)
     for result in report.properties:
         if found := list(property_lines(report.kernel, result)):
@@ -126,12 +126,30 @@ def _verdict(report: Report) -> Line:
 def never_happens(report: Report) -> str:
     """``, but 26 of 44 actions never happen in this model``, of a complete search that found nothing wrong."""
     actions = report.coverage.actions
-    idle = [each.action for each in actions if each.taken == 0]
-    complete = report.stopped is None and report.up_to_depth is None
-    if not idle or not complete or report.outcome not in (Outcome.HOLDS, Outcome.UP_TO_BOUND):
+    idle = idle_actions(report)
+    if not idle or not _says_that_it_holds(report):
         return ""
     verb = "happens" if len(idle) == 1 else "happen"
     return f", but {len(idle)} of {plural(len(actions), 'action')} never {verb} in this model"
+
+
+def _says_that_it_holds(report: Report) -> bool:
+    complete = report.stopped is None and report.up_to_depth is None
+    return complete and report.outcome in (Outcome.HOLDS, Outcome.UP_TO_BOUND)
+
+
+def _not_exercised(report: Report) -> Iterator[Line]:
+    """The names of what a verdict `holds` does not rest on: actions never taken, guards never decisive."""
+    if _says_that_it_holds(report):
+        guards = [f"{each.action}.{each.label}" for each in idle_guards(report)]
+        for what, names in (("never happens", idle_actions(report)), ("never decisive", guards)):
+            if names:
+                more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+                yield Line(f"  {what}: {', '.join(names[:MOST_NAMES])}{more}", Tone.WARN)
+
+
+MOST_NAMES = 6
+"""The most names in a line above the table; the last lines give all, with their places."""
 
 
 def _property_table(report: Report) -> Iterator[Line]:
