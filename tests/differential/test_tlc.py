@@ -131,6 +131,13 @@ PUBLISHED = (
     "queens",
     "spanning_tree",
     "tower_of_hanoi",
+    "chameneos",
+    "dijkstra_mutex",
+    "gossip_counter",
+    "lamport_mutex",
+    "prisoners",
+    "single_lane_bridge",
+    "token_ring_426",
 )
 
 

@@ -141,7 +141,7 @@ def _says_that_it_holds(report: Report) -> bool:
 def _not_exercised(report: Report) -> Iterator[Line]:
     """The names of what a verdict `holds` does not rest on: actions never taken, guards never decisive."""
     if _says_that_it_holds(report):
-        guards = [f"{each.action}.{each.label}" for each in idle_guards(report)]
+        guards = [each.label if ":" in each.label else f"{each.action}.{each.label}" for each in idle_guards(report)]
         for what, names in (("never happens", idle_actions(report)), ("never decisive", guards)):
             if names:
                 more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
