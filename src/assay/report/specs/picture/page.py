@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, StrictUndefined, Template
-from markupsafe import Markup
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from markupsafe import Markup
 
 
 def template(text: str) -> Template:
     """A template in which every inserted text is escaped, and a misspelt name is an error."""
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - most answers are no page
+
     return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True).from_string(
         text
     )
@@ -24,6 +27,8 @@ def text_of(name: str) -> str:
 
 def asset(name: str, added: str = "") -> Markup:
     """A style sheet or script of this room, and what is ``added`` to it, as it stands in a page."""
+    from markupsafe import Markup  # noqa: PLC0415 - as above
+
     return Markup(f"{text_of(name)}\n{added}")
 
 
@@ -31,4 +36,6 @@ def as_script_data(data: Any) -> Markup:
     """An object as text for a ``script`` element; nothing in it can end the element."""
     plain = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     safe = plain.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    from markupsafe import Markup  # noqa: PLC0415 - as above
+
     return Markup(safe)
