@@ -47,6 +47,31 @@ COMMANDS = {
 }
 """Each command with the folder of its module, in the order of the help text."""
 
+SUMMARIES = {
+    "check": "Check all properties of SPEC: a file, or the name of a bundled spec such as `kafka/controller`.",
+    "prove": "Prove the properties of SPEC for runs of any length.",
+    "simulate": "Walk through SPEC at random, for models whose states are too many to be searched.",
+    "validate": "Validate the logs at PATH… against a spec.",
+    "coverage": "Which actions and guards of a model logs have exercised, and which they never did.",
+    "replay": "Follow the counterexample in TRACE again, in SPEC or else in the spec it was found in.",
+    "eval": "Print the values of expressions over SPEC: in an initial state, or in the states of a saved trace.",
+    "repl": "Walk the model of SPEC step by step, and evaluate expressions in its states.",
+    "explore": "Walk the model of SPEC by hand, in a page that only this machine can open.",
+    "graph": "Draw the graph of the reachable states of SPEC, and say what shape it has.",
+    "mutate": "Make one mistake after the other in SPEC, check each, and say which properties notice.",
+    "generate": "Write tests of real code that a model is made into.",
+    "export": "Write SPEC, with its parameters bound, as a TLA+ module and the configurations that TLC reads.",
+    "fmt": "Rewrite each SPEC in its canonical form.",
+    "demo": "Check the bundled Kafka model, break it, and validate the logs of a real cluster: under a minute.",
+    "doctor": "Say what assay runs on and what is missing; exit code 3 if something needed is.",
+    "patterns": "Look at files of patterns, which describe the lines of text logs.",
+    "explain": "Explain a diagnostic CODE such as E003.",
+    "lsp": "Answer an editor on standard input and output, by the Language Server Protocol.",
+    "dap": "Answer an editor's debugger on standard input and output, by the Debug Adapter Protocol.",
+    "mcp": "Answer a coding agent on standard input and output, by the Model Context Protocol.",
+}
+"""What each command does, as its own help says it: the list of all loads none of them."""
+
 
 class Commands(click.Group):
     """The commands, each in a module of its name. A module is imported when its command runs: ``assay explain``
@@ -62,6 +87,13 @@ class Commands(click.Group):
         if cmd_name in COMMANDS and cmd_name not in self.commands:
             self.add_command(getattr(import_module(f"assay.cli.{COMMANDS[cmd_name]}.{cmd_name}"), cmd_name))
         return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
+        """Write the list of the commands."""
+        room = formatter.width - 6 - max(map(len, SUMMARIES))
+        short = {name: click.Command(name, help=text).get_short_help_str(room) for name, text in SUMMARIES.items()}
+        with formatter.section("Commands"):
+            formatter.write_dl(list(short.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -16,6 +16,7 @@ import pytest
 import assay.cli.main as program
 from assay.api.codes import ALL_CODES
 from assay.checker.engines import engine_selection
+from assay.cli.main import SUMMARIES, cli
 from assay.cli.terminal.interrupt import stoppable
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -198,3 +199,9 @@ def test_machine_code_that_does_not_end_is_ended_by_a_second_interruption(tmp_pa
     program_file.write_text(STUCK)
     done = subprocess.run([sys.executable, program_file], capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (130, "interrupted: what was reached cannot be told\n")
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself() -> None:
+    context = click.Context(cli)
+    own = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    assert {name: each.get_short_help_str(400) for name, each in own.items() if each is not None} == SUMMARIES
