@@ -12,8 +12,8 @@ from importlib import import_module
 NAMES = (
     "agreement",
     "cuts",
-    "hands",
     "events",
+    "hands",
     "layouts",
     "liveness",
     "log_statements",

@@ -20,7 +20,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.traces.event import Event
 from assay.traces.native_replay.encode_lines import KindsOfEvents, needed
-from assay.traces.native_replay.lazy_execution import LazyExecution
+from assay.traces.native_replay.lazy_execution import LazyExecution, ReplayedLines
 from assay.traces.native_replay.linear_order import LineQueue, NoOrderError, line_queue
 from assay.traces.native_replay.run import encoded_lines, replay, tally_of
 from assay.traces.observe.binding_tally import BindingTally
@@ -108,7 +108,7 @@ def _replay(loaded: Loaded, events: EventTable, clause: str | None, options: Opt
         return None
     if not replay(steps, program.layout.pack(initial), found, 0, len(found)):
         return None
-    execution = LazyExecution(model, asked, steps, found, partial(events.at, found.positions))
+    execution = LazyExecution(ReplayedLines(model, asked, steps, found), partial(events.at, found.positions))
     fields = np.array([len(rule.fields) for rule in asked])
     tally = tally_of(kinds, plan, listed, positions, int(fields[lines.rules].sum()))
     return ReplayedLog(kernel, plan.name, tally, execution, _reordering(found), len(found))

@@ -16,7 +16,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
 from assay.traces.native_replay.compiled_replay import NOT_SO, every_line_names_action
 from assay.traces.native_replay.encode_lines import KindsOfEvents
-from assay.traces.native_replay.lazy_execution import LazyExecution
+from assay.traces.native_replay.lazy_execution import LazyExecution, ReplayedLines
 from assay.traces.native_replay.linear_order import LineQueue, line_queue
 from assay.traces.native_replay.run import encoded_lines, replay, tally_of
 from assay.traces.observe.binding_tally import BindingTally
@@ -88,12 +88,16 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
     positions, lines = encoded_lines(stated, rules, program, steps)
     waiting = line_queue(events, positions, lines, plan.ordering, own.owners)
     row = program.layout.pack(initial)
+    replayed = ReplayedLines(model, rules, steps, waiting)
     counts = _Counts(own, waiting, rules, plan)
-    bounds = np.searchsorted(own.owners[waiting.positions], np.arange(len(slices) + 1))
+    bounds = np.searchsorted(own.owners[waiting.positions], np.arange(len(slices) + 1)).astype(np.int64)
+    reached = steps.follow_each(row, waiting.lines, bounds).tolist()
     for number, (name, begin, end) in enumerate(zip(slices, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
-        if begin < end and replay(steps, row.copy(), waiting, begin, end):
+        if begin == end:
+            continue
+        if reached[number] == end or (reached[number] >= 0 and replay(steps, row.copy(), waiting, begin, end)):
             events_of_slice = partial(own.events, waiting.positions[begin:end])
-            run, tally = LazyExecution(model, rules, steps, waiting, events_of_slice, begin), counts.of(number)
+            run, tally = LazyExecution(replayed, events_of_slice, begin), counts.of(number)
             yield name, SliceAnswer(_result(name, tally.used, run), tally, end - begin)
 
 

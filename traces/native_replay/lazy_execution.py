@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from assay.checker.native.functions.trace_rules import RuleSteps
@@ -15,36 +16,42 @@ from assay.traces.result import ExecutedStep, Execution
 from assay.traces.search.transition_system import TraceModel
 
 
+@dataclass(frozen=True, slots=True)
+class ReplayedLines:
+    """The lines that compiled rules followed, of all slices, with what is needed to follow them again."""
+
+    model: TraceModel
+    rules: Sequence[k.TraceRule]
+    steps: RuleSteps
+    queue: LineQueue
+
+
 class LazyExecution(Execution):
     """An execution whose steps are replayed when they are first read. Most answers never print them.
 
     Pickled, it becomes a plain ``Execution``.
     """
 
-    __slots__ = ("_begin", "_events", "_initial", "_made", "_model", "_queue", "_rules", "_steps")
+    __slots__ = ("_begin", "_events", "_made", "_replayed")
 
     def __init__(
         self,
-        model: TraceModel,
-        rules: Sequence[k.TraceRule],
-        steps: RuleSteps,
-        queue: LineQueue,
+        replayed: ReplayedLines,
         events: Callable[[], Iterable[Event]],
         begin: int = 0,
     ) -> None:
         """The lines of a queue from ``begin`` on, as many as there are ``events``."""
-        given = {
-            "_model": model, "_rules": rules, "_steps": steps, "_queue": queue, "_events": events, "_begin": begin,
-            "_initial": model.states[model.initial[0]], "_made": None,
-        }  # fmt: skip
-        for name, value in given.items():
-            object.__setattr__(self, name, value)
+        put = object.__setattr__  # there may be a million of them
+        put(self, "_replayed", replayed)
+        put(self, "_events", events)
+        put(self, "_begin", begin)
+        put(self, "_made", None)
 
     @property
     def initial(self) -> State:
         """The initial state."""
-        found: State = self._own("_initial")
-        return found
+        replayed: ReplayedLines = self._own("_replayed")
+        return replayed.model.states[replayed.model.initial[0]]
 
     @property
     def steps(self) -> tuple[ExecutedStep, ...]:
@@ -58,7 +65,9 @@ class LazyExecution(Execution):
         return object.__getattribute__(self, name)
 
     def _make(self) -> Iterator[ExecutedStep]:
-        model, rules, steps, queue, events = map(self._own, ("_model", "_rules", "_steps", "_queue", "_events"))
+        replayed: ReplayedLines = self._own("_replayed")
+        model, rules, steps, queue = replayed.model, replayed.rules, replayed.steps, replayed.queue
+        events: Callable[[], Iterable[Event]] = self._own("_events")
         layout, stated = steps.program.layout, steps.program.stated
         state, row = self.initial, layout.pack(self.initial)
         for at, event in enumerate(events(), self._own("_begin")):

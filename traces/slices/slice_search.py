@@ -33,6 +33,7 @@ from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps
 from assay.traces.result import Execution, Remark, SliceResult, TraceVerdict
 from assay.traces.search import driver
+from assay.traces.search.dependence import ReadWriteTable
 from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.driver import Accepted, Rejected, Undecided
 from assay.traces.search.heads import TraceHeads
@@ -52,6 +53,9 @@ ALONE = "the slice"
 
 STATES_KEPT = 10_000
 """How many states are kept from one slice to the next."""
+
+SEARCHES_A_TABLE = 2_000
+"""For how many searches one table of what steps read and write is kept."""
 
 FEW_NODES = 2_000
 """How many nodes are visited to find an execution without hidden steps."""
@@ -259,6 +263,8 @@ class _Searched:
     def __init__(self, model: TraceModel, properties: Sequence[k.Property]) -> None:
         self.model, self.properties = model, PropertyChecker(model, properties)
         self._initial = [model.states[number] for number in model.initial]
+        self._effects = ReadWriteTable(model)
+        self._searches = 0
 
     def path(self, order: PartialOrder, begun: Callable[[State], State]) -> MismatchFindings | None:
         """An execution, if one is found within few nodes."""
@@ -289,10 +295,14 @@ class _Searched:
 
     def _search(self, order: PartialOrder, begun: Callable[[State], State]) -> TraceSearch:
         """The search of a slice; ``begun`` maps the model's initial state to the state in which the slice begins."""
+        self._searches += 1
         if len(self.model.states) > STATES_KEPT:
             self.model.forget()
+            self._searches = SEARCHES_A_TABLE
+        if self._searches >= SEARCHES_A_TABLE:  # what slices say has ever new values
+            self._effects, self._searches = ReadWriteTable(self.model), 0
         initial = tuple(self.model.number(begun(state)) for state in self._initial)
-        return TraceSearch(self.model, TraceHeads(order), initial=initial)
+        return TraceSearch(self.model, TraceHeads(order), self._effects, initial=initial)
 
 
 class ConditionRemover:

@@ -73,7 +73,7 @@ def rule_program(kernel: k.Kernel, rules: Sequence[k.TraceRule], properties: Seq
     )
     program = RuleProgram("", layout, stated)
     words = program.stated_words
-    loops = [_applies(len(rules), words), _follow(len(rules), layout.words, words)]
+    loops = [_applies(len(rules), words), _follow(len(rules), layout.words, words), _follow_each(layout.words)]
     return RuleProgram("\n".join(['target triple = "@TRIPLE@"\n', HALT, *functions, *loops]), layout, stated)
 
 
@@ -311,6 +311,45 @@ broken:
 """
 
 
+def _follow_each(words: int) -> str:
+    """The function that follows many parts of the lines, each from the same row; ``bounds`` are where they begin and,
+    at last, where the last one ends. ``reached`` receives what ``@follow`` says of each.
+    """
+    copied = "\n".join(
+        line
+        for at in range(words)
+        for line in (
+            f"  %from_{at} = getelementptr i64, ptr %initial, i64 {at}",
+            f"  %to_{at} = getelementptr i64, ptr %row, i64 {at}",
+            f"  %word_{at} = load i64, ptr %from_{at}",
+            f"  store i64 %word_{at}, ptr %to_{at}",
+        )
+    )
+    return f"""define void @follow_each(ptr %initial, ptr %rules, ptr %stated, ptr %changes, ptr %bounds, i64 %n, ptr %reached) {{
+entry:
+  %row = alloca i64, i64 {words}
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %body, label %done
+body:
+{copied}
+  %next = add i64 %i, 1
+  %begin_place = getelementptr i64, ptr %bounds, i64 %i
+  %begin = load i64, ptr %begin_place
+  %end_place = getelementptr i64, ptr %bounds, i64 %next
+  %end = load i64, ptr %end_place
+  %came = call i64 @follow(ptr %row, ptr %rules, ptr %stated, ptr %changes, i64 %begin, i64 %end)
+  %out = getelementptr i64, ptr %reached, i64 %i
+  store i64 %came, ptr %out
+  br label %head
+done:
+  ret void
+}}
+"""
+
+
 def _moved(words: int) -> str:
     """Copy the new row over the old one; gives whether they differ."""
     lines = ["  %differs_0 = add i64 0, 0"]
@@ -339,6 +378,9 @@ class RuleSteps:
             "applies", None, ctypes.c_int32, pointer, number, pointer
         )
         self._follow: Callable[..., int] = self._loaded.function("follow", number, *(pointer,) * 4, number, number)
+        self._follow_each: Callable[..., None] = self._loaded.function(
+            "follow_each", None, *(pointer,) * 5, number, pointer
+        )
 
     def applies(self, rule: int, stated: Rows) -> npt.NDArray[np.bool_]:
         """Whether a rule applies to each of the lines that state this."""
@@ -351,6 +393,14 @@ class RuleSteps:
         ``@follow``."""
         arrays = row, lines.rules, lines.stated, lines.changes
         return self._follow(*(each.ctypes.data for each in arrays), begin, end)
+
+    def follow_each(self, initial: Rows, lines: EncodedLines, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Take the steps of each part of the lines from the same row: of part i those from ``bounds[i]`` to
+        ``bounds[i + 1]``. The result for each is that of the function ``@follow``."""
+        reached = np.empty(len(bounds) - 1, np.int64)
+        arrays = initial, lines.rules, lines.stated, lines.changes, bounds
+        self._follow_each(*(each.ctypes.data for each in arrays), len(reached), reached.ctypes.data)
+        return reached
 
 
 @dataclass(frozen=True, slots=True)
