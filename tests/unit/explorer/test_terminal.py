@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from assay.checker.stepper.stepper import Stepper
+from assay.cli.main import invoke
 from assay.explorer.session import ExplorerSession
 from assay.explorer.terminal import ExplorerApp
 from assay.grammar.load import load_text
@@ -52,6 +53,11 @@ def shown(pilot: Pilot[None], name: str) -> str:
         return "\n".join(str(option.prompt) for option in widget.options)
     assert isinstance(widget, Static)
     return str(widget.content)
+
+
+def test_without_a_terminal_it_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["explore", "classics/die_hard", "--tui"]) == 2
+    assert "--tui needs a terminal" in capsys.readouterr().err
 
 
 def test_a_step_is_taken_and_taken_back() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import webbrowser
 from pathlib import Path
 
@@ -114,6 +115,8 @@ def _write(session: ExplorerSession, html: Path) -> int:
 
 
 def _in_terminal(session: ExplorerSession) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError("--tui needs a terminal; `assay repl` reads a walk from a file")
     try:
         from assay.explorer.terminal import ExplorerApp  # noqa: PLC0415 - the library is an extra
     except ModuleNotFoundError as error:
