@@ -48,11 +48,3 @@ def test_a_topic_that_was_created_again_needs_no_line_of_each_broker(tmp_path: P
     lost = "Creating new partition again-0 with topic id 2Vur0vKKSued75y-XmIPhA"
     found = without("kraft-3.3.2", tmp_path, "broker-1/state-change.log", lost)
     assert found.verdict is TraceVerdict.CONSISTENT
-
-
-def test_an_election_of_a_quorum_without_its_line_is_no_contradiction(tmp_path: Path) -> None:
-    lost = "07:59:47,007] INFO [RaftManager id=3] Completed transition to Leader("
-    found = without("disks-kraft-4.1.0", tmp_path, "broker-3/server.log", lost)
-    assert found.verdict is TraceVerdict.INCONCLUSIVE
-    assert found.reason is not None
-    assert "contradict each other unless a line about" in found.reason

@@ -22,6 +22,7 @@ from assay.grammar.values import Atom, FrozenMap, Value
 from assay.traces.observe.model_size import Needs
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.transition_system import TraceModel
+from assay.traces.windows.births import shows_birth
 from assay.traces.windows.numbers import Stated, ValueMap
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Switch
 from assay.traces.windows.replayed import WindowRun, run_of
@@ -130,10 +131,11 @@ def without_inferred_items(order: PartialOrder) -> PartialOrder:
 
 def ask_around(
     log: LogPart, order: PartialOrder, failed: OrderedObservation, doubted: Sequence[OrderedObservation] = ()
-) -> WindowAnswer:
+) -> WindowAnswer | None:
     """Whether the lines around a failed one are explained by some beginning.
 
-    ``doubted`` are lines that are not in the order because of an earlier finding: what they may write is open.
+    None where these lines are the log's first ones and show the birth of the cluster: nothing came before. ``doubted``
+    are lines that are not in the order because of an earlier finding: what they may write is open.
     """
     items = [each for each in (*order.items, *doubted) if not each.observation.event.is_inferred]
     items.sort(key=lambda each: (each.time, each.index))
@@ -142,6 +144,8 @@ def ask_around(
         at = next((n for n, each in enumerate(items) if each.time >= failed.time), len(items) - 1)
     first = 0 if at < FROM_START else at - BEFORE
     asked = items[first : at + AFTER]
+    if first == 0 and shows_birth(each.observation.event for each in asked):
+        return None
     left = frozenset(n for n, each in enumerate(asked) if any(each is other for other in doubted))
     answer = ask(log, order, asked, left)
     return replace(answer, whole=first == 0 and not left) if isinstance(answer, WindowExplained) else answer
@@ -227,7 +231,7 @@ def _confirmed(
         Allowance(limit, unlogged=True, skipped=skipped),
         Allowance(lost=True, skipped=skipped),  # mostly a lost line alone explains what it does with hidden steps
         Allowance(limit, unlogged=True, lost=True, skipped=skipped),
-    ):
+    )[: None if log.options.partial else 1]:  # no lost line is supposed where none is known to be missing
         found = _question(lines, in_order, allowed, forced=False)
         if isinstance(found, WindowRun):
             lost = ", ".join(dict.fromkeys(f"`{each.action}`" for each in found.steps if each.lost))
