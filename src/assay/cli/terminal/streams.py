@@ -10,9 +10,8 @@ import io
 import os
 import select
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
-
-from assay.grammar.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
