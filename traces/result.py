@@ -214,6 +214,8 @@ class SliceResult:
     """
     rests_on: str | None = None
     """What its explanation rests on of which no line tells."""
+    unexplained: tuple[Event, ...] = ()
+    """The lines that nothing explains, whether they are mismatches or not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,7 @@ def check_from(
         findings.rests_on = (beginning.words(),)
         options = replace(options, begun=True)
     if divided is not None and findings.path is not None:
-        joined = joint(divided, plan, model, findings.path, writer, options)
+        joined = joint(divided, plan, model, findings.path, writer, options, loaded)
     fields = sum(len(item.observation.values) for item in compared.items)
     tally = replace(read.tally, fields=fields)
     return SharedValidation(kernel, plan, parts, divided, tally, search, findings, joined, writer)

@@ -14,7 +14,8 @@ from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.patterns.rule_files import rule_file
-from assay.traces.result import LineContradiction
+from assay.traces.result import Blame, LineContradiction, LogViolation, Repair
+from assay.traces.table.statement_keys import EVERY_SLICE
 from assay.traces.windows.ask import WindowRefuted
 
 MOST_RULES = 6
@@ -28,6 +29,24 @@ def contradiction_of(refuted: WindowRefuted, kernel: k.Kernel, writer: Condition
     called = {call.action for group in items for each in group for step in each.observation.rule.steps for call in step}
     rules = [*_guards(refuted.guards, called, kernel, writer), *_properties(refuted.properties)]
     return LineContradiction(events, _sentence(items), tuple(rules[:MOST_RULES]))
+
+
+CONTRADICTORY = "whatever else the logs hold or lack: one of these lines is wrong, or a rule was broken"
+
+
+def violation_of_window(refuted: WindowRefuted, kernel: k.Kernel, writer: ConditionPrinter) -> LogViolation:
+    """The finding of a refuted window: its lines are blamed, the last one first."""
+    found = contradiction_of(refuted, kernel, writer)
+    actions = {id(each.observation.event): action_of(each) for each in refuted.items}
+    blames = tuple(Blame(event, actions[id(event)], ()) for event in reversed(found.events))
+    repair = Repair("none", CONTRADICTORY, blames[0].event)
+    return LogViolation(blames[0].event, blames[0].action, blames, repair, found, certain=True)
+
+
+def action_of(item: OrderedObservation) -> str:
+    """The action that a line names."""
+    named = [call.action for step in item.observation.rule.steps for call in step]
+    return named[0] if named else "observe"
 
 
 def _by_event(items: Sequence[OrderedObservation]) -> list[list[OrderedObservation]]:
@@ -98,11 +117,15 @@ def _sentences() -> list[dict[str, Any]]:
     return found
 
 
+_UNSAID = frozenset({"run", "previous_run", EVERY_SLICE})
+"""Fields that name what every line is of."""
+
+
 def _fields(items: Sequence[OrderedObservation]) -> Mapping[str, str]:
     """What a line states, as far as the rules read it."""
     found: dict[str, Value] = {}
     for each in items:
-        found |= {name: value for name, value in each.observation.values if name not in {"run", "previous_run"}}
+        found |= {name: value for name, value in each.observation.values if name not in _UNSAID}
     return {name: _text(value) for name, value in found.items()}
 
 
@@ -110,6 +133,8 @@ def _text(value: Value) -> str:
     name = getattr(value, "name", None)
     if isinstance(name, str):
         return name
+    if isinstance(value, frozenset | tuple):
+        return f"[{', '.join(sorted(map(_text, value)) if isinstance(value, frozenset) else map(_text, value))}]"
     return "none" if value is None else _text(value.value) if hasattr(value, "value") else str(value)
 
 

@@ -9,6 +9,7 @@ from math import inf
 from assay.checker.interpreter.expressions.traverse import assignments
 from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
+from assay.grammar.load import Loaded
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.observe.decomposition import Split, without_guards_on
 from assay.traces.observe.model_size import clause_for_partial_logs
@@ -23,6 +24,7 @@ from assay.traces.slices.versions.version_history import (
     knows_gaps,
 )
 from assay.traces.table.event_selection import Selection
+from assay.traces.windows.window_model import LogPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class Joint:
       (milliseconds).
     * ``outside``: where the kernel lacks guards, the full kernel, whose guards hold wherever nothing is uncertain.
     * ``supposes``: only the line of a first update may show that a slice began in the log.
+    * ``log``: what windows of slices are made of, where a log may begin anywhere.
     * ``past``: the shared steps, where slices may be logs of their own (docs/design/slice-search.md).
     """
 
@@ -53,6 +56,7 @@ class Joint:
     outside: Split | None = None
     supposes: bool = False
     past: SharedPast = field(default_factory=SharedPast)
+    log: LogPart | None = None
 
     @property
     def is_apart(self) -> bool:
@@ -92,9 +96,15 @@ class Joint:
 
 
 def joint(
-    split: Split, plan: k.TracePlan, shared: TraceModel, path: SearchPath, writer: ConditionPrinter, options: Options
+    split: Split,
+    plan: k.TracePlan,
+    shared: TraceModel,
+    path: SearchPath,
+    writer: ConditionPrinter,
+    options: Options,
+    loaded: Loaded | None = None,
 ) -> Joint:
-    """The joint of an accepted shared path."""
+    """The joint of an accepted shared path. Without ``loaded`` no windows of slices are asked about."""
     seen = split.shared_reads(plan)
     partial = options.partial and not options.begun
     apart = files_tell_order(plan)
@@ -102,7 +112,8 @@ def joint(
     assumed = _assumed(split, seen, hidden)
     found = Joint(split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial)
     past = shared_past(shared, path, seen, plan.ordering) if apart else SharedPast()
-    return replace(found, begun=options.begun, late=options.late, supposes=options.supposes, past=past)
+    log = None if loaded is None or apart else LogPart(loaded, split.plan_of_slices(plan), options, of_slice=True)
+    return replace(found, begun=options.begun, late=options.late, supposes=options.supposes, past=past, log=log)
 
 
 def _assumed(split: Split, variables: Sequence[int], hidden: Iterable[str]) -> dict[str, frozenset[str]]:

@@ -40,6 +40,8 @@ from assay.traces.table.statement_keys import named_by
 NUMBERS_SHOWN = 5
 """How many of the missing versions are listed."""
 
+_DOUBTFUL = frozenset({TraceVerdict.INCONSISTENT, TraceVerdict.INCONCLUSIVE})
+
 WIDTHS = 24, 100, 400
 """Beam widths: the first one, and those that are tried next where it leaves anything open."""
 
@@ -123,7 +125,26 @@ class Joiner:
         later times may be missing too; this is considered where the slice would be inconsistent otherwise.
         """
         result = self._validated(name, lines)
-        return result if not result.violations else replace(result, violations=self._with_certain(result, lines))
+        if result.violations:
+            result = replace(result, violations=self._with_certain(result, lines))
+        return self._with_contradiction(result, lines)
+
+    def _with_contradiction(self, result: SliceResult, lines: SliceLines) -> SliceResult:
+        """The answer with lines that contradict each other whatever came before, if it is open and there are any."""
+        certain = any(each.certain for each in result.violations)
+        if self.joint.log is None or certain or result.verdict not in _DOUBTFUL:
+            return result
+        from assay.traces.explain.contradiction import violation_of_window  # few answers need the solver
+        from assay.traces.slices.versions.ask_slice import contradictory_lines
+
+        doubted = [each.observation.event for each in lines.few if contradicts_itself(self.model, each.observation)]
+        refuted = contradictory_lines(self.joint.log, lines.few, doubted or result.unexplained)
+        if refuted is None:
+            return result
+        found = violation_of_window(refuted, self.model.kernel, self.blamer.writer)
+        named = {blame.place for blame in found.blame}
+        others = (each for each in result.violations if each.place not in named)
+        return replace(result, verdict=TraceVerdict.INCONSISTENT, reason=None, violations=(found, *others))
 
     def _with_certain(self, result: SliceResult, lines: SliceLines) -> tuple[LogViolation, ...]:
         """The mismatches, those marked that lines alone show."""
@@ -277,6 +298,7 @@ class Joiner:
             tuple(self.remarks(trails)),
             lacking=bool(found.missing or found.unplaced or found.begun is not None),
             rests_on=rests_on,
+            unexplained=tuple(found.unexplained),
         )
 
     def check_then_explain(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:

@@ -170,7 +170,7 @@ def ask(
 _templates: list[Template] = []
 
 
-def _template(kernel: k.Kernel) -> Template:
+def template_of(kernel: k.Kernel) -> Template:
     """The template of a kernel; the last few are kept."""
     for each in _templates:
         if each.kernel is kernel:
@@ -252,7 +252,7 @@ def _question(
 ) -> WindowRun | list[Switch]:
     """A run that explains lines, or what contradicts itself; ``forced`` is whether is told what lines say of the time
     before them."""
-    asked = OpenWindow(_template(window.kernel), window, order, allowed, conflicts)
+    asked = OpenWindow(template_of(window.kernel), window, order, allowed, conflicts)
     try:
         return run_of(asked, forced=forced) if asked.is_explained() else asked.core()
     finally:

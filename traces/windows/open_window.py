@@ -41,12 +41,14 @@ class Order:
 @dataclass(frozen=True, slots=True)
 class Allowance:
     """What may happen between the lines of a window: so many hidden steps before each line, those of unlogged writers
-    or not, one step before each line of which a line is ``lost``, and whatever ``skipped`` lines may write."""
+    or not, one step before each line of which a line is ``lost``, and whatever ``skipped`` lines may write, or
+    ``everything`` that there is."""
 
     hidden: int = 1
     unlogged: bool = False
     lost: bool = False
     skipped: tuple[WindowItem, ...] = ()
+    everything: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +112,14 @@ class OpenWindow:
         self._order, self._allowed = order, allowed
         self.parts = _Parts()
         self._steps = [_instances(template, window.model, item) for item in window.items]
-        calls = [each for each in window.hidden if not each.lost and (allowed.unlogged or not each.unlogged)]
+        shown = window.hidden if allowed.hidden else ()
+        calls = [each for each in shown if not each.lost and (allowed.unlogged or not each.unlogged)]
         self._hidden = tuple(each for call in calls for each in _hidden_instances(template, call))
         calls = [each for each in window.hidden if each.lost and allowed.lost]
         self._lost = tuple(each for call in calls for each in _hidden_instances(template, call))
         skipped = [_instances(template, window.model, item) for item in allowed.skipped]
-        self._skipped = frozenset(bit for steps in skipped for step in steps for each in step for bit in each.writes)
+        written = (bit for steps in skipped for step in steps for each in step for bit in each.writes)
+        self._skipped = frozenset(range(template.width) if allowed.everything else written)
         self._conditions = [_condition(template, item) for item in window.items]
         kinds = ("invariant", "lemma", "transition")
         self._properties = [
@@ -155,16 +159,22 @@ class OpenWindow:
             given |= {bit >> 1: mine for bit, mine in zip(self.template.old, before, strict=True)}
         return self.formula.place(self.template.block(roots), given)
 
-    def _keep_properties(self, where: int, touched: frozenset[int], *, first: bool = False) -> None:
+    def _keep_properties(self, where: int, touched: frozenset[int], *, first: bool = False, dear: bool = False) -> None:
         """Require the invariants of the last frame, and the transition properties of the step to it, where some bits
         were opened."""
         frames = self.parts.frames
         for prop, root, read in self._properties:
             if read.isdisjoint(touched) or (first and prop.kind == "transition"):
                 continue
+            if not self._is_kept(prop, root, dear=dear):
+                continue
             before = frames[-2] if prop.kind == "transition" else None
             (literal,) = self._at((root,), frames[-1], before)
             self.formula.add([-where, -self.parts.properties[prop.name], literal])
+
+    def _is_kept(self, prop: k.Property, root: int, *, dear: bool) -> bool:  # noqa: ARG002 - slices look at them
+        """Whether a property, of which this is the literal, is required where bits are open."""
+        return not dear
 
     def _slot(self, here: dict[int, int]) -> None:
         events = [self.window.items[number].observation.event for number in here]
@@ -182,11 +192,13 @@ class OpenWindow:
         for at in range(max((len(self._steps[number]) for number in here), default=0)):
             self._step_frame({number: each for number, each in here.items() if at < len(self._steps[number])}, at)
         for number, each in here.items():
-            if self._conditions[number] is not None:
-                frames = self.parts.frames
-                after = frames[begin + len(self._steps[number])]
-                (literal,) = self._at((self._conditions[number],), after, frames[begin])  # type: ignore[arg-type]
-                self.formula.add([-self.parts.lines[number], -each, -self.present[number], literal])
+            self._require(number, each, begin, begin + len(self._steps[number]))
+
+    def _require(self, number: int, place: int, begin: int, after: int) -> None:
+        """Require the condition of a line, where it is at this place, of two frames by number."""
+        if (condition := self._conditions[number]) is not None:
+            (literal,) = self._at((condition,), self.parts.frames[after], self.parts.frames[begin])
+            self.formula.add([-self.parts.lines[number], -place, -self.present[number], literal])
 
     def _open_frame(self) -> None:
         """Whatever the skipped lines may write, within the invariants."""

@@ -34,13 +34,15 @@ ROOM = 3
 class LogPart:
     """What windows of a log are made of: the spec, its clause, the options, and which processes have logs.
 
-    ``plan`` is the clause for what is asked: the rules of the log's items are its rules.
+    ``plan`` is the clause for what is asked: the rules of the log's items are its rules. ``of_slice``: the items are
+    those of one slice, not what all slices share.
     """
 
     loaded: Loaded
     plan: k.TracePlan
     options: Options
-    events: Sequence[Event]
+    events: Sequence[Event] = ()
+    of_slice: bool = False
 
     @property
     def begins_in_mid_life(self) -> bool:
@@ -140,11 +142,22 @@ def window_model(log: LogPart, items: Sequence[OrderedObservation], factor: int 
     names = {sort.name: tuple(stated.elements.get(sort.name, ())) for sort in probe.kernel.sorts}
     names = {sort: known or (f"unknown {sort}",) for sort, known in names.items()}
     spares = _spares(probe, names, factor)
-    sorts = {sort: tuple(f"{sort}-{at}" for at in range(len(known) + spares[sort])) for sort, known in names.items()}
-    scales = {name: Scale.of(numbers, ROOM * factor) for name, numbers in stated.numbers.items()}
-    model, kernel = _model(log, sorts, {name: scale.size for name, scale in scales.items()})
+    if log.of_slice and log.plan.slicing is not None:
+        spares[log.plan.slicing.sort.name] = 0
+    counts = {sort: len(known) + spares[sort] for sort, known in names.items()}
+    numbers = stated.numbers
+    if log.of_slice:  # versions are compared with leader epochs: their order is that of all numbers
+        numbers = dict.fromkeys(numbers, set().union(*numbers.values()))
+    scales = {name: Scale.of(each, ROOM * factor) for name, each in numbers.items()}
+    sizes = {name: scale.size for name, scale in scales.items()}
+    if log.of_slice:  # windows of many slices share few models
+        counts = {sort: count + count % 2 if spares[sort] else count for sort, count in counts.items()}
+        sizes = dict.fromkeys(sizes, max(sizes.values()))
+    sorts = {sort: tuple(f"{sort}-{at}" for at in range(count)) for sort, count in counts.items()}
+    model, kernel = _model(log, sorts, sizes)
     found = _in_window(model, items, probe, names, scales)
-    return WindowModel(model, kernel, found, tuple(_hidden(log, kernel, model, names)), names, scales, probe)
+    hidden = () if log.of_slice else tuple(_hidden(log, kernel, model, names))
+    return WindowModel(model, kernel, found, hidden, names, scales, probe)
 
 
 def _rule_in(plan: k.TracePlan, rule: k.TraceRule) -> k.TraceRule:
@@ -205,18 +218,32 @@ def writer_parameters(plan: k.TracePlan) -> Iterator[tuple[str, int, str]]:
 
 
 def _model(log: LogPart, sorts: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> tuple[TraceModel, k.Kernel]:
-    """The model of what all slices share, of this size. The last few are kept: windows of one size share one."""
-    key = (tuple((sort, len(each)) for sort, each in sorts.items()), tuple(sizes.items()), log.plan.name)
+    """The model of what all slices share, or of one slice, of this size. The last few are kept: windows of one size
+    share one."""
+    key = (tuple((sort, len(each)) for sort, each in sorts.items()), tuple(sizes.items()), log.plan.name, log.of_slice)
     for spec, options, known, made in _known:
         if spec is log.loaded and options == log.options and known == key:
             return made
     kernel = log_kernel(log.loaded, sorts, sizes)
     plan = adapt_clause(trace_plan(kernel, log.plan.name), log.options)
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
-    model = TraceModel(kernel, plan) if divided is None else TraceModel(divided.kernel, divided.plan_of_shared(plan))
+    if divided is None:
+        model = TraceModel(kernel, plan)
+    else:
+        part = divided.plan_of_slices(plan) if log.of_slice else divided.plan_of_shared(plan)
+        model = TraceModel(divided.kernel, part)
     made = model, _kernel_of(model)
     _known[:] = [(log.loaded, log.options, key, made), *_known[:3]]
     return made
+
+
+def small_model(log: LogPart, elements: int, largest: int) -> k.Kernel:
+    """The kernel of a window with so many elements of each set, and numbers up to this one. Raises ``SpecError``."""
+    probe = probe_of(log.loaded, log.plan.name).kernel
+    sorts = {sort.name: tuple(f"{sort.name}-{at}" for at in range(elements)) for sort in probe.sorts}
+    if log.plan.slicing is not None:
+        sorts[log.plan.slicing.sort.name] = sorts[log.plan.slicing.sort.name][:1]
+    return _model(log, sorts, {each.name: largest for each in probe.parameters if each.size})[1]
 
 
 _known: list[tuple[Loaded, Options, object, tuple[TraceModel, k.Kernel]]] = []

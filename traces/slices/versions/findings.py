@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field
 
 from assay.grammar.lazy_dataclass import dataclass
-from assay.traces.event import LogPosition
+from assay.traces.event import Event, LogPosition
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import LogViolation
 from assay.traces.slices.versions.version_history import Frontier, VersionedUpdate, VersionNode
@@ -46,6 +47,13 @@ class SliceFindings:
     """Lines that may tell of a time before the beginning, or of writes without a line: nothing explains them."""
     narrowed: LogPosition | None = None
     """The line that fits no node of the beam, when nodes had been dropped."""
+
+    @property
+    def unexplained(self) -> Iterator[Event]:
+        """The lines that nothing explains, whether that is a mismatch or not."""
+        yield from (each.event for each in self.violations)
+        yield from (each.observation.event for each in self.passed_over)
+        yield from (line.observation.event for write in self.unplaced for line in write.lines)
 
     @property
     def is_open(self) -> bool:

@@ -1,0 +1,214 @@
+"""Whether lines of one slice contradict each other, whatever else is in the log, or missing from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from heapq import heapify, heappop, heappush
+from itertools import groupby, islice, permutations
+from math import inf
+
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.symbolic.sat.clause_blocks import UnansweredError
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.traces.event import Event
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.slices.versions.version_history import by_time, number_of
+from assay.traces.windows.ask import CONFLICTS, TWICE, WindowRefuted, template_of
+from assay.traces.windows.open_window import Order
+from assay.traces.windows.slice_window import SliceWindow, Unit
+from assay.traces.windows.window_model import LogPart, WindowModel, window_model
+
+LINES = 20
+"""How many lines are asked about at once."""
+
+SUSPECTS = 14
+"""How many of them may be lines that nothing explains: the last ones, for the first may tell of what came before."""
+
+LATE = 10_000.0
+"""By how many milliseconds a fact may be older than its line, where the clause sets no bound."""
+
+
+def contradictory_lines(
+    log: LogPart, lines: Sequence[OrderedObservation], unexplained: Iterable[Event]
+) -> WindowRefuted | None:
+    """Lines of one slice that contradict each other, looked for around those that nothing explains; None if there are
+    none, or no answer."""
+    places = {each.record.place for each in unexplained}
+    suspects = [each for each in sorted(lines, key=by_time) if each.observation.event.record.place in places]
+    return ask_slice(log, _about(suspects[-SUSPECTS:], lines)) if suspects else None
+
+
+def _about(suspects: Sequence[OrderedObservation], lines: Sequence[OrderedObservation]) -> list[OrderedObservation]:
+    """Lines with those that say most about what they speak of: first those with most of their numbers, then the
+    nearest."""
+    own = Counter(number for each in suspects for number in set(_numbers(each)))
+
+    def distance(line: OrderedObservation) -> tuple[int, float]:
+        shared = max((own[number] for number in _numbers(line)), default=0)
+        return -shared, min(abs(line.time - each.time) for each in suspects)
+
+    others = [each for each in lines if each not in suspects]
+    return [*suspects, *sorted(others, key=distance)[: LINES - len(suspects)]]
+
+
+def _numbers(line: OrderedObservation) -> Iterator[tuple[str, int]]:
+    return ((name, value) for name, value in line.observation.values if type(value) is int)
+
+
+def ask_slice(log: LogPart, lines: Sequence[OrderedObservation]) -> WindowRefuted | None:
+    """Those of some lines of one slice that contradict each other, with the guards and properties between them; None if
+    some beginning and some behaviour explain them all, or if there is no answer.
+
+    First the lines are asked about in one order that they may have had, and those in a row that only observe as if they
+    were of one moment. What contradicts itself there is asked again by itself, in every order, with twice the room for
+    numbers and twice the spare elements.
+    """
+    try:
+        with deep_recursion(log.loaded.kernel):
+            for together in (True, False):
+                first = _refuted(log, lines, 1, in_turn=True, together=together)
+                if first is None:
+                    return None
+                if (found := _refuted(log, first.items, TWICE)) is not None:
+                    return found
+            return None
+    except (UnansweredError, SpecError, UnsupportedError):
+        return None
+
+
+_explained: dict[Hashable, None] = {}
+EXPLAINED_KEPT = 1_000
+"""How many windows are remembered that are explained: slices that saw the same have the same windows."""
+
+
+def _refuted(
+    log: LogPart, lines: Sequence[OrderedObservation], room: int, *, in_turn: bool = False, together: bool = False
+) -> WindowRefuted | None:
+    items = sorted(lines, key=by_time)
+    window = window_model(log, items, room)
+    units, before = _ordered(log, window, items)
+    if in_turn:
+        units = [units[at] for at in _in_turn(before, [min(items[n].time for n in unit) for unit in units])]
+        units = list(_merged(window, units)) if together else units
+        before = tuple(tuple(range(at)) for at in range(len(units)))
+    key = _key(log, window, units, before)
+    if key in _explained:
+        return None
+    asked = SliceWindow(template_of(window.kernel), window, units, Order(before), log, CONFLICTS)
+    try:
+        if asked.is_explained():
+            _remember(key)
+            return None
+        core = asked.core()
+    finally:
+        asked.close()
+    names = {each.name for each in core if each.kind == "property"}
+    return WindowRefuted(
+        tuple(items[each.line] for each in core if each.kind == "line"),
+        tuple(each.guard for each in core if each.kind == "guard"),
+        tuple(each for each in window.kernel.properties if each.name in names),
+    )
+
+
+def _key(log: LogPart, window: WindowModel, units: Sequence[Unit], before: Sequence[Sequence[int]]) -> Hashable:
+    """What a window asks, in its own terms."""
+    said = tuple((each.rule.span, each.observation.values) for each in window.items)
+    return id(log.loaded), window.kernel.parameters, said, tuple(units), tuple(map(tuple, before))
+
+
+def _remember(key: Hashable) -> None:
+    if len(_explained) >= EXPLAINED_KEPT:
+        for old in [*islice(_explained, EXPLAINED_KEPT // 2)]:
+            del _explained[old]
+    _explained[key] = None
+
+
+def _ordered(
+    log: LogPart, window: WindowModel, items: Sequence[OrderedObservation]
+) -> tuple[list[Unit], tuple[tuple[int, ...], ...]]:
+    """The lines of each version together, each other line alone; and which of these certainly come before each: writes
+    in the order of their versions, what a process did in the order of its lines, and what lies further apart than lines
+    may be late."""
+    numbers = [number_of(window.model, each) for each in window.items]  # type: ignore[arg-type]  # it has an observation
+    stated = sorted({each for each in numbers if each is not None})
+    units = [tuple(n for n, each in enumerate(numbers) if each == number) for number in stated]
+    units += [(n,) for n, each in enumerate(numbers) if each is None]
+    bound = log.plan.ordering.commit_before_line
+    late = (LATE if bound is None else float(bound)) + log.plan.ordering.skew
+    moments = [_Moment.of([items[n] for n in unit], numbers[unit[0]], late) for unit in units]
+    pairs = [(x, y) for x, y in permutations(range(len(units)), 2) if moments[x].is_before(moments[y])]
+    if not _is_acyclic(pairs):  # versions contradict the clocks: then only the lines of one process are in order
+        pairs = [(x, y) for x, y in pairs if moments[x].is_told_before(moments[y])]
+    return units, tuple(tuple(x for x, other in pairs if other == y) for y in range(len(units)))
+
+
+def _in_turn(before: Sequence[Sequence[int]], times: Sequence[float]) -> Iterator[int]:
+    """An order of units that is allowed, as near to their times as can be."""
+    sorter = TopologicalSorter(dict(enumerate(before)))
+    sorter.prepare()
+    ready = [(times[at], at) for at in sorter.get_ready()]
+    heapify(ready)
+    while ready:
+        _, at = heappop(ready)
+        yield at
+        sorter.done(at)
+        for each in sorter.get_ready():
+            heappush(ready, (times[each], each))
+
+
+def _merged(window: WindowModel, units: Sequence[Unit]) -> Iterator[Unit]:
+    """The units, with those in a row that do nothing and state no version as one."""
+
+    def observes(unit: Unit) -> bool:
+        return all(not window.items[n].rule.steps and window.items[n].rule.at is None for n in unit)
+
+    for alike, group in groupby(units, observes):
+        if alike:
+            yield tuple(n for unit in group for n in unit)
+        else:
+            yield from group
+
+
+def _is_acyclic(pairs: Iterable[tuple[int, int]]) -> bool:
+    before: dict[int, set[int]] = {}
+    for x, y in pairs:
+        before.setdefault(y, set()).add(x)
+    try:
+        TopologicalSorter(before).prepare()
+    except CycleError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """When the lines of a unit say that it was: the version, and from when to when (milliseconds)."""
+
+    version: int | None
+    earliest: float
+    latest: float
+    line: OrderedObservation
+
+    @staticmethod
+    def of(lines: Sequence[OrderedObservation], version: int | None, late: float) -> _Moment:
+        """The moment of some lines. A write is as late as the first line that names its action; without one it may be
+        told long after."""
+        prompt = [each.time for each in lines if each.observation.names_action or version is None]
+        return _Moment(version, min(prompt, default=-inf) - late, min(each.latest for each in lines), lines[0])
+
+    def is_before(self, other: _Moment) -> bool:
+        """Whether this was certainly first."""
+        if self.version is not None and other.version is not None:
+            return self.version < other.version
+        return self.is_told_before(other) or self.latest < other.earliest
+
+    def is_told_before(self, other: _Moment) -> bool:
+        """Whether one process did both, and wrote so in this order."""
+        one, two = self.line.observation, other.line.observation
+        same = one.event.run == two.event.run and one.event.sequence == two.event.sequence
+        deeds = self.version is None and other.version is None and one.names_action and two.names_action
+        return same and deeds and self.line.index < other.line.index

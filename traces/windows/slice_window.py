@@ -1,0 +1,120 @@
+"""Windows of one slice: do some of its lines contradict each other, whatever was shared, and whatever else was written?
+
+Between two lines anything may have happened, within the invariants, and within those transition properties that hold
+over any number of steps. So no shared execution is needed, no line of other slices, and none of the lines that are
+missing. What contradicts itself here is wrong in every log that holds these lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.checker.symbolic.sat.clause_blocks import TRUE, BlockFormula, UnansweredError
+from assay.grammar import kernel as k
+from assay.grammar.load import Loaded
+from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Slot
+from assay.traces.windows.template import Template
+from assay.traces.windows.window_model import LogPart, WindowModel, small_model
+
+DEAR = 5_000
+"""An invariant with more clauses than this is required of the state after all lines only: it speaks of what was written,
+of which there is most in the end."""
+
+Unit = tuple[int, ...]
+"""The numbers of the lines of a window that tell of one moment: those of one version, or a single line."""
+
+
+class SliceWindow(OpenWindow):
+    """The lines of a slice from a free beginning, with everything open between them.
+
+    ``order`` is that of the units.
+    """
+
+    def __init__(
+        self, template: Template, window: WindowModel, units: Sequence[Unit], order: Order, log: LogPart, conflicts: int
+    ) -> None:
+        self._units = units
+        self._lasting = lasting(log)
+        super().__init__(template, window, order, Allowance(0, everything=True), conflicts)
+
+    def _build(self) -> None:
+        super()._build()
+        self._open_frame()
+        self._keep_properties(TRUE, frozenset(range(self.template.width)), dear=True)
+
+    def _is_kept(self, prop: k.Property, root: int, *, dear: bool) -> bool:
+        if prop.kind == "transition":
+            return prop.name in self._lasting and not dear
+        return (sum(map(len, self.template.block((root,)).clauses)) > DEAR) == dear
+
+    def _slot(self, here: dict[int, int]) -> None:
+        if self.parts.slots:
+            self._open_frame()
+        begin = len(self.parts.frames) - 1
+        self.parts.slots.append(Slot(begin, here))
+        acting = {unit: number for unit in here if (number := self._actor(self._units[unit])) is not None}
+        steps = {number: here[unit] for unit, number in acting.items()}
+        for at in range(max((len(self._steps[number]) for number in steps), default=0)):
+            self._step_frame({n: each for n, each in steps.items() if at < len(self._steps[n])}, at)
+        for unit, place in here.items():
+            after = begin + (len(self._steps[acting[unit]]) if unit in acting else 0)
+            for number in self._units[unit]:
+                self._require(number, place, begin, after)
+
+    def _actor(self, unit: Unit) -> int | None:
+        """The line of a unit that says most of its step; the others are conditions on the same step."""
+        naming = [number for number in unit if self._steps[number]]
+        return min(naming, key=lambda number: sum(map(len, self._steps[number])), default=None)
+
+
+_lasting: list[tuple[Loaded, str, frozenset[str]]] = []
+
+ELEMENTS, LARGEST = 2, 3
+"""How many elements and numbers the model has in which it is asked which properties last."""
+
+
+def lasting(log: LogPart) -> frozenset[str]:
+    """The transition properties that hold over any number of steps if they hold of each: over none, and over two.
+
+    This is asked in a small model. The last few answers are kept.
+    """
+    for spec, clause, known in _lasting:
+        if spec is log.loaded and clause == log.plan.name:
+            return known
+    kernel = small_model(log, ELEMENTS, LARGEST)
+    template = Template(kernel)
+    found = [each for each in kernel.properties if each.kind == "transition"]
+    while len(kept := [each for each in found if _lasts(template, each, found)]) < len(found):
+        found = kept
+    names = frozenset(each.name for each in found)
+    _lasting[:] = [(log.loaded, log.plan.name, names), *_lasting[:3]]
+    return names
+
+
+def _lasts(template: Template, wanted: k.Property, others: Sequence[k.Property]) -> bool:
+    """Whether a property holds over two steps of which all of these hold, and over none."""
+    formula = BlockFormula(CONFLICTS_OF_ONE)
+    try:
+        frames = [[formula.fresh() for _ in range(template.width)] for _ in range(3)]
+
+        def place(properties: Sequence[k.Property], at: int, before: int) -> list[int]:
+            given = {bit >> 1: mine for bit, mine in zip(template.state, frames[at], strict=True)}
+            given |= {bit >> 1: mine for bit, mine in zip(template.old, frames[before], strict=True)}
+            return formula.place(template.block(tuple(map(template.property, properties))), given)
+
+        state = template.block((template.is_state(frozenset(template.bits_of)),))
+        for frame in frames:
+            given = {bit >> 1: mine for bit, mine in zip(template.state, frame, strict=True)}
+            formula.add(formula.place(state, given))
+        for literal in (*place(others, 1, 0), *place(others, 2, 1)):
+            formula.add([literal])
+        formula.add([-each for each in (*place((wanted,), 0, 0), *place((wanted,), 2, 0))])
+        return not formula.solve([TRUE])
+    except UnansweredError:
+        return False
+    finally:
+        formula.close()
+
+
+CONFLICTS_OF_ONE = 20_000
+"""How many conflicts the solver may meet in the question whether a property lasts."""
