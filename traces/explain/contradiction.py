@@ -37,8 +37,8 @@ CONTRADICTORY = "whatever else the logs hold or lack: one of these lines is wron
 def violation_of_window(refuted: WindowRefuted, kernel: k.Kernel, writer: ConditionPrinter) -> LogViolation:
     """The finding of a refuted window: its lines are blamed, the last one first."""
     found = contradiction_of(refuted, kernel, writer)
-    actions = {id(each.observation.event): action_of(each) for each in refuted.items}
-    blames = tuple(Blame(event, actions[id(event)], ()) for event in reversed(found.events))
+    actions = {each.observation.event.record.place: action_of(each) for each in refuted.items}
+    blames = tuple(Blame(event, actions[event.record.place], ()) for event in reversed(found.events))
     repair = Repair("none", CONTRADICTORY, blames[0].event)
     return LogViolation(blames[0].event, blames[0].action, blames, repair, found, certain=True)
 

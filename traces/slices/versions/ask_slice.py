@@ -7,13 +7,14 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from heapq import heapify, heappop, heappush
-from itertools import groupby, islice, permutations
+from itertools import groupby, permutations
 from math import inf
 
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.symbolic.sat.clause_blocks import UnansweredError
 from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.load import Loaded
 from assay.traces.event import Event
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.slices.versions.version_history import by_time, number_of
@@ -80,9 +81,18 @@ def ask_slice(log: LogPart, lines: Sequence[OrderedObservation]) -> WindowRefute
         return None
 
 
-_explained: dict[Hashable, None] = {}
+_explained: list[tuple[Loaded, dict[Hashable, None]]] = []
 EXPLAINED_KEPT = 1_000
-"""How many windows are remembered that are explained: slices that saw the same have the same windows."""
+"""How many windows of a spec are remembered that are explained: slices that saw the same have the same windows."""
+
+
+def _explained_of(loaded: Loaded) -> dict[Hashable, None]:
+    """The explained windows of a spec; those of the last few specs are kept."""
+    for spec, known in _explained:
+        if spec is loaded:
+            return known
+    _explained[:] = [(loaded, {}), *_explained[:3]]
+    return _explained[0][1]
 
 
 def _refuted(
@@ -95,13 +105,15 @@ def _refuted(
         units = [units[at] for at in _in_turn(before, [min(items[n].time for n in unit) for unit in units])]
         units = list(_merged(window, units)) if together else units
         before = tuple(tuple(range(at)) for at in range(len(units)))
-    key = _key(log, window, units, before)
-    if key in _explained:
+    key, explained = _key(log, window, units, before), _explained_of(log.loaded)
+    if key in explained:
         return None
     asked = SliceWindow(template_of(window.kernel), window, units, Order(before), log, CONFLICTS)
     try:
         if asked.is_explained():
-            _remember(key)
+            if len(explained) >= EXPLAINED_KEPT:
+                explained.clear()
+            explained[key] = None
             return None
         core = asked.core()
     finally:
@@ -117,14 +129,7 @@ def _refuted(
 def _key(log: LogPart, window: WindowModel, units: Sequence[Unit], before: Sequence[Sequence[int]]) -> Hashable:
     """What a window asks, in its own terms."""
     said = tuple((each.rule.span, each.observation.values) for each in window.items)
-    return id(log.loaded), window.kernel.parameters, said, tuple(units), tuple(map(tuple, before))
-
-
-def _remember(key: Hashable) -> None:
-    if len(_explained) >= EXPLAINED_KEPT:
-        for old in [*islice(_explained, EXPLAINED_KEPT // 2)]:
-            del _explained[old]
-    _explained[key] = None
+    return log.plan.name, log.options, window.kernel.parameters, said, tuple(units), tuple(map(tuple, before))
 
 
 def _ordered(

@@ -1,0 +1,63 @@
+"""Lines of one partition that contradict each other are rejected and named, whatever is missing; healthy ones are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.api.log_answers import validate
+from assay.traces.result import TraceVerdict
+
+LEADER = (
+    "[2026-11-21 01:54:{at},124] INFO [Broker id={broker}] Leader audit-1 with topic id Some(fzFNa-HhRjCamjRexivRfA) starts "
+    "at leader epoch {epoch} from offset 279 with partition epoch {version}, high watermark 278, ISR [{isr}], adding replicas [] "
+    "and removing replicas [] . Previous leader Some(2) and previous leader epoch was {before}. (state.change.logger)\n"
+)
+FOLLOWER = (
+    "[2026-11-21 01:54:{at},305] INFO [Broker id={broker}] Follower orders-4 starts at leader epoch {epoch} from offset 400 "
+    "with high watermark 400. Previous leader epoch was {before}. (state.change.logger)\n"
+)
+
+
+def said(folder: Path, lines: dict[int, str]) -> tuple[TraceVerdict, list[list[str]]]:
+    """The verdict on what brokers wrote, and the lines that each finding names."""
+    for broker, text in lines.items():
+        place = folder / "logs" / f"broker-{broker}" / "state-change.log"
+        place.parent.mkdir(parents=True)
+        place.write_text(text, encoding="utf-8")
+    answer = validate([str(folder / "logs")])
+    named = [each.contradiction for each in answer.mismatches if each.contradiction is not None]
+    return answer.verdict, [[event.run.node for event in each.events] for each in named]
+
+
+def test_a_leader_that_says_an_isr_without_itself(tmp_path: Path) -> None:
+    line = LEADER.format(at="56", broker=3, epoch=2, isr="2", before=1, version=3)
+    assert said(tmp_path, {3: line}) == (TraceVerdict.INCONSISTENT, [["broker-3"]])
+
+
+@pytest.mark.slow
+def test_two_leaders_in_one_leader_epoch(tmp_path: Path) -> None:
+    lines = {
+        broker: LEADER.format(at=50 + broker, broker=broker, epoch=2, isr="2,3", before=1, version=broker)
+        for broker in (2, 3)
+    }
+    assert said(tmp_path, lines) == (TraceVerdict.INCONSISTENT, [["broker-2", "broker-3"]])
+
+
+@pytest.mark.slow
+def test_a_broker_that_begins_an_older_leader_epoch(tmp_path: Path) -> None:
+    line = FOLLOWER.format(at="50", broker=3, epoch=3, before=4)
+    assert said(tmp_path, {3: line})[0] is TraceVerdict.INCONSISTENT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epochs", [(2, 3), (5, 20)])
+def test_leaders_of_different_leader_epochs_contradict_nothing(tmp_path: Path, epochs: tuple[int, int]) -> None:
+    lines = {
+        broker: LEADER.format(at=50 + broker, broker=broker, epoch=epoch, isr="2,3", before=1, version=epoch + 1)
+        for broker, epoch in zip((2, 3), epochs, strict=True)
+    }
+    verdict, named = said(tmp_path, lines)
+    assert verdict is not TraceVerdict.INCONSISTENT
+    assert named == []
