@@ -134,8 +134,8 @@ class Joiner:
         certain = any(each.certain for each in result.violations)
         if self.joint.log is None or certain or result.verdict not in _DOUBTFUL:
             return result
-        from assay.traces.explain.contradiction import violation_of_window  # few answers need the solver
-        from assay.traces.slices.versions.ask_slice import contradictory_lines
+        from assay.traces.explain.contradiction import violation_of_window  # noqa: PLC0415 - few answers need the solver
+        from assay.traces.slices.versions.ask_slice import contradictory_lines  # noqa: PLC0415
 
         doubted = [each.observation.event for each in lines.few if contradicts_itself(self.model, each.observation)]
         refuted = contradictory_lines(self.joint.log, lines.few, doubted or result.unexplained)
