@@ -21,6 +21,7 @@ from assay.grammar.formatting.line_breaks import INDENT, broken
 from assay.grammar.syntax import (
     AcceptBounds,
     ActionMapping,
+    Begins,
     Binding,
     CallLine,
     Do,
@@ -181,6 +182,8 @@ def trace_line(node: TraceLine) -> list[PrintedItem]:
             return [PrintedItem(1, (f"report {reported.shown} as {severity.shown} {within}{first}", *rest), node.span)]
         case Ends(actions):
             return [listed(1, "ends ", (each.shown for each in actions), node)]
+        case Begins():
+            return [line(1, "begins anywhere", node)]
         case Measure(name, own, text, condition):
             return [_titled(f"measure {name.shown}", own, " ", text, condition, node)]
         case Noted(event, own, severity, text, condition):

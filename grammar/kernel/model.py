@@ -277,7 +277,7 @@ class TracePlan(Node):
 
     ``numbered`` are the actions that an update may be if its lines only report the outcome. ``threads`` are groups of
     events whose lines are written by one thread of a process. ``source`` says how lines become events. After an action of ``ends`` the node that is its first
-    argument writes nothing until it starts again.
+    argument writes nothing until it starts again. A log that ``begins_anywhere`` need not begin in an initial state.
     """
 
     name: str
@@ -295,6 +295,7 @@ class TracePlan(Node):
     measures: tuple[Measure, ...] = ()
     noted: tuple[Noted, ...] = ()
     source: EventSource = DEFAULT_SOURCE
+    begins_anywhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)

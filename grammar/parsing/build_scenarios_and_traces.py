@@ -11,6 +11,7 @@ from assay.grammar.parsing.build_declarations import DeclarationBuilder, documen
 from assay.grammar.parsing.builder import flat, nodes, string_value, texts
 from assay.grammar.syntax import (
     ActionMapping,
+    Begins,
     Binding,
     CallLine,
     Do,
@@ -197,6 +198,9 @@ class SpecBuilder(DeclarationBuilder):
 
     def ends(self, span: Span, children: list[Any]) -> Ends:
         return Ends(tuple(children), span=span)
+
+    def begins(self, span: Span, children: list[Any]) -> Begins:  # noqa: ARG002
+        return Begins(span=span)
 
     def measure(self, span: Span, children: list[Any]) -> Measure:
         name, fields, _, condition = children

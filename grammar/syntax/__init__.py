@@ -109,6 +109,7 @@ from assay.grammar.syntax.expressions import (
     With,
 )
 from assay.grammar.syntax.traces import (
+    Begins,
     CallLine,
     Comment,
     Ends,
@@ -147,6 +148,7 @@ __all__ = [
     "Assume",
     "Attr",
     "BagDisplay",
+    "Begins",
     "Binary",
     "BinaryOp",
     "Binder",

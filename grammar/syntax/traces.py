@@ -166,6 +166,11 @@ class Ends(TraceLine):
 
 
 @dataclass(frozen=True, slots=True)
+class Begins(TraceLine):
+    """``begins anywhere``: the log may begin in mid-life, and lack the logs of some nodes."""
+
+
+@dataclass(frozen=True, slots=True)
 class Measure(TraceLine):
     """``measure name(fields) "text": e``: the time for which e held is reported. A field is the value that lines of the
     slice last gave."""

@@ -17,6 +17,7 @@ _BROKER_STATE = re.compile(r"brokerId=(-?\d+)")
 _ENTRY = re.compile(r"(?<!\d)(-?\d+) -> (-?\d+)")
 _KEY = re.compile(r"(?:^|, )(\d+)=")
 _PARTITION = re.compile(r"(?<![^\s,()\[\]])([^\s,()\[\]]{1,260}-\d+)")
+_WORD = re.compile(r"[^\s,;()\[\]{}]+")
 _UNSIGNED_64 = (1 << 64) - 1
 
 
@@ -64,6 +65,11 @@ def partitions(text: str) -> tuple[str, ...]:
     return tuple(_PARTITION.findall(text))
 
 
+def words(text: str) -> tuple[str, ...]:
+    """The names in a list such as ``a b``, ``[a, b]`` or ``(a;b)``, as texts."""
+    return tuple(_WORD.findall(text))
+
+
 def truth(text: str) -> bool:
     """Whether the text is ``true``; any other text is false."""
     return text == "true"
@@ -97,5 +103,6 @@ CONVERSIONS: Mapping[str, Conversion] = MappingProxyType(
         "map": _once(integer_map),
         "keys": _once(keys),
         "partitions": partitions,
+        "words": words,
     }
 )

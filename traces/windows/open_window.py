@@ -118,8 +118,12 @@ class OpenWindow:
         calls = [each for each in window.hidden if each.lost and allowed.lost]
         self._lost = tuple(each for call in calls for each in _hidden_instances(template, call))
         skipped = [_instances(template, window.model, item) for item in allowed.skipped]
-        written = (bit for steps in skipped for step in steps for each in step for bit in each.writes)
-        self._skipped = frozenset(range(template.width) if allowed.everything else written)
+        written = [each for steps in skipped for step in steps for each in step]
+        if not allowed.hidden:  # no bound of hidden steps is known: an unlogged writer may have taken many
+            unlogged = [each for each in window.hidden if each.unlogged]
+            written += [each for call in unlogged for each in _hidden_instances(template, call)]
+        bits = (bit for each in written for bit in each.writes)
+        self._skipped = frozenset(range(template.width) if allowed.everything else bits)
         self._conditions = [_condition(template, item) for item in window.items]
         kinds = ("invariant", "lemma", "transition")
         self._properties = [

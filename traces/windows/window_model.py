@@ -46,14 +46,18 @@ class LogPart:
 
     @property
     def begins_in_mid_life(self) -> bool:
-        """Whether it may begin anywhere, as logs of a product do. A log that a spec's author had written for it begins
-        with the run."""
-        return not files_tell_order(self.plan)
+        """Whether it may begin anywhere: as logs of Kafka do, and those whose clause says so."""
+        return self.plan.begins_anywhere or not files_tell_order(self.plan)
 
-    @property
-    def processes(self) -> frozenset[str]:
-        """The process runs that have logs, by the names that events give them: ``broker-2#2`` after a restart."""
-        return frozenset(str(each.run) for each in self.events)
+    def processes(self, since: float) -> frozenset[str]:
+        """The process runs that have logs, by the names that events give them: ``broker-2#2`` after a restart.
+
+        A log whose clause says that it begins anywhere may begin in the middle of a run. It is no log of what came
+        before, in a window that begins at the time ``since`` (milliseconds).
+        """
+        if not self.plan.begins_anywhere:
+            return frozenset(str(each.run) for each in self.events)
+        return frozenset(str(each.run) for each in self.events if (each.record.time or 0.0) <= since)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +160,8 @@ def window_model(log: LogPart, items: Sequence[OrderedObservation], factor: int 
     sorts = {sort: tuple(f"{sort}-{at}" for at in range(count)) for sort, count in counts.items()}
     model, kernel = _model(log, sorts, sizes)
     found = _in_window(model, items, probe, names, scales)
-    hidden = () if log.of_slice else tuple(_hidden(log, kernel, model, names))
+    logged = log.processes(min((each.time for each in items), default=0.0))
+    hidden = () if log.of_slice else tuple(_hidden(logged, kernel, model, names))
     return WindowModel(model, kernel, found, hidden, names, scales, probe)
 
 
@@ -307,12 +312,10 @@ MOST_INSTANCES = 64
 
 
 def _hidden(
-    log: LogPart, window: k.Kernel, model: TraceModel, names: Mapping[str, Sequence[str]]
+    logged: frozenset[str], window: k.Kernel, model: TraceModel, names: Mapping[str, Sequence[str]]
 ) -> Iterator[HiddenCall]:
-    """What may happen unseen: the hidden actions of the clause, and whatever a writer does of which there are no
-    logs."""
+    """What may happen unseen: the hidden actions of the clause, and whatever a writer does that is not ``logged``."""
     known = {each.name: each for each in window.actions}
-    logged = log.processes
     for name in model.plan.hidden:
         if name in known:
             yield HiddenCall(name, tuple(values_of(each) for each in known[name].parameters))

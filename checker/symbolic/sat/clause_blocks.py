@@ -9,6 +9,7 @@ import numpy.typing as npt
 from pysat.solvers import Solver
 
 from assay.checker.aig.graph import Gates
+from assay.checker.symbolic.sat.limited_solve import solve_limited
 from assay.checker.symbolic.sat.tseitin import Clauses
 from assay.grammar.lazy_dataclass import dataclass
 
@@ -119,12 +120,13 @@ class BlockFormula:
         """Whether the clauses have a model under the assumptions. Raises ``UnansweredError``."""
         before = self._solver.accum_stats()["conflicts"]
         self._solver.conf_budget(max(1, self._left))
-        answer = self._solver.solve_limited(assumptions=list(assumptions))
+        answer = solve_limited(self._solver, assumptions)
+        if answer is None:
+            self._left = 0
+            raise UnansweredError
         self._model = self._solver.get_model() or []
         self._left -= self._solver.accum_stats()["conflicts"] - before
-        if answer is None:
-            raise UnansweredError
-        return bool(answer)
+        return answer
 
     def core(self) -> set[int]:
         """The assumptions that the last refutation used."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pysat.solvers import Solver
 
 from assay.checker.aig.graph import Gates
+from assay.checker.symbolic.sat.limited_solve import solve_limited
 from assay.checker.symbolic.sat.tseitin import Clauses
 
 ENGINE = "minisat22"
@@ -58,9 +59,9 @@ class GateSolver:
             if self._expired():
                 raise OutOfBudgetError("the time limit was reached")
             self._solver.conf_budget(SLICE)
-            answer = self._solver.solve_limited(assumptions=given)
+            answer = solve_limited(self._solver, given)
             if answer is not None:
-                return bool(answer)
+                return answer
         raise OutOfBudgetError(f"a question took more than {CONFLICTS:,} conflicts")
 
     def _flush(self) -> None:

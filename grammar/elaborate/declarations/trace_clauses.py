@@ -188,6 +188,7 @@ class ClausePlan:
             measures,
             noted,
             replace(self.source, needed=self._needed((*rules, *measures, *noted))),
+            self._once(syntax.Begins, "begins anywhere") is not None,
             span=trace.span,
         )
 

@@ -43,7 +43,10 @@ def head_of(line: bytes) -> tuple[str, tuple[str, ...]] | None:
     delimiter = max(_DELIMITERS, key=text.count)
     if len(text) > 1 << 14 or delimiter not in text:
         return None
-    columns = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter), []))
+    try:
+        columns = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter), []))
+    except csv.Error:  # a carriage return within the line, say, in a file that is no text
+        return None
     if len(columns) < 2 or not all(0 < len(name) < 200 for name in columns) or len(set(columns)) < len(columns):
         return None
     return delimiter, columns

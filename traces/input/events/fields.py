@@ -25,6 +25,8 @@ _EXACT = Context(prec=200)
 def as_field(value: object, depth: int = 0) -> Field:
     """A JSON value as a field: whole numbers become integers, lists tuples, objects mappings.
 
+    Tuples and mappings are what a pattern made of a text.
+
     What the language has no value for becomes ``Opaque``: it matters only if a rule needs it.
     """
     kind = value.__class__
@@ -35,7 +37,9 @@ def as_field(value: object, depth: int = 0) -> Field:
     match value:
         case Decimal() | float():
             return whole(Decimal(value))
-        case list():
+        case MappingProxyType():  # a pattern has made it
+            return value
+        case list() | tuple():
             return tuple(as_field(item, depth + 1) for item in value)
         case dict():
             inner = {key: as_field(item, depth + 1) for key, item in value.items() if key is not TWICE}
