@@ -199,7 +199,7 @@ class SpecBuilder(DeclarationBuilder):
     def ends(self, span: Span, children: list[Any]) -> Ends:
         return Ends(tuple(children), span=span)
 
-    def begins(self, span: Span, children: list[Any]) -> Begins:  # noqa: ARG002
+    def begins(self, span: Span, children: list[Any]) -> Begins:
         return Begins(span=span)
 
     def measure(self, span: Span, children: list[Any]) -> Measure:

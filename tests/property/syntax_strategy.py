@@ -340,6 +340,7 @@ trace_lines: SearchStrategy[s.TraceLine] = (
     | st.builds(s.Noted, names, tuples(fields), names, doc_texts.map(without_indentation), expressions)
     | st.builds(s.Ignore, tuples(event_names, 1, 3), doc_texts.map(without_indentation))
     | st.builds(s.Numbered, tuples(paths, 1, 2))
+    | st.builds(s.Begins)
     | st.builds(s.Hidden, tuples(paths, 1, 2), small)
     | st.builds(
         s.OrderLine,

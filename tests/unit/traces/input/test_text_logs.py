@@ -10,6 +10,7 @@ from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel.event_source import EventSource
 from assay.grammar.load import load_spec
 from assay.traces.event import Event
+from assay.traces.input.containers.tables import head_of
 from assay.traces.input.events.pattern_test import examples_of, text_catalogue
 from assay.traces.log_reader import LogReading, ReadOptions, read_logs
 from assay.traces.observe.model_size import source_of
@@ -135,3 +136,17 @@ def test_examples_are_read_by_all_patterns(tmp_path: Path) -> None:
     wrong = {each.pattern.name: each.wrong for each in examples_of(text_catalogue(file))}
     assert "is described by `Again` too" in wrong["Term"][-1]
     assert "`n = 2`, and 1 was found" in wrong["Again"][-1]
+
+
+@pytest.mark.parametrize(
+    ("form", "field"), [("ints", (7, 8)), ("words", ("7", "8")), ("map", {7: 8})], ids=["ints", "words", "map"]
+)
+def test_lists_and_maps_of_a_line_are_fields(tmp_path: Path, form: str, field: object) -> None:
+    text = "Map(7 -> 8)" if form == "map" else "7, 8"
+    pattern = f'[[shape]]\nkind = "Seen"\npattern = "seen (?P<who>.*)"\nexample = "seen {text}"\nfields = {{ who = "{form}" }}\n'
+    (event,) = events(read(tmp_path, pattern, f"seen {text}\n"))
+    assert event.fields["who"] == field
+
+
+def test_a_line_with_a_carriage_return_in_it_heads_no_table() -> None:
+    assert head_of(b"a,b\rc,d\n") is None
