@@ -39,7 +39,7 @@ from assay.traces.result import (
     TraceVerdict,
     Validation,
 )
-from assay.traces.shared_search import check
+from assay.traces.shared_search import SharedValidation, check
 from assay.traces.slices.guided_search import guide
 from assay.traces.slices.process_pool import Finish, answer_all, unchecked
 from assay.traces.slices.product_search import check_whole
@@ -172,19 +172,26 @@ def validate_shared(
         rests_on=findings.rests_on,
         held=0 if findings.path is None else held_lines(model, findings.path),
     )
-    asked = found.retrial(options) if options.mutants and not findings.violations and not stopped() else None
-    if asked is not None and not _violated(validate_slices(answer, found.parts.slices, options.jobs)):
-        from assay.traces.incremental.kill_rate import kill_rate  # noqa: PLC0415 - few ask for it
-
-        answer = replace(answer, kill_rate=kill_rate(asked, options))
+    if options.mutants and not findings.violations and not stopped():
+        answer = _with_kill_rate(answer, found, options)
     slices = found.parts.slices
     # Freed before the collection below: the search holds most of the memory of a log.
-    del found, asked, findings, model
+    del found, findings, model
     if answer.visited > SMALL_SEARCH:
         # The caches of a search are cyclic, and reference counts alone do not free them.
         gc.collect(2 if gc.isenabled() else 0)
     trim_heap(len(events))
     return answer, slices
+
+
+def _with_kill_rate(answer: SharedAnswer, found: SharedValidation, options: Options) -> SharedAnswer:
+    """The answer with the share of changed logs that are rejected, unless a slice is inconsistent."""
+    asked = found.retrial(options)
+    if asked is None or _violated(validate_slices(answer, found.parts.slices, options.jobs)):
+        return answer
+    from assay.traces.incremental.kill_rate import kill_rate  # noqa: PLC0415 - few ask for it
+
+    return replace(answer, kill_rate=kill_rate(asked, options))
 
 
 def _followed(loaded: Loaded, events: Sequence[Event], clause: str | None, options: Options) -> ReplayedLog | None:

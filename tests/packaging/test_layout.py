@@ -73,4 +73,4 @@ def test_doctor_knows_which_extra_each_feature_needs() -> None:
     ]
     named = {name: {line.split(">")[0] for line in lines} for name, lines in extras.items()}
     assert all(package in named[extra] for package, (extra, _) in OPTIONAL.items())
-    assert {extra for extra, _ in OPTIONAL.values()} == {"spark", "editor", "agents"}
+    assert {extra for extra, _ in OPTIONAL.values()} == {"spark", "editor", "agents", "terminal", "testing"}

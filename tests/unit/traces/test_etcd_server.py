@@ -10,10 +10,11 @@ import assay
 from assay.traces.result import TraceVerdict
 
 LOGS = Path(__file__).parents[2] / "corpus" / "etcd"
+WHOLE = {"a": 0, "b": 0, "c": 0}
 A, B = "4bd9c21fe59ce035", "7f5f3e4a6b8e3d5d"
 
 
-def answer(folder: Path, edit: tuple[str, str] = ("", ""), **first_lines: int) -> assay.LogAnswer:
+def answer(folder: Path, first_lines: dict[str, int], edit: tuple[str, str] = ("", "")) -> assay.LogAnswer:
     """The answer about the logs of some servers, each from one of its lines on; ``edit`` replaces a text in them."""
     for name, first in first_lines.items():
         lines = (LOGS / f"{name}.log").read_text().splitlines(keepends=True)[first:]
@@ -22,13 +23,13 @@ def answer(folder: Path, edit: tuple[str, str] = ("", ""), **first_lines: int) -
 
 
 def test_every_line_about_elections_is_explained(tmp_path: Path) -> None:
-    found = answer(tmp_path, a=0, b=0, c=0)
+    found = answer(tmp_path, WHOLE)
     counts = found.validation.counts
     assert (found.verdict, counts.used, counts.unmapped) == (TraceVerdict.CONSISTENT, 72, 0)
 
 
 def test_a_second_vote_in_a_term_is_the_finding(tmp_path: Path) -> None:
-    found = answer(tmp_path, (f"rejected MsgVote from {A}", f"cast MsgVote for {A}"), a=0, b=0, c=0)
+    found = answer(tmp_path, WHOLE, (f"rejected MsgVote from {A}", f"cast MsgVote for {A}"))
     assert found.verdict is TraceVerdict.INCONSISTENT
     assert [str(each.event.record.place) for each in found.mismatches] == [f"{tmp_path}/b.log:34"]
 
@@ -40,10 +41,10 @@ def test_a_second_vote_in_a_term_is_the_finding(tmp_path: Path) -> None:
     ids=["a server's log is missing", "all begin in mid-life", "two begin in mid-life", "one log alone"],
 )
 def test_a_part_of_a_healthy_log_is_no_false_alarm(tmp_path: Path, first_lines: dict[str, int]) -> None:
-    assert answer(tmp_path, **first_lines).verdict in {TraceVerdict.CONSISTENT, TraceVerdict.INCONCLUSIVE}
+    assert answer(tmp_path, first_lines).verdict in {TraceVerdict.CONSISTENT, TraceVerdict.INCONCLUSIVE}
 
 
 @pytest.mark.slow
 def test_a_leader_without_votes_shows_in_a_part_of_the_logs(tmp_path: Path) -> None:
-    found = answer(tmp_path, (f"{B} became follower at term 4", f"{B} became leader at term 4"), a=0, b=0)
+    found = answer(tmp_path, {"a": 0, "b": 0}, (f"{B} became follower at term 4", f"{B} became leader at term 4"))
     assert found.verdict is TraceVerdict.INCONSISTENT

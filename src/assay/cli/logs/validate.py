@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -31,6 +33,9 @@ from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.scope import known_ids
 from assay.traces.scoped_validate import AnswerScope
 from assay.traces.stop import stopped
+
+if TYPE_CHECKING:
+    from assay.spark.logs.spec_for_cluster import SpecSelection
 
 
 def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -151,13 +156,7 @@ def validate(
         target = SparkOutput(clusters, tables, output.as_json, output.junit, output.html, output.details)
         refused = (timeout is not None, memory is not None, output.stories, jobs, mutants, whole, follow)
         refuse_on_spark(dict(zip(NOT_ON_SPARK, map(bool, refused), strict=True)), target)
-        from assay.spark.logs.spec_for_cluster import SpecSelection, select_by_lines  # noqa: PLC0415 - as said
-
-        wanted = (
-            select_by_lines(model, bound)
-            if spec is None
-            else SpecSelection(load(spec, model=model, settings=bound).loaded)
-        )
+        wanted = _spec_on_spark(spec, model, bound)
         return validate_on_spark(spark, paths, SparkQuestion(wanted, clause, limits, scope, shapes, redact), target)
     refuse_without_spark(clusters, tables)
     bundled = partial(load, model=model, settings=bound)
@@ -173,6 +172,15 @@ def validate(
         is_interrupted = stopped() == INTERRUPTED
     code = write_log_answer(found, output, "redacted logs" if redact else " ".join(paths))
     return ExitCode.INTERRUPTED if is_interrupted else code
+
+
+def _spec_on_spark(spec: str | None, model: str | None, bound: Mapping[str, str]) -> SpecSelection:
+    """The spec that is named, or the choice of a bundled one by the lines of each cluster."""
+    from assay.spark.logs import spec_for_cluster  # noqa: PLC0415 - Spark is loaded where it is asked for
+
+    if spec is None:
+        return spec_for_cluster.select_by_lines(model, bound)
+    return spec_for_cluster.SpecSelection(load(spec, model=model, settings=bound).loaded)
 
 
 def _accepted(known: Path | None) -> list[str] | None:
