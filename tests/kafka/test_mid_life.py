@@ -52,7 +52,7 @@ def test_a_process_that_was_restarted_is_one_with_logs(tmp_path: Path) -> None:
     spec, events = load("kafka/controller", None, {}), read_logs([tmp_path]).events
     writers = {str(event.fields["node"]) for event in events if event.kind == "ControllerElected"}
     assert writers == {"broker-3", "broker-3#2"}
-    assert writers <= LogPart(spec, spec.kernel.traces[0], DEFAULT_OPTIONS, events).processes
+    assert writers <= LogPart(spec, spec.kernel.traces[0], DEFAULT_OPTIONS, events).processes(0.0)
 
 
 @pytest.mark.slow
