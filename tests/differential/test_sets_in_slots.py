@@ -87,6 +87,7 @@ def test_messages_that_carry_a_log(tmp_path: Path, length: int, kind: type) -> N
 
 def test_a_set_without_capacity_that_is_too_large_is_named(tmp_path: Path) -> None:
     kernel = load_text(MESSAGES.replace("LENGTH", "5").replace(", max 40", "")).kernel
-    with pytest.raises(UnsupportedError, match=r"`msgs`: a set of 567 possible .* `max n`") as refused:
+    with pytest.raises(UnsupportedError, match=r"`msgs: set\[Msg\]`: .* a set of 567 possible") as refused:
         compile_kernel(kernel, SearchOptions(), tmp_path)
     assert refused.value.span.line == 6
+    assert any("`max n`" in each for each in refused.value.remedies)
