@@ -36,7 +36,8 @@ def _sentence(name: str, window: Window) -> str:
     which = "this call" if count == 1 else f"these {count:,} calls"
     of = f" of {name}" if name else ""
     since = "whatever the state before" if window.whatever else "from the initial state on"
-    more = f"; {window.others:,} more overlap, and help as little" if window.others else ""
+    overlap = "overlaps, and helps" if window.others == 1 else "overlap, and help"
+    more = f"; {window.others:,} more {overlap} as little" if window.others else ""
     listed = f" (the last {MOST_LISTED} are listed)" if count > MOST_LISTED else ""
     return f"no order explains {which}{of}, {since}{more}{listed}"
 
