@@ -27,6 +27,7 @@ from assay.traces.diagnosis.inferred_zookeeper_events import inference_notices, 
 from assay.traces.diagnosis.late_start import TRIED, beginnings, later, left_out, since
 from assay.traces.diagnosis.missing_logs import (
     BEFORE,
+    LINES_UNREAD,
     UNREAD_BROKER,
     UNREAD_LOG,
     UNTOLD_BROKER,
@@ -288,7 +289,9 @@ def _search_options(options: Options, reading: LogReading, missing: Sequence[Not
     partial = any(notice.kind in OF_BROKERS for notice in lost) if options.supposes else bool(lost)
     begun = partial and all(notice.kind in (BEFORE, UNTOLD_BROKER) for notice in lost)
     late = float(max(beginnings(reading), default=-inf)) if partial else -inf
-    return replace(options, versions=protocol_versions(reading), partial=partial, begun=begun, late=late)
+    lossy = any(notice.kind in LINES_UNREAD for notice in lost)
+    versions = protocol_versions(reading)
+    return replace(options, versions=versions, partial=partial, lossy=lossy, begun=begun, late=late)
 
 
 def _inferred_events(loaded: Loaded, reading: LogReading, clause: str | None, scope: AnswerScope) -> list[Event]:

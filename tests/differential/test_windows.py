@@ -217,7 +217,7 @@ def _read(events: Sequence[Event], logged: Iterable[str] = LOGGED) -> tuple[LogP
     model = _model()
     bound = bind(model.plan, events, lambda rule, values: True)
     nodes = [_line("Recalls", node, 0, 0, dict.fromkeys(LOGGED, 0)) for node in logged]
-    return LogPart(LOADED, model.plan, Options(partial=True), [*events, *nodes]), order(
+    return LogPart(LOADED, model.plan, Options(lossy=True), [*events, *nodes]), order(
         bound.observations, model.plan.ordering
     )
 

@@ -56,6 +56,8 @@ UNREAD = frozenset(
 """Kinds of input notices that mean: something logged was not read, or was read as another process's."""
 HARMLESS = frozenset({"beginning cut off", SILENCED})
 """Of these, those that a log shows that begins or ends in mid-life: no other line is hidden by it."""
+LINES_UNREAD = frozenset({UNREAD_LOG}) | UNREAD - HARMLESS
+"""Kinds of notices that mean: a node that has logs wrote lines that were not read."""
 
 
 def gaps(reading: LogReading) -> list[Notice]:

@@ -43,6 +43,9 @@ FEW_CONFLICTS = 4_000
 
 TWICE = 2
 
+UNLOGGED = 2
+"""How many steps more than a clause bounds nodes without logs may take between two lines."""
+
 
 @dataclass(frozen=True, slots=True)
 class WindowExplained:
@@ -225,13 +228,16 @@ def _confirmed(
     window = window_model(log, (*core, *between), TWICE)
     skipped = window.items[len(core) :]
     limit = window.model.plan.hidden_limit
+    bounded = limit > 0
+    if bounded and any(each.unlogged for each in window.hidden):
+        limit += UNLOGGED  # the clause bounds what nodes with logs do unseen
     lines, in_order = window.of(window.items[: len(core)]), Order(_before(order, core))
     answer: list[Switch] = []
     for allowed in (
-        Allowance(limit, unlogged=True, skipped=skipped),
+        Allowance(limit, unlogged=bounded, unbounded=not bounded, skipped=skipped),
         Allowance(lost=True, skipped=skipped),  # mostly a lost line alone explains what it does with hidden steps
-        Allowance(limit, unlogged=True, lost=True, skipped=skipped),
-    )[: None if log.options.partial else 1]:  # no lost line is supposed where none is known to be missing
+        Allowance(limit, unlogged=bounded, unbounded=not bounded, lost=True, skipped=skipped),
+    )[: None if log.options.lossy else 1]:  # no line is supposed to be lost where all of a log were read
         found = _question(lines, in_order, allowed, forced=False)
         if isinstance(found, WindowRun):
             lost = ", ".join(dict.fromkeys(f"`{each.action}`" for each in found.steps if each.lost))

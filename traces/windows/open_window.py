@@ -42,10 +42,12 @@ class Order:
 class Allowance:
     """What may happen between the lines of a window: so many hidden steps before each line, those of unlogged writers
     or not, one step before each line of which a line is ``lost``, and whatever ``skipped`` lines may write, or
-    ``everything`` that there is."""
+    ``everything`` that there is. With ``unbounded`` unlogged writers may take any number of steps: what they may write
+    is open."""
 
     hidden: int = 1
     unlogged: bool = False
+    unbounded: bool = False
     lost: bool = False
     skipped: tuple[WindowItem, ...] = ()
     everything: bool = False
@@ -119,7 +121,7 @@ class OpenWindow:
         self._lost = tuple(each for call in calls for each in _hidden_instances(template, call))
         skipped = [_instances(template, window.model, item) for item in allowed.skipped]
         written = [each for steps in skipped for step in steps for each in step]
-        if not allowed.hidden:  # no bound of hidden steps is known: an unlogged writer may have taken many
+        if allowed.unbounded:
             unlogged = [each for each in window.hidden if each.unlogged]
             written += [each for call in unlogged for each in _hidden_instances(template, call)]
         bits = (bit for each in written for bit in each.writes)
