@@ -1,4 +1,4 @@
-"""The log of a shop of three nodes with clocks that differ, of whose lines some are lost and some are written twice."""
+"""The log of a shop with three nodes. Their clocks differ; some lines are lost, others are written twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A backward breadth-first search in the product, each of whose parts is held by one task.
+"""A backward breadth-first search in the product. Each task holds one part of the states.
 
 In each round the tasks that hold nodes from which the goal is reachable send this to the tasks that hold predecessors.
 For each node, the file of its task says what the next step to the goal is. So the driver follows a path by reading a

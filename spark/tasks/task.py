@@ -193,7 +193,7 @@ class TaskWork:
         return LevelPart(name, Parent.PRINT, *self.owners, count)
 
     def with_keys(self, part: LevelPart, chunks: Iterable[RecordChunk]) -> LevelPart:
-        """Write a key file beside a level file, unless states are told apart by whole rows."""
+        """Write a key file beside a level file, unless whole rows identify the states."""
         if not part.count or not self.keys.bits:
             return part
         words = pack_keys(sorted_keys(self.compiled, chunks, self.keys))

@@ -256,8 +256,10 @@ def _confirmed(
 def _question(
     window: WindowModel, order: Order, allowed: Allowance, conflicts: int = CONFLICTS, *, forced: bool = True
 ) -> WindowRun | list[Switch]:
-    """A run that explains lines, or what contradicts itself; ``forced`` is whether is told what lines say of the time
-    before them."""
+    """A run that explains the lines, or the switches of what contradicts itself.
+
+    With ``forced`` the run also says what the lines determine of the state before them.
+    """
     asked = OpenWindow(template_of(window.kernel), window, order, allowed, conflicts)
     try:
         return run_of(asked, forced=forced) if asked.is_explained() else asked.core()

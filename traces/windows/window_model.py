@@ -328,7 +328,7 @@ def _hidden(
         choices[at] = unlogged
         if unlogged and _are_few(choices):
             yield HiddenCall(name, tuple(choices), unlogged=True)
-    for name in _told(model.plan):
+    for name in _reported_actions(model.plan):
         choices = [values_of(each) for each in known[name].parameters]
         if name not in model.plan.hidden and _are_few(choices):
             yield HiddenCall(name, tuple(choices), lost=True)
@@ -338,7 +338,7 @@ def _are_few(choices: Sequence[tuple[Value, ...] | None]) -> bool:
     return prod(len(each) for each in choices if each is not None) <= MOST_INSTANCES
 
 
-def _told(plan: k.TracePlan) -> dict[str, None]:
+def _reported_actions(plan: k.TracePlan) -> dict[str, None]:
     """The actions that lines tell of; inferred events are no lines."""
     every = frozenset(each.event for each in plan.rules)
     kinds = every.intersection(load_catalogue().kinds) or every  # of another system than Kafka, all are lines

@@ -45,7 +45,7 @@ class DebugError(Exception):
 
 
 class DebugSession:
-    """One run that is walked. ``answer`` takes a request and gives its body; ``events`` are what is told besides."""
+    """One run that is walked. ``answer`` takes a request and returns its body; ``events`` are notifications to send."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, Body]] = []

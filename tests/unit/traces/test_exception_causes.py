@@ -1,4 +1,4 @@
-"""The exception below a line is told in words."""
+"""The first screen explains the Java exception below a line in words."""
 
 from __future__ import annotations
 

@@ -25,9 +25,8 @@ _EXACT = Context(prec=200)
 def as_field(value: object, depth: int = 0) -> Field:
     """A JSON value as a field: whole numbers become integers, lists tuples, objects mappings.
 
-    Tuples and mappings are what a pattern made of a text.
-
-    What the language has no value for becomes ``Opaque``: it matters only if a rule needs it.
+    Tuples and mappings are lists and maps that a pattern found in a text. What the language has no value for becomes
+    ``Opaque``: it matters only if a rule needs it.
     """
     kind = value.__class__
     if kind is str or kind is int or value is None or kind is bool:

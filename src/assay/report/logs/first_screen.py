@@ -124,7 +124,7 @@ def _verdict(validation: Validation) -> Iterator[Line]:
 
 
 def _findings_in_words(validation: Validation, input_: Overview) -> Iterator[Line]:
-    """What is told besides broken rules, the gravest first: the logs' own warnings, and remarks of the clause."""
+    """The findings besides broken rules, the gravest first: warnings of the logs, and remarks of the clause."""
     findings, groups = validation.trouble.findings, remark_groups(validation)
     most = MOST_TROUBLE if validation.violations else 2 * MOST_TROUBLE
     grave = [each for each in findings if each.gravity <= Gravity.RISK][:most]
