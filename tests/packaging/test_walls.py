@@ -29,9 +29,9 @@ PACKAGES = {
 MOST_FILES = 15
 
 LONGEST_CHAIN = {
-    "grammar": 22,
+    "grammar": 20,
     "checker": 22,
-    "traces": 25,
+    "traces": 20,
     "spark": 10,
     "cli": 4,
     "agents": 3,

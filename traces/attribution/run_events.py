@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from operator import eq
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,11 @@ from assay.traces.patterns.match import TemplateMatch
 from assay.traces.patterns.template_fields import FieldLayout
 from assay.traces.store.matched_record import MatchedRecord
 from assay.traces.store.message_templates import RecordLayout, RecordLayouts
-from assay.traces.store.packed_records import PackedRecords
 from assay.traces.store.record_block import Numbers
 from assay.traces.store.redundant_fields import RedundantEvents
+
+if TYPE_CHECKING:
+    from assay.traces.store.packed_records import PackedRecords
 
 _UNKNOWN = -1
 

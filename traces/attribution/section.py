@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from assay.traces.store.packed_records import PackedRecords
 from assay.traces.store.record_block import Numbers
+
+if TYPE_CHECKING:
+    from assay.traces.store.packed_records import PackedRecords
 
 
 class Section(NamedTuple):

@@ -5,6 +5,7 @@ impossible.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from assay.checker.interpreter.actions.disabled_guards import FalseGuard
 from assay.checker.interpreter.values.undefined import Undefined
@@ -15,9 +16,11 @@ from assay.grammar.values import Value
 from assay.traces.explain.failed_atoms import ConditionPrinter, FailedAtom, Situation, failing
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import Blame
-from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.path import SearchPath
 from assay.traces.search.transition_system import TraceModel
+
+if TYPE_CHECKING:
+    from assay.traces.search.dfs import TraceSearch
 
 STATES_TRIED = 40
 """How many of the states that hidden steps reach a candidate is tried in."""

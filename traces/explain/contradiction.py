@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
@@ -16,7 +16,9 @@ from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.patterns.rule_files import rule_file
 from assay.traces.result import Blame, LineContradiction, LogViolation, Repair
 from assay.traces.table.statement_keys import EVERY_SLICE
-from assay.traces.windows.ask import WindowRefuted
+
+if TYPE_CHECKING:
+    from assay.traces.windows.ask import WindowRefuted
 
 MOST_RULES = 6
 """How many rules a contradiction names at most; the switches of hidden steps are often among them."""

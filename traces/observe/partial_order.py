@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import accumulate
 from math import inf, isnan, nan
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,9 @@ from assay.grammar import kernel as k
 from assay.grammar.kernel import Ordering
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import INFERRED
-from assay.traces.observe.observation import Observation
+
+if TYPE_CHECKING:
+    from assay.traces.observe.observation import Observation
 
 OF_THREADS = frozenset({"kafka"})
 """Catalogues of logs whose files are written by many threads, where the records of one batch are one change.

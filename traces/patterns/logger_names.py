@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase, translate
+from typing import TYPE_CHECKING
 
-from assay.traces.patterns.catalogue import Catalogue
 from assay.traces.patterns.pattern import LinePattern
+
+if TYPE_CHECKING:
+    from assay.traces.patterns.catalogue import Catalogue
 
 _WILD = re.compile(r"[*?\[]")
 

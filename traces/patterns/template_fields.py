@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Field
 from assay.traces.patterns.field_types import Conversion
-from assay.traces.patterns.pattern import FieldSpan, LinePattern
+
+if TYPE_CHECKING:
+    from assay.traces.patterns.pattern import FieldSpan, LinePattern
 
 _NOTHING_MORE: Mapping[str, Field] = MappingProxyType({})
 

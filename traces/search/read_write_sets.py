@@ -7,14 +7,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from assay.checker.interpreter.expressions.traverse import children, free_locals, variables_of
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import FrozenMap, Value
-from assay.traces.observe.observation import Observation
 from assay.traces.search.transition_system import ANY, AnyValue, TraceModel
+
+if TYPE_CHECKING:
+    from assay.traces.observe.observation import Observation
 
 Call = tuple[str, tuple[Value, ...]]
 """An action with all its arguments."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from itertools import product
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from assay.checker.interpreter.actions.codegen_actions import WORTH_IT, condition_code
@@ -25,8 +26,10 @@ from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
-from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation
+
+if TYPE_CHECKING:
+    from assay.traces.observe.observation import Observation
 
 
 class AnyValue(Enum):

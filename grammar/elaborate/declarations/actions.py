@@ -8,6 +8,7 @@ order of the parts only decides which guard comes first.
 from __future__ import annotations
 
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from assay.grammar import kernel, syntax
 from assay.grammar.current_work import doing
@@ -17,13 +18,15 @@ from assay.grammar.elaborate.declarations.assignment_conflicts import check_sing
 from assay.grammar.elaborate.declarations.joint_actions import add_part
 from assay.grammar.elaborate.declarations.statements import Body, elaborate_body
 from assay.grammar.elaborate.modules.module_instance import Unit
-from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.parameter_domains import ParameterDomain, parameter_domain, whole_domain
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import ActionLabels
 from assay.grammar.elaborate.steps.next_values import NextValues
 from assay.grammar.kernel.types import BOOL
 from assay.grammar.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from assay.grammar.elaborate.modules.module_instances import Units
 
 ActionDeclaration = syntax.Action | syntax.JointAction
 

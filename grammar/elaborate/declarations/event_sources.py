@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.diagnostics.suggest import did_you_mean
-from assay.grammar.elaborate.modules.type_declarations import elaborate_type
+from assay.grammar.elaborate.expressions.dispatch import elaborate_type
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.kernel.event_source import DEFAULT_KEYS, PHASES, TIME_UNITS, FieldSource, Rounding
 from assay.grammar.kernel.types import Type

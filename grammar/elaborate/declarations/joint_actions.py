@@ -4,18 +4,21 @@ parameters."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Note
 from assay.grammar.elaborate.declarations.statements import Body, elaborate_body
 from assay.grammar.elaborate.expressions.dispatch import action_reference
 from assay.grammar.elaborate.modules.module_instance import Unit
-from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.parameter_domains import parameter_domain
 from assay.grammar.elaborate.scopes.erroneous import failed
 from assay.grammar.elaborate.scopes.labels import place_label
 from assay.grammar.elaborate.scopes.scope import ActionEntity, ValueEntity
 from assay.grammar.kernel.types import BOOL
+
+if TYPE_CHECKING:
+    from assay.grammar.elaborate.modules.module_instances import Units
 
 Declared = Mapping[str, tuple[Unit, syntax.Action | syntax.JointAction]]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
@@ -24,7 +25,6 @@ from assay.grammar.elaborate.modules.abstract_module import (
     prefixes_in_common,
 )
 from assay.grammar.elaborate.modules.find_parameters import find_slots
-from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.module_tree import ModuleFile, ModuleTree
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import erroneous
@@ -33,6 +33,9 @@ from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.elaborate.scopes.symbol_tables import LayeredNames
 from assay.grammar.elaborate.types.coercion import convert
 from assay.grammar.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from assay.grammar.elaborate.modules.module_instances import Units
 
 
 @dataclass(frozen=True, slots=True)

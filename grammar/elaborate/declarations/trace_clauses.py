@@ -17,12 +17,12 @@ from assay.grammar.elaborate.expressions.dispatch import (
     elaborate,
     elaborate_condition,
     elaborate_expression,
+    elaborate_type,
 )
 from assay.grammar.elaborate.expressions.locals import check_new
 from assay.grammar.elaborate.modules.declare import report_repeated
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
-from assay.grammar.elaborate.modules.type_declarations import ERROR, elaborate_type
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import failed
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
@@ -37,6 +37,7 @@ from assay.grammar.elaborate.scopes.scope import (
     ValueEntity,
     present,
 )
+from assay.grammar.elaborate.scopes.type_relations import ERROR
 from assay.grammar.elaborate.types.constant_folding import constant
 from assay.grammar.kernel.types import INT, AtomType, Type
 from assay.grammar.lazy_dataclass import dataclass

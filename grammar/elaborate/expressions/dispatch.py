@@ -27,6 +27,7 @@ from assay.grammar.elaborate.expressions.name_resolution import (
     resolve,
     unknown,
 )
+from assay.grammar.elaborate.expressions.type_expressions import type_in
 from assay.grammar.elaborate.folds import all_elements
 from assay.grammar.elaborate.patterns import matching
 from assay.grammar.elaborate.scopes.context import Context
@@ -315,6 +316,11 @@ def elaborate_argument(
 def elaborate_condition(expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> ScopedCondition:
     """A boolean expression, with the scopes of what follows where it is true and where it is false."""
     return logic.condition(expr, context(scope, diagnostics, fresh))
+
+
+def elaborate_type(type_expr: syntax.TypeExpr, scope: Scope, diagnostics: Diagnostics) -> Type:
+    """The kernel type. After an error it contains ``ErrorType``, which suppresses follow-up errors."""
+    return type_in(type_expr, Context(scope, diagnostics, Fresh(), elaborate))
 
 
 def elaborate_domain(

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Span
 from assay.grammar.elaborate.modules.find_parameters import FreeParameter, Slots, find_slots
-from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.module_tree import ModuleFile, ModuleTree
 from assay.grammar.elaborate.modules.parameter_overrides import Bindings, Supplied
 from assay.grammar.elaborate.scopes.scope import Entity, ModuleEntity, Scope, SortEntity, ValueEntity
 from assay.grammar.lazy_dataclass import dataclass
 
-Build = Callable[[ModuleTree, Slots, Bindings, Diagnostics], tuple[kernel.Kernel, Units]]
+if TYPE_CHECKING:
+    from assay.grammar.elaborate.modules.module_instances import Units
+
+Build: TypeAlias = "Callable[[ModuleTree, Slots, Bindings, Diagnostics], tuple[kernel.Kernel, Units]]"
 """The last pass, for another module than the top one."""
 
 NAMED_FROM_OUTSIDE = ("type", "enum", "record", "variant")

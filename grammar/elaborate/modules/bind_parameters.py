@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from assay.grammar import kernel, syntax
-from assay.grammar.elaborate.expressions.dispatch import elaborate_expression
+from assay.grammar.elaborate.expressions.dispatch import elaborate_expression, elaborate_type
 from assay.grammar.elaborate.modules.find_parameters import Slots
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.parameter_overrides import (
@@ -21,7 +21,6 @@ from assay.grammar.elaborate.modules.parameter_overrides import (
     generated_names,
     models_of,
 )
-from assay.grammar.elaborate.modules.type_declarations import elaborate_type
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.rewrite import nodes

@@ -7,9 +7,10 @@ from functools import partial
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
+from assay.grammar.elaborate.expressions.dispatch import elaborate_type
+from assay.grammar.elaborate.expressions.type_expressions import check_storable
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.parameter_domains import parameter_domain
-from assay.grammar.elaborate.modules.type_declarations import check_storable, elaborate_type
 from assay.grammar.elaborate.scopes.scope import (
     ActionEntity,
     Entity,

@@ -14,6 +14,7 @@ from functools import partial
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.diagnostics.suggest import did_you_mean
+from assay.grammar.elaborate.expressions.dispatch import elaborate_type
 from assay.grammar.elaborate.modules.bind_parameters import declare_parameters
 from assay.grammar.elaborate.modules.declare import declare_names
 from assay.grammar.elaborate.modules.find_parameters import Slots, shared_modules
@@ -21,7 +22,6 @@ from assay.grammar.elaborate.modules.module_instance import ArrayIndex, Unit
 from assay.grammar.elaborate.modules.module_tree import ModuleFile, ModuleTree
 from assay.grammar.elaborate.modules.parameter_domains import index_values
 from assay.grammar.elaborate.modules.parameter_overrides import Bindings, Supplied
-from assay.grammar.elaborate.modules.type_declarations import elaborate_type
 from assay.grammar.elaborate.scopes.scope import ArrayEntity, ModuleEntity, Scope, ValueEntity
 from assay.grammar.elaborate.scopes.symbol_tables import ExportedNames, OwnNames, UsedNames
 from assay.grammar.elaborate.scopes.type_relations import ERROR, ErrorType, mentions, type_text

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Span
-from assay.grammar.elaborate.expressions.dispatch import elaborate_domain
+from assay.grammar.elaborate.expressions.dispatch import elaborate_domain, elaborate_type
 from assay.grammar.elaborate.modules.module_instance import Unit
-from assay.grammar.elaborate.modules.type_declarations import elaborate_type
 from assay.grammar.elaborate.scopes.erroneous import failed
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.rewrite import nodes

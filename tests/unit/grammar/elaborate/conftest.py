@@ -8,8 +8,7 @@ import pytest
 
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Span
-from assay.grammar.elaborate.expressions.dispatch import elaborate_expression
-from assay.grammar.elaborate.modules.type_declarations import elaborate_type
+from assay.grammar.elaborate.expressions.dispatch import elaborate_expression, elaborate_type
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.scope import (
     ActionEntity,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from assay.grammar.diagnostics.diagnostic import Span
-from assay.grammar.elaborate.modules.type_declarations import check_storable
+from assay.grammar.elaborate.expressions.type_expressions import check_storable
 from assay.grammar.elaborate.scopes.type_differences import difference
 from assay.grammar.elaborate.scopes.type_relations import join, type_text
 from assay.grammar.elaborate.types.cardinality import LIMIT, cardinality
