@@ -15,20 +15,71 @@ from assay.grammar.load import load_text
 
 SKILL = Path(str(files("assay.agents"))) / "skill"
 EXAMPLES = sorted((SKILL / "examples").glob("*.assay"))
+SLOW = {False: (), True: pytest.mark.slow}
 VERDICTS = {"holds": 0, "violated": 1, "holds up to bounds": 5}
 BLOCK = re.compile(r"```assay\n(.*?)```", re.DOTALL)
+FORMS = """
+module forms
+param Client: set = {a, b}
+type Count = 0 .. 3
+enum E: A, B(x: Count)
+record R: x: Count, y: Count
+type Pairs = set[(Client, Count)]
+def of_enum(v: Count): set[E] = if v == 1 then {A, B(3)} else {}
+def of_record(r: R): R = if true or r.x == 1 or false then r with {x = 2} else R(1, 2)
+def of_optional(x: Count?): bool = x == none or x is some(v) and v > 0
+def of_sets(S: set[Client], T: set[Client], x: Client): bool = x in S and S <= T and S & T in subsets(S)
+def one(S: set[Client]): bool = count(S) == 1
+def made(S: set[Client], x: Client): set[set[Client]] = {{}, {a, b}, S + {x}, S - {x}, Client}
+def parts(S: set[Count], P: bool, e: Count): set[set[Count]] = {{x in S if P}, {e for x in S if P}}
+def ends(S: set[Count], s: seq[Count, max 3]): bool = min(S) <= max(S) and elements(s) == S
+def of_map(m: map[Client, Count], k: Client, v: Count): map[Client, Count] =
+    if m[k] == v then m else m with {k -> v}
+def of_all(v: Count): map[Client, Count] = [k -> v]
+def of_entries(m: map[Client, Count, max 2], k: Client): bool = k in m and without(m, k) != {}
+def of_keys(m: map[Client, Count, max 2]): bool = keys(m) != {} and values(m) != {}
+def of_values(S: set[Client], e: Count): map[Client, Count, max 2] = [b in S -> e]
+def of_sequence(s: seq[Count, max 3], x: Count, n: Count): set[seq[Count, max 3]] = {[], s + [x], drop(s, 1)}
+def starts(s: seq[Count, max 3], n: Count): seq[Count, max 3] = if n == 0 then take(s, n) else [s[0], first(s)]
+def numbers(a: Count, b: Count): set[Count] = a .. b
+def counted(s: seq[Count, max 3]): int = count(s)
+def of_bag(x: Client): bool = (let b = bag{a, a}: times(b, x) == 2)
+def of_tuple(t: (Client, Count)): bool = t == (a, 1) and t[0] == a and (let (c, n) = t: c == a and n in 0 .. 2)
+def of_tuples(pairs: Pairs): set[Client] = {c for (c, n) in pairs if n > 0}
+def sums(S: set[Client], e: Count, P: bool): int = sum(e for x in S) + count(x for x in S if P)
+def parts_of(S: set[Client], e: Count): set[int] = {sum({e for x in S}), min(e for x in S)}
+def chosen(S: set[Client], P: bool): Client = choose x in S if P
+def greatest(S: set[Client], m: map[Client, Count]): Client = (let e = 1: argmax(e for x in S))
+def folded(s: seq[Count, max 3], e: Count, f: Count): int = fold a = e for x in s: f
+"""
+STEPS = """
+module steps
+param Client: set = {c1, c2}
+type Count = 0 .. 3
+state:
+    e: Count = 0
+    n: Count = 0
+action step(c: Client):
+    e := 1
+    n := new(e)
+action a(c: Client):
+    e := 2
+reachable can: enabled(a) and enabled(a(c1))
+"""
 MISTAKE = re.compile(r"^## .*?\n\n```assay\n(.*?)```\n\n(E\d+): (.*?)$", re.DOTALL | re.MULTILINE)
 
 
-def test_there_are_ten_examples_and_the_language_takes_200_lines_at_most() -> None:
-    assert len(EXAMPLES) == 10
+def test_there_are_eleven_examples_and_the_language_takes_200_lines_at_most() -> None:
+    assert len(EXAMPLES) == 11
     assert len((SKILL / "language.md").read_text().splitlines()) <= 200
     linked = (SKILL / "SKILL.md").read_text()
     assert all(f"`{each.stem}`" in linked for each in EXAMPLES)
     assert {"SKILL", "language", "mistakes", "examples/lease.assay"} <= set(manual_pages())
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, id=path.stem, marks=SLOW[path.stem == "paxos"]) for path in EXAMPLES]
+)
 def test_an_example_is_answered_as_it_says(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = re.search(r"Expected: (holds up to bounds|holds|violated)(?:, `(\w+)`)?", path.read_text())
     assert found
@@ -38,14 +89,17 @@ def test_an_example_is_answered_as_it_says(path: Path, capsys: pytest.CaptureFix
         assert f"VIOLATED: {found[2]}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("name", "switch"), [("lease", "Fence"), ("quorum_register", "Majority")])
+@pytest.mark.parametrize(
+    ("name", "switch"),
+    [("lease", "Fence"), ("quorum_register", "Majority"), pytest.param("paxos", "Newest", marks=pytest.mark.slow)],
+)
 def test_without_its_safeguard_an_example_is_violated(name: str, switch: str) -> None:
     path = str(SKILL / "examples" / f"{name}.assay")
     assert invoke(["check", path, "--set", f"{switch}=false", "--engine", "reference"]) == 1
 
 
 def test_the_specs_of_the_language_page_are_right() -> None:
-    whole, action, fairness = BLOCK.findall((SKILL / "language.md").read_text())
+    whole, action, patterns, functions, fairness = BLOCK.findall((SKILL / "language.md").read_text())
     load_text(whole)
     variables = {
         "x": "0 .. 3 = 0",
@@ -54,10 +108,24 @@ def test_the_specs_of_the_language_page_are_right() -> None:
         "table": "map[Client, 0 .. 1] = [c -> 0]",
         "item": "Item = Item(0)",
         "seen": "map[Client, bool] = [c -> false]",
+        "total": "0 .. 9 = 0",
     }
     state = "\n".join(["state:", *(f"    {name}: {text}" for name, text in variables.items())])
     load_text(f"module m\nparam Client: set = {{a, b}}\nrecord Item: number: 0 .. 9\n{state}\n{action}")
-    load_text(whole + fairness)
+    load_text(whole + patterns + functions + fairness)
+
+
+def test_the_forms_in_tables_of_the_language_page_are_right() -> None:
+    load_text(FORMS)
+    load_text(STEPS)
+    page = (SKILL / "language.md").read_text()
+    types = page[page.index("| `bool` |") : page.index("\nAlso: ")].splitlines()
+    values = page[page.index("| `sum(e for") : page.index("\n\n### Patterns")].splitlines()
+    cells = [row.split("|")[3] for row in types] + [row.split("|")[1] for row in values]
+    also = page[page.index("Also: ") : page.index("Types nest")]
+    forms = [form for cell in (*cells, also) for form in re.findall(r"`([^`]+)`", cell)]
+    assert len(forms) > 50
+    assert not [form for form in forms if form not in FORMS + STEPS]
 
 
 def mistakes() -> list[tuple[str, str, str]]:
