@@ -11,6 +11,7 @@ from importlib import import_module
 
 NAMES = (
     "agreement",
+    "assistant",
     "cuts",
     "events",
     "hands",
