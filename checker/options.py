@@ -8,7 +8,7 @@ from typing import Literal
 
 from assay.grammar.lazy_dataclass import dataclass
 
-Fingerprints = Literal["auto", "exact", "64", "128"]
+Fingerprints = Literal["auto", "exact", "64", "96", "128"]
 Order = Literal["bfs", "dfs"]
 
 

@@ -33,7 +33,7 @@ from assay.checker.explicit.expansion.thread_buffer import Block, Counts, Starti
 from assay.checker.explicit.findings import REFINE, STATE, TROUBLE_ROOM, SearchEvent, SearchFindings
 from assay.checker.explicit.further_violations import violation_at
 from assay.checker.explicit.refinement_check import Refining
-from assay.checker.explicit.store.hash_table import StateKeys, TableFullError
+from assay.checker.explicit.store.hash_table import TableFullError
 from assay.checker.explicit.store.levels import Levels
 from assay.checker.explicit.store.row_store import RowStore
 from assay.checker.explicit.symmetry import confirm_steps, representative
@@ -246,7 +246,6 @@ class BlockSearch(CheckpointedSearch):
             self._place == 0
             and self.levels.counts[-1] <= NARROW
             and self.levels.in_memory
-            and self.seen.keys is not StateKeys.WIDE_PRINTS
             and not self._refining
             and self.compiled.stubborn is None
         )
@@ -260,7 +259,9 @@ class BlockSearch(CheckpointedSearch):
         most = self.options.max_depth, self.options.max_states
         limits = (ROOM if most[0] is None else most[0] - self.depth, NO_LIMIT if most[1] is None else most[1])
         level = self.levels.chunk(before, 0).rows
-        found = self._narrow.follow(lane, self.seen.table, level, number, limits, self.findings.marks_of(lane))
+        found = self._narrow.follow(
+            lane, self.seen.table, self.seen.keys, level, number, limits, self.findings.marks_of(lane)
+        )
         if len(found.sizes):
             self._take_over(found, lane, before)
         self.compiled.machine.refuse_halted()

@@ -121,7 +121,7 @@ class Shard:
         self._rounds = rounds
         self._tally = tally
         rounds.use(keys)
-        self._table = StateTable(keys.words(compiled.layout.words), budget)
+        self._table = StateTable(keys.halves(compiled.layout.words), budget)
 
     @property
     def bytes(self) -> int:

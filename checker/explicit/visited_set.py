@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.checker.explicit.expansion.parallel_round import Rounds
-from assay.checker.explicit.store.hash_table import StateKeys, StateTable
+from assay.checker.explicit.store.hash_table import HALF, StateKeys, StateTable
 from assay.checker.explicit.store.levels import KEPT, Levels
 from assay.checker.explicit.store.memory_limit import default_budget, taken
 from assay.checker.options import SearchOptions
@@ -13,7 +13,8 @@ EXACT_BYTES = 48 << 20
 """Whole rows are compared while rows and fingerprints together take no more: 2,097,152 states of two words. With twice
 as many, ten million states took a tenth longer, because three words a slot are read and moved."""
 NARROW_LIMIT = 100_000_000
-"""Beyond this many states, fingerprints of 64 bits are too likely to collide (about 2.7e-4 at the limit)."""
+"""Beyond this many states, fingerprints of 64 bits are too likely to collide (about 2.7e-4 at the limit). Tasks on
+Spark use them until then, because each sends fingerprints to others."""
 TOO_LITTLE = "E821"
 LEAST = 16 << 20
 """Bytes without which a table is not worth beginning."""
@@ -23,8 +24,8 @@ class VisitedSet:
     """The visited states, within a memory budget. Raises ``SpecError`` if a budget that the user chose is too small to
     begin with.
 
-    With fingerprints ``auto``, whole rows are compared as long as they take little memory; then 64-bit fingerprints
-    identify states, and beyond ``NARROW_LIMIT`` states fingerprints of 128 bits. Whatever enlarges the table may raise
+    With fingerprints ``auto``, whole rows are compared as long as they take little memory; then 96-bit fingerprints
+    identify states. Tasks on Spark compare 64 bits, and beyond ``NARROW_LIMIT`` states 128. Whatever enlarges the table may raise
     ``TableFullError``.
     """
 
@@ -78,22 +79,24 @@ class VisitedSet:
         return now
 
     def collision(self, states: int) -> float:
-        """An upper bound of the probability that two of so many states had one fingerprint (birthday bound); 0 where
-        rows were compared."""
-        if self._chosen == "exact" or (self.keys is StateKeys.ROWS and self._is_exact_enough(states)):
+        """An upper bound of the probability that one of so many states was taken for another one, and so missed
+        (``StateKeys``); 0 where rows were compared."""
+        if self._chosen != "auto":
+            return StateKeys(self._chosen).missed(states)
+        if self.keys is StateKeys.ROWS and self._is_exact_enough(states):
             return 0.0
-        before = min(states, NARROW_LIMIT) if self._chosen == "auto" else 0
-        narrow = states if self.keys is StateKeys.PRINTS else before
-        return narrow * narrow / 2.0**65 + states * states / 2.0**129
+        if self.keys in {StateKeys.PRINTS, StateKeys.LONG_PRINTS}:
+            return self.keys.missed(states)
+        return StateKeys.PRINTS.missed(min(states, NARROW_LIMIT)) + StateKeys.WIDE_PRINTS.missed(states)
 
     def _is_exact_enough(self, states: int) -> bool:
-        return states * StateKeys.ROWS.words(self._words) * 8 <= min(EXACT_BYTES, self.room // 4)
+        return states * StateKeys.ROWS.halves(self._words) * HALF <= min(EXACT_BYTES, self.room // 4)
 
     def fill(self, levels: Levels) -> None:
         """Make the table anew, from the rows of all levels."""
         self._table = None
         levels.bits = self.keys.bits
-        self._table = StateTable(self.keys.words(self._words), self.room)
+        self._table = StateTable(self.keys.halves(self._words), self.room)
         self._rounds.refill(self._table, levels.every_row())
 
     def leave(self, keys: StateKeys) -> None:
@@ -102,7 +105,8 @@ class VisitedSet:
         self.keys = keys
 
     def adapt(self, levels: Levels) -> None:
-        """Change to fingerprints where rows take too much memory, and to wider ones where narrow ones would collide."""
+        """Change to fingerprints where rows take too much memory, and to 128 bits where 64 would collide: those of a search that
+        was on Spark."""
         self.narrow(levels, len(levels))
         if self._chosen == "auto" and self.keys is StateKeys.PRINTS and len(levels) > NARROW_LIMIT:
             self.use(StateKeys.WIDE_PRINTS)
@@ -111,7 +115,7 @@ class VisitedSet:
     def narrow(self, levels: Levels, states: int) -> None:
         """Change to fingerprints if the rows of so many states would take too much memory."""
         if self._chosen == "auto" and self.keys is StateKeys.ROWS and not self._is_exact_enough(states):
-            self.use(StateKeys.PRINTS)
+            self.use(StateKeys.LONG_PRINTS)
             levels.bits = self.keys.bits
             narrow = self._rounds.narrowed(self.table, self.room)
             self.note_peak()

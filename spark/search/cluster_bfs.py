@@ -207,6 +207,8 @@ class ClusterSearch(BlockSearch):
 
     def _keys(self) -> StateKeys:
         """What tells states apart on Spark."""
+        if self.options.fingerprints == "96":  # key files hold whole words
+            return StateKeys.WIDE_PRINTS
         if self.options.fingerprints != "auto":
             return StateKeys(self.options.fingerprints)
         return StateKeys.WIDE_PRINTS if len(self.levels) > NARROW_LIMIT else StateKeys.PRINTS

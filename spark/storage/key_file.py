@@ -33,7 +33,7 @@ def sorted_keys(compiled: Compiled, chunks: Iterable[RecordChunk], keys: StateKe
 
 
 def _keys(compiled: Compiled, rows: Rows, keys: StateKeys) -> Rows:
-    found = np.empty((len(rows), keys.words(rows.shape[1])), np.uint64)
+    found = np.empty((len(rows), keys.bits // 64 or 1 + rows.shape[1]), np.uint64)
     found[:, 0] = compiled.machine.prints(rows)
     if keys is StateKeys.WIDE_PRINTS:
         more = np.empty((len(rows), 1), np.uint64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,7 +17,7 @@ from assay.checker.engines.native_engine import check as explicit
 from assay.checker.engines.reference_engine import check as reference
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.native.llvm.unsupported import UnsupportedError
-from assay.checker.options import SearchOptions
+from assay.checker.options import Fingerprints, SearchOptions
 from assay.checker.report import Report
 from assay.grammar.kernel import Kernel
 
@@ -38,9 +39,11 @@ def essence(report: Report) -> dict[str, object]:
     }
 
 
-def agree(kernel: Kernel, folder: Path, *, keep_going: bool, threads: int = 1) -> Report | None:
+def agree(
+    kernel: Kernel, folder: Path, *, keep_going: bool, threads: int = 1, fingerprints: Fingerprints = "auto"
+) -> Report | None:
     """Assert that both engines say the same; their report, or None if the native one does not support the kernel."""
-    options = SearchOptions(max_states=400, keep_going=keep_going, threads=threads)
+    options = SearchOptions(max_states=400, keep_going=keep_going, threads=threads, fingerprints=fingerprints)
     try:
         with deep_recursion(kernel):
             compiled = compile_kernel(kernel, options, folder)
@@ -53,10 +56,11 @@ def agree(kernel: Kernel, folder: Path, *, keep_going: bool, threads: int = 1) -
 
 @pytest.fixture(autouse=True, scope="module")
 def _share_everything() -> Iterator[None]:
-    """Threads share even small rounds, and lanes overflow."""
+    """Threads share even small rounds, lanes overflow, and of fifty states and more no whole rows are compared."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("assay.checker.explicit.expansion.parallel_round.AMONG_THREADS", 0)
         patch.setattr("assay.checker.explicit.expansion.parallel_round.ROOM", 64)
+        patch.setattr("assay.checker.explicit.visited_set.EXACT_BYTES", 1_000)
         yield
 
 
@@ -68,7 +72,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(st.integers(0, 2**40), st.booleans())
 def test_engines_agree_on_random_kernels(folder: Path, seed: int, keep_going: bool) -> None:
-    agree(random_kernel(Random(seed)), folder, keep_going=keep_going, threads=1 + seed % 3)
+    kinds = get_args(Fingerprints)
+    agree(
+        random_kernel(Random(seed)),
+        folder,
+        keep_going=keep_going,
+        threads=1 + seed % 3,
+        fingerprints=kinds[seed % len(kinds)],
+    )
 
 
 @pytest.mark.slow

@@ -219,7 +219,9 @@ def agree(
 @pytest.mark.parametrize("name", ["shuffle", "direct"])
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(
-    seed=st.integers(0, 2**40), keep_going=st.booleans(), fingerprints=st.sampled_from(["auto", "exact", "64", "128"])
+    seed=st.integers(0, 2**40),
+    keep_going=st.booleans(),
+    fingerprints=st.sampled_from(["auto", "exact", "64", "96", "128"]),
 )
 def test_a_shared_search_agrees_on_random_kernels(
     folder: Path, name: str, seed: int, keep_going: bool, fingerprints: Any

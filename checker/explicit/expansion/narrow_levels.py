@@ -12,8 +12,18 @@ from typing import Any
 import numpy as np
 
 from assay.checker.explicit.expansion.thread_buffer import Marks, ThreadBuffer
-from assay.checker.explicit.store.hash_kernels import OWNER_SHIFT, OWNERS, home
-from assay.checker.explicit.store.hash_table import StateTable
+from assay.checker.explicit.store.hash_kernels import (
+    ALL,
+    HALF_MASK,
+    OWNER_SHIFT,
+    OWNERS,
+    home,
+    second_print,
+    tail_of,
+    word_of,
+    write_slot,
+)
+from assay.checker.explicit.store.hash_table import StateKeys, StateTable
 from assay.checker.explicit.store.level_file import CHUNK, RecordChunk
 from assay.checker.jit.jit_function import ArrayFunction
 from assay.checker.jit.machine_call import call_machine
@@ -58,6 +68,7 @@ class NarrowLevels:
         self,
         lane: ThreadBuffer,
         table: StateTable,
+        keys: StateKeys,
         level: Rows,
         number: int,
         most: tuple[int, int],
@@ -72,7 +83,7 @@ class NarrowLevels:
         states, steps = known
         levels, generated, why = follow(
             (expand, inspect), lane.context, lane.candidates, (lane.hits, np.empty_like(lane.hits), lane.found_states, lane.found_steps, states, steps),
-            (table.slots, table.caps, table.counts, table.stride, table.step),
+            (table.slots, table.halves, table.caps, table.counts, table.stride, table.step, keys.has_second, table.size),
             (self._rows, self._parents, self._actions, self._ends), (size, number, most[0], most[1], min(WIDEST, CHUNK)), (lane.taken, lane.fresh),
         )  # fmt: skip
         ends = self._ends[:levels]
@@ -89,7 +100,7 @@ def follow(  # noqa: PLR0913, PLR0917 - one loop, which takes its arrays one by 
     expand, inspect = machine
     rows, prints, parents, actions = candidates
     hits, saved, found_states, found_steps, known_states, known_steps = notes
-    slots, caps, counts, stride, step = table
+    slots, halves, caps, counts, stride, step, long, size = table
     out_rows, out_parents, out_actions, ends = out
     size, number, most_levels, most_states, widest = limits
     taken, fresh = counted
@@ -119,7 +130,13 @@ def follow(  # noqa: PLR0913, PLR0917 - one loop, which takes its arrays one by 
         new = 0
         for i in range(count):
             taken[np.int64(actions[i])] += 1
-            if put(slots, caps, counts, stride, step, prints[i], rows, i):
+            owner = np.int64(prints[i] >> OWNER_SHIFT)
+            if long:
+                fresh_here = put_long(halves, size, 2 * owner * stride, caps[owner], prints[i], rows, i)
+            else:
+                fresh_here = put(slots, owner * stride, caps[owner], step, prints[i], rows, i)
+            if fresh_here:
+                counts[owner] += 1
                 for w in range(rows.shape[1]):
                     out_rows[end + new, w] = rows[i, w]
                 out_parents[end + new] = parents[i]
@@ -170,12 +187,10 @@ def is_full(prints: Any, count: int, counts: Any, caps: Any) -> int:
 
 
 @ArrayFunction
-def put(slots: Any, caps: Any, counts: Any, stride: int, step: int, mark: int, rows: Any, i: int) -> int:  # noqa: PLR0913, PLR0917
-    """Insert one candidate; whether it was new."""
-    owner = np.int64(mark >> OWNER_SHIFT)
-    base = owner * stride
-    end = base + step * caps[owner]
-    at = base + step * home(mark, caps[owner])
+def put(slots: Any, base: int, cap: int, step: int, mark: int, rows: Any, i: int) -> int:
+    """Insert one candidate into its part; whether it was new."""
+    end = base + step * cap
+    at = base + step * home(mark, cap)
     found = slots[at]
     while found != 0:
         same = found == mark
@@ -192,7 +207,24 @@ def put(slots: Any, caps: Any, counts: Any, stride: int, step: int, mark: int, r
     slots[at] = mark
     for w in range(step - 1):
         slots[at + 1 + w] = rows[i, w]
-    counts[owner] += 1
+    return 1
+
+
+@ArrayFunction
+def put_long(halves: Any, size: int, base: int, cap: int, mark: Any, rows: Any, i: int) -> int:
+    """As ``put``, with second fingerprints: slots have ``size`` half words, three or four."""
+    tail = second_print(rows, i) & (HALF_MASK if size == 3 else ALL)
+    end = base + size * cap
+    at = base + size * home(mark, cap)
+    found = word_of(halves, at)
+    while found != 0:
+        if found == mark and tail_of(halves, at, size) == tail:
+            return 0
+        at += size
+        if at == end:
+            at = base
+        found = word_of(halves, at)
+    write_slot(halves, at, size, mark, tail)
     return 1
 
 

@@ -198,8 +198,9 @@ class Rounds:
         return stage, places
 
     def narrowed(self, table: StateTable, budget: int) -> StateTable:
-        """A table of the same states under their fingerprints alone; raises ``TableFullError``."""
-        new = StateTable(1, budget)
+        """A table of the same states, whose whole rows were compared, under fingerprints of 96 bits; raises
+        ``TableFullError``."""
+        new = StateTable(StateKeys.LONG_PRINTS.halves(0), budget)
         sizes = new.sizes_for(table.counts)
         self._crew.do(lambda part: new.narrow(table, *part, sizes), self._slices)
         return new

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
-from assay.checker.explicit.store.hash_kernels import OWNERS, RECENT, gather, partition, second_prints
+from assay.checker.explicit.store.hash_kernels import OWNERS, RECENT, gather, partition
 from assay.checker.explicit.store.hash_table import Batch, StateKeys
 from assay.checker.explicit.store.level_file import RecordChunk
 from assay.checker.layout.call_frame import NEVER, WORDS, ContextSlot, Starts
@@ -44,19 +44,19 @@ class Arena:
         self.marks: Rows = np.empty((lanes, room), np.uint64)
         self.fresh: Marks = np.empty((lanes, room), np.uint8)
         self.recent = np.empty((lanes, RECENT), np.int32)
-        self.more: Rows = np.empty((lanes, room, 1), np.uint64) if keys is StateKeys.WIDE_PRINTS else self.rows
+        self.tails: Rows = np.empty((lanes, room if keys.has_second else 0), np.uint64)
 
     @property
     def nbytes(self) -> int:
         """The memory of the arrays once all of it was touched, in bytes."""
         arrays = (
-            self.rows, self.prints, self.parents, self.actions, self.arguments, self.order, self.marks, self.fresh,
+            self.rows, self.prints, self.parents, self.actions, self.arguments, self.order, self.marks, self.tails, self.fresh,
         )  # fmt: skip
-        return sum(array.nbytes for array in arrays) + (self.more.nbytes if self.more is not self.rows else 0)
+        return sum(array.nbytes for array in arrays)
 
     def batch(self, lanes: int) -> Batch:
         """The content of the first ``lanes`` buffers, for the table."""
-        return Batch(lanes, self.offsets, self.order, self.marks, self.more, self.fresh)
+        return Batch(lanes, self.offsets, self.order, self.marks, self.tails, self.rows, self.fresh)
 
 
 class Starting:
@@ -202,11 +202,9 @@ class ThreadBuffer:
 
     def _list(self) -> None:
         arena, at = self.arena, self.at
-        if arena.keys is StateKeys.WIDE_PRINTS:
-            second_prints(arena.rows[at], self.count, arena.more[at])
         partition(
             arena.prints[at], arena.rows[at], self.count,
-            arena.offsets[at], arena.order[at], arena.marks[at], arena.fresh[at], arena.recent[at],
+            arena.offsets[at], arena.order[at], arena.marks[at], arena.tails[at], arena.fresh[at], arena.recent[at],
         )  # fmt: skip
 
     def gather(self, stage: RecordChunk, at: int, new: int, number: int) -> None:

@@ -20,6 +20,9 @@ OWNER_SHIFT = np.uint64(56)
 HOME_SHIFT = np.uint64(24)
 HOME_BITS = np.uint64(32)
 HOME_MASK = np.uint64((1 << 32) - 1)
+HALF = np.uint64(32)
+HALF_MASK = np.uint64((1 << 32) - 1)
+ALL = np.uint64((1 << 64) - 1)
 RECENT = 4096
 RECENT_MASK = np.uint64(RECENT - 1)
 BATCH = 32
@@ -48,9 +51,9 @@ def same_row(rows: Any, a: int, b: int) -> bool:
 
 
 @ArrayFunction
-def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: Any, fresh: Any, recent: Any) -> None:  # noqa: PLR0913, PLR0917
+def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: Any, tails: Any, fresh: Any, recent: Any) -> None:  # fmt: skip # noqa: PLR0913, PLR0917
     """List candidates by owner: those of owner p are ``order[offsets[p]:offsets[p + 1]]``, their fingerprints likewise
-    in ``marks``.
+    in ``marks``, and second fingerprints in ``tails`` if that is not empty.
 
     A candidate equal to one of the last few thousand is not ``fresh`` and not listed: this drops 37 % of all
     candidates, six in ten duplicates. ``recent`` is the table in which those are found.
@@ -77,6 +80,8 @@ def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: A
             offsets[part] = at + 1
             order[at] = i
             marks[at] = prints[i]
+            if len(tails):
+                tails[at] = second_print(rows, i)
     for owner in range(OWNERS, 0, -1):
         offsets[owner] = offsets[owner - 1]
     offsets[0] = 0
@@ -109,9 +114,9 @@ def insert_prints(slots: Any, base: int, cap: int, marks: Any, order: Any, begin
 
 
 @ArrayFunction
-def insert_keys(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: int, end: int, fresh: Any, more: Any, seen: Any, homes: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
-    """As ``insert_prints``, with further words ``more[i]`` of each key, which follow its fingerprint in the slot."""
-    wide = more.shape[1]
+def insert_rows(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: int, end: int, fresh: Any, rows: Any, seen: Any, homes: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
+    """As ``insert_prints``, with whole rows, which follow the fingerprint in the slot."""
+    wide = rows.shape[1]
     step = wide + 1
     new = 0
     for start in range(begin, end, BATCH):
@@ -127,7 +132,7 @@ def insert_keys(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: 
                 for w in range(wide):
                     if not same:
                         break
-                    same = slots[at + 1 + w] == more[i, w]
+                    same = slots[at + 1 + w] == rows[i, w]
                 if same:
                     break
                 at += step
@@ -138,15 +143,63 @@ def insert_keys(slots: Any, base: int, cap: int, marks: Any, order: Any, begin: 
             if found == 0:
                 slots[at] = mark
                 for w in range(wide):
-                    slots[at + 1 + w] = more[i, w]
+                    slots[at + 1 + w] = rows[i, w]
+                new += 1
+    return new
+
+
+@ArrayFunction
+def word_of(halves: Any, at: int) -> Any:
+    """The word whose lower half stands at a place, and its upper half behind it."""
+    return np.uint64(halves[at]) | (np.uint64(halves[at + 1]) << HALF)
+
+
+@ArrayFunction
+def tail_of(halves: Any, at: int, size: int) -> Any:
+    """What of the second fingerprint is in a slot of ``size`` half words, three or four."""
+    tail = np.uint64(halves[at + 2])
+    return tail if size == 3 else tail | (np.uint64(halves[at + 3]) << HALF)
+
+
+@ArrayFunction
+def write_slot(halves: Any, at: int, size: int, mark: Any, tail: Any) -> None:
+    """Fill a slot of ``size`` half words with a first and a second fingerprint."""
+    halves[at] = mark & HALF_MASK
+    halves[at + 1] = mark >> HALF
+    halves[at + 2] = tail & HALF_MASK
+    if size != 3:
+        halves[at + 3] = tail >> HALF
+
+
+@ArrayFunction
+def insert_long(halves: Any, size: int, base: int, cap: int, marks: Any, tails: Any, order: Any, begin: int, end: int, fresh: Any, seen: Any, homes: Any) -> int:  # fmt: skip # noqa: PLR0913, PLR0917
+    """As ``insert_prints``, with second fingerprints: slots have ``size`` half words, three or four."""
+    new = 0
+    mask = HALF_MASK if size == 3 else ALL
+    for start in range(begin, end, BATCH):
+        n = min(BATCH, end - start)
+        for k in range(n):
+            homes[k] = base + size * home(marks[start + k], cap)
+            seen[k] = word_of(halves, homes[k])
+        for k in range(n):
+            mark, tail, at = marks[start + k], tails[start + k] & mask, homes[k]
+            found = seen[k] if seen[k] != 0 else word_of(halves, at)
+            while found != 0 and (found != mark or tail_of(halves, at, size) != tail):
+                at += size
+                if at == base + size * cap:
+                    at = base
+                found = word_of(halves, at)
+            fresh[order[start + k]] = found == 0
+            if found == 0:
+                write_slot(halves, at, size, mark, tail)
                 new += 1
     return new
 
 
 @ArrayFunction
 def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
-    slots: Any, stride: int, step: int, caps: Any, counts: Any, first: int, last: int,
-    lanes: int, offsets: Any, order: Any, marks: Any, more: Any, fresh: Any, found: Any,
+    slots: Any, halves: Any, size: int, stride: int, caps: Any, counts: Any, first: int, last: int,
+    lanes: int, offsets: Any, order: Any, marks: Any, tails: Any, rows: Any, fresh: Any, found: Any,
 ) -> None:  # fmt: skip
     """Insert the candidates of the owners from ``first`` up to ``last``, lane after lane; ``found`` counts the new ones
     of each lane."""
@@ -156,11 +209,41 @@ def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
         base, cap = owner * stride, caps[owner]
         for lane in range(lanes):
             begin, end = offsets[lane, owner], offsets[lane, owner + 1]
-            if step == 1:
+            if size == 2:
                 new = insert_prints(slots, base, cap, marks[lane], order[lane], begin, end, fresh[lane], seen, homes)
+            elif size == 3:
+                new = insert_long(
+                    halves,
+                    3,
+                    2 * base,
+                    cap,
+                    marks[lane],
+                    tails[lane],
+                    order[lane],
+                    begin,
+                    end,
+                    fresh[lane],
+                    seen,
+                    homes,
+                )
+            elif len(tails[lane]):
+                new = insert_long(
+                    halves,
+                    4,
+                    2 * base,
+                    cap,
+                    marks[lane],
+                    tails[lane],
+                    order[lane],
+                    begin,
+                    end,
+                    fresh[lane],
+                    seen,
+                    homes,
+                )
             else:
-                new = insert_keys(
-                    slots, base, cap, marks[lane], order[lane], begin, end, fresh[lane], more[lane], seen, homes
+                new = insert_rows(
+                    slots, base, cap, marks[lane], order[lane], begin, end, fresh[lane], rows[lane], seen, homes
                 )
             counts[owner] += new
             found[lane] += new
@@ -187,6 +270,44 @@ def move(source: Any, start: int, old: int, old_step: int, slots: Any, base: int
                     at = 0
             for w in range(step):
                 slots[base + at * step + w] = source[place + w]
+
+
+@ArrayFunction
+def move_halves(source: Any, old: int, halves: Any, base: int, cap: int) -> None:
+    """As ``move``, for slots of three half words."""
+    used = np.empty(MOVED, np.int64)
+    for begin in range(0, old, MOVED):
+        n = 0
+        for i in range(begin, min(begin + MOVED, old)):
+            used[n] = 3 * i
+            n += word_of(source, 3 * i) != 0
+        for k in range(n):
+            place = used[k]
+            at = base + 3 * home(word_of(source, place), cap)
+            while word_of(halves, at) != 0:
+                at += 3
+                if at == base + 3 * cap:
+                    at = base
+            for w in range(3):
+                halves[at + w] = source[place + w]
+
+
+@ArrayFunction
+def narrow(source: Any, start: int, old: int, old_step: int, halves: Any, base: int, cap: int) -> None:
+    """Put each used one of ``old`` slots of whole rows into a part of ``cap`` slots of three half words."""
+    for slot in range(old):
+        place = start + slot * old_step
+        mark = source[place]
+        if mark != 0:
+            state = MIX_START
+            for w in range(1, old_step):
+                state = mixed(state, source[place + w])
+            at = base + 3 * home(mark, cap)
+            while word_of(halves, at) != 0:
+                at += 3
+                if at == base + 3 * cap:
+                    at = base
+            write_slot(halves, at, 3, mark, state)
 
 
 @ArrayFunction
@@ -262,17 +383,29 @@ def rename(parents: Any, begin: int, end: int, first: int, names: Any) -> None:
 
 
 @ArrayFunction
-def second_prints(rows: Any, n: int, out: Any) -> None:
-    """A second 64 bits of fingerprint of each row: each word is mixed in by the finalizer of splitmix64 (Steele, Lea,
+def mixed(state: Any, word: Any) -> Any:
+    """A fingerprint with one more word in it."""
+    state = (state ^ word) + MIX_STEP
+    state = (state ^ (state >> np.uint64(30))) * MIX_FIRST
+    state = (state ^ (state >> np.uint64(27))) * MIX_SECOND
+    return state ^ (state >> np.uint64(31))
+
+
+@ArrayFunction
+def second_print(rows: Any, i: int) -> Any:
+    """A second 64 bits of fingerprint of a row: each word is mixed in by the finalizer of splitmix64 (Steele, Lea,
     Flood 2014)."""
+    state = MIX_START
+    for w in range(rows.shape[1]):
+        state = mixed(state, rows[i, w])
+    return state
+
+
+@ArrayFunction
+def second_prints(rows: Any, n: int, out: Any) -> None:
+    """The second 64 bits of fingerprint of each of the first ``n`` rows."""
     for i in range(n):
-        state = MIX_START
-        for w in range(rows.shape[1]):
-            state = (state ^ rows[i, w]) + MIX_STEP
-            state = (state ^ (state >> np.uint64(30))) * MIX_FIRST
-            state = (state ^ (state >> np.uint64(27))) * MIX_SECOND
-            state ^= state >> np.uint64(31)
-        out[i, 0] = state
+        out[i, 0] = second_print(rows, i)
 
 
 @ArrayFunction

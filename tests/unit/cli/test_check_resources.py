@@ -49,7 +49,7 @@ def test_too_small_a_budget_says_what_is_the_least(assay: Any) -> None:
     assert "MB at least" in ran.json["diagnostics"][0]["message"]
 
 
-@pytest.mark.parametrize("bits", ["64", "128"])
+@pytest.mark.parametrize("bits", ["64", "96", "128"])
 def test_the_probability_of_a_missed_state_is_told(assay: Any, bits: str) -> None:
     ran = assay("check", "counter.assay", "--fingerprints", bits)
     assert "probability of a state missed below" in ran.out

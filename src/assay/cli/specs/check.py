@@ -66,10 +66,10 @@ from assay.spark.session.options import Choice
 )
 @click.option(
     "--fingerprints",
-    type=click.Choice(["auto", "exact", "64", "128"]),
+    type=click.Choice(["auto", "exact", "64", "96", "128"]),
     default="auto",
     show_default=True,
-    help="What tells states apart: whole rows, or so many bits; auto goes from one to the next as states become many.",
+    help="What tells states apart: whole rows, or so many bits; auto goes from rows to 96 bits as states become many.",
 )
 @click.option(
     "--checkpoint",

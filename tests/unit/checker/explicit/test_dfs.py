@@ -40,7 +40,7 @@ def dfs(kernel: Kernel, folder: Path, options: SearchOptions = DEEP) -> Report:
     return check(kernel, options, engine="native", cache=folder).report
 
 
-@pytest.mark.parametrize("fingerprints", ["exact", "64", "128"])
+@pytest.mark.parametrize("fingerprints", ["exact", "64", "96", "128"])
 def test_counts_are_those_of_breadth_first_search(fingerprints: str, tmp_path: Path) -> None:
     report = dfs(bundled("classics/two_phase"), tmp_path, replace(DEEP, fingerprints=fingerprints))  # type: ignore[arg-type]
     assert (report.statistics.distinct, report.statistics.generated) == (288, 1146)
