@@ -104,6 +104,13 @@ def site(session: nox.Session) -> None:
 
 
 @nox.session
+def playground(session: nox.Session) -> None:
+    """The site with its playground, in `site/`: the reference engine in the browser. Needs npm and node."""
+    site(session)
+    session.run("python", "docs/site/playground/build.py", "site/playground")
+
+
+@nox.session
 def lower_bounds(session: nox.Session) -> None:
     """The everyday tests with the oldest versions that the dependency ranges of pyproject.toml allow."""
     session.run("uv", "pip", "install", "--resolution", "lowest-direct", "-e", ".[test]", external=True)

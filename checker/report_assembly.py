@@ -9,10 +9,8 @@ from difflib import get_close_matches
 from assay.checker.coverage import coverage
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.liveness.check import Decide, decisions, is_whole
-from assay.checker.liveness.decide import Decider, Decisions
+from assay.checker.liveness.confirm import Decisions
 from assay.checker.liveness.plan import Plan
-from assay.checker.liveness.product import BuchiProduct
-from assay.checker.liveness.state_graph import reference_graph
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.report import EmptyQuantifier, Outcome, PropertyResult, Report, Statistics
@@ -57,7 +55,13 @@ def searched_model(kernel: Kernel, reduction: Reduction | None) -> Model:
 
 
 def reference_decisions(search: EndedSearch, store: StateIndex, plan: Plan, sources: Sources) -> Decisions:
-    """The decisions about temporal properties on the states in the store of a search, by the reference evaluator."""
+    """The decisions about temporal properties on the states in the store of a search, by the reference evaluator.
+
+    Without temporal properties nothing of this is loaded: the reference engine then needs the standard library alone.
+    """
+    from assay.checker.liveness.decide import Decider  # noqa: PLC0415
+    from assay.checker.liveness.product import BuchiProduct  # noqa: PLC0415
+    from assay.checker.liveness.state_graph import reference_graph  # noqa: PLC0415
 
     def decide() -> Decide:
         graph = reference_graph(search.model, plan, store, search.initial)

@@ -21,7 +21,7 @@ from assay.checker.explicit.liveness.state_graph import decisions_of
 from assay.checker.explicit.store.hash_kernels import OWNERS
 from assay.checker.explicit.store.level_file import ChunkLayout, DamagedError, Parent
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
-from assay.checker.liveness.decide import Decisions
+from assay.checker.liveness.confirm import Decisions
 from assay.checker.native.functions.compile import NativeProgram
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions

@@ -77,9 +77,9 @@ class Tab:
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
-    def wait(self, expression: str) -> None:
+    def wait(self, expression: str, patience: float = PATIENCE) -> None:
         """Wait until an expression is true in the page."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + patience
         while not self.value(expression):
             assert time.monotonic() < end, f"{expression} stays false: {self.errors} {self.text()[:2000]}"
             self.value("new Promise((done) => setTimeout(done, 20))")

@@ -12,7 +12,7 @@ from assay.checker.explicit.empty_quantifiers import always_empty
 from assay.checker.explicit.expansion.compiled_interface import Behaviours, Compiled
 from assay.checker.explicit.liveness.state_graph import decisions_of
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
-from assay.checker.liveness.decide import Decisions
+from assay.checker.liveness.confirm import Decisions
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.report import Coverage, Report

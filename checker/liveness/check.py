@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from assay.checker.liveness.confirm import WithoutValue
-from assay.checker.liveness.decide import Decision, Decisions
+from assay.checker.liveness.confirm import Decision, Decisions, WithoutValue
 from assay.checker.liveness.plan import Claim, Plan
 from assay.checker.search_interface.finding import DEFINED, PropertyFinding
 from assay.checker.search_interface.protocols import EndedSearch, Stopped

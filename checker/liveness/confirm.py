@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 from assay.checker.interpreter.actions.outcome import Successor
@@ -35,6 +35,22 @@ class WithoutValue:
     state: int
     message: str
     span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class NotViolated:
+    """No fair run of the graph violates the property. ``vacuous`` is the reason, if any, why that means little.
+
+    ``empty``: the graph has no fair run at all, because a bound or a limit cut it off.
+    """
+
+    vacuous: str | None = None
+    empty: bool = False
+
+
+Decision = Counterexample | WithoutValue | NotViolated
+Decisions = Mapping[str, Decision]
+"""Decisions by property name; a property without a decision is missing."""
 
 
 def confirmed(

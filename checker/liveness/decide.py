@@ -3,13 +3,13 @@ there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.liveness.buchi import Automaton, Transition, automaton
-from assay.checker.liveness.confirm import Counterexample, WithoutValue, confirmed
+from assay.checker.liveness.confirm import Counterexample, Decision, NotViolated, WithoutValue, confirmed
 from assay.checker.liveness.find_lasso import find_lasso
 from assay.checker.liveness.nnf import TRUE, And, Enabled, Formula, Literal, Or, StateCondition, Truth
 from assay.checker.liveness.plan import Claim, Plan
@@ -20,22 +20,6 @@ from assay.checker.report import EnginesDisagreeError, State
 from assay.grammar.lazy_dataclass import dataclass
 
 MakeProduct = Callable[[LabelledGraph, ProductTables], BuchiProduct]
-
-
-@dataclass(frozen=True, slots=True)
-class NotViolated:
-    """No fair run of the graph violates the property. ``vacuous`` is the reason, if any, why that means little.
-
-    ``empty``: the graph has no fair run at all, because a bound or a limit cut it off.
-    """
-
-    vacuous: str | None = None
-    empty: bool = False
-
-
-Decision = Counterexample | WithoutValue | NotViolated
-Decisions = Mapping[str, Decision]
-"""Decisions by property name; a property without a decision is missing."""
 
 
 @dataclass(frozen=True, slots=True)

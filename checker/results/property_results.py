@@ -7,8 +7,7 @@ from itertools import islice
 
 from assay.checker.explain import explain
 from assay.checker.interpreter.expressions.frame import Frame
-from assay.checker.liveness.confirm import Counterexample
-from assay.checker.liveness.decide import Decision, Decisions, NotViolated
+from assay.checker.liveness.confirm import Counterexample, Decision, Decisions, NotViolated
 from assay.checker.print_kernel import Sources
 from assay.checker.report import Explanation, Outcome, PropertyResult, Trace, Violation
 from assay.checker.results.deadlock_reason import blocked_actions

@@ -20,8 +20,8 @@ from assay.checker.explicit.store.hash_kernels import OWNERS
 from assay.checker.explicit.store.memory_limit import taken
 from assay.checker.liveness.buchi import Automaton, automaton
 from assay.checker.liveness.check import decisions, is_whole
-from assay.checker.liveness.confirm import WithoutValue, confirmed
-from assay.checker.liveness.decide import Decision, Decisions, NotViolated, premises_never_true, without_value
+from assay.checker.liveness.confirm import Decision, Decisions, NotViolated, WithoutValue, confirmed
+from assay.checker.liveness.decide import premises_never_true, without_value
 from assay.checker.liveness.lasso import Lasso
 from assay.checker.liveness.nnf import TRUE
 from assay.checker.liveness.plan import Claim

@@ -17,7 +17,7 @@ from assay.checker.engines.engine_selection import compile_kernel, with_behaviou
 from assay.checker.engines.native_engine import Decide
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.expansion.compiled_interface import Behaviours
-from assay.checker.liveness.decide import Decisions
+from assay.checker.liveness.confirm import Decisions
 from assay.checker.print_kernel import Sources
 from assay.checker.report import Outcome, Report
 from assay.grammar.load import Loaded, load_spec

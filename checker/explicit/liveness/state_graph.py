@@ -16,7 +16,8 @@ from assay.checker.explicit.store.large_arrays import Column, Room
 from assay.checker.explicit.store.memory_limit import taken
 from assay.checker.layout.row import Rows
 from assay.checker.liveness.check import decisions, is_whole
-from assay.checker.liveness.decide import Decider, Decisions
+from assay.checker.liveness.confirm import Decisions
+from assay.checker.liveness.decide import Decider
 from assay.checker.liveness.nnf import StateCondition
 from assay.checker.liveness.plan import Plan
 from assay.checker.liveness.product import BuchiProduct, ProductTables

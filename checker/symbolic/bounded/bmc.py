@@ -18,8 +18,7 @@ from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.interpreter.expressions.cancellation import heeding
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.liveness.check import note_no_value
-from assay.checker.liveness.confirm import Counterexample, WithoutValue
-from assay.checker.liveness.decide import Decisions
+from assay.checker.liveness.confirm import Counterexample, Decisions, WithoutValue
 from assay.checker.liveness.plan import Plan
 from assay.checker.liveness.plan import plan as temporal_plan
 from assay.checker.native.llvm.unsupported import UnsupportedError

@@ -14,8 +14,7 @@ from assay.checker.explicit.liveness import state_graph
 from assay.checker.explicit.liveness.state_graph import decisions_of
 from assay.checker.explicit.store.large_arrays import Column, Room
 from assay.checker.interpreter.compiled_model import Model
-from assay.checker.liveness.confirm import Counterexample
-from assay.checker.liveness.decide import Decisions, NotViolated
+from assay.checker.liveness.confirm import Counterexample, Decisions, NotViolated
 from assay.checker.options import SearchOptions
 from assay.grammar.load import load_text
 
