@@ -4,20 +4,23 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from assay.grammar.lazy_dataclass import dataclass
-from assay.traces.event import Event, Field, LogPosition
+from assay.traces.event import Event, Field, LogPosition, ProcessRun
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.rule_files import rule_file
+
+_LIFE = frozenset({"start", "shutdown", "death"})
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
     """Something that happened at a time (milliseconds since the epoch), in an operator's words. The heavier one says
     more about an incident; data may be lost by one with ``is_risk``. ``term`` is the controller and its epoch, where one
-    begins.
+    begins. ``of`` is ``start``, ``shutdown`` or ``death`` of a process, or another word of the rules; ``node`` is whose
+    log told it.
     """
 
     time: int
@@ -26,12 +29,14 @@ class Moment:
     place: LogPosition
     is_risk: bool = False
     term: str | None = None
+    of: str = ""
+    node: str = ""
 
 
 def moments(reading: LogReading) -> tuple[Moment, ...]:
     """The moments in the order of time. What several lines tell is one moment."""
-    rules = rule_file("moments.toml")["moment"]
-    told = [(time, rule, event) for rule in rules for time, event in _events(reading, rule)]
+    rules = rule_file("moments.toml")
+    told = [(time, rule, event) for rule in rules["moment"] for time, event in _events(reading, rule)]
     latest: dict[str, int] = {}
     kept: list[Moment] = []
     for time, rule, event in sorted(told, key=lambda each: each[0]):
@@ -41,14 +46,59 @@ def moments(reading: LogReading) -> tuple[Moment, ...]:
         before = latest.get(text)
         if before is None or time - before > rule.get("within", float("inf")):
             term = _text(rule["term"], event) if "term" in rule else None
-            kept.append(Moment(time, text, rule["weight"], event.record.place, rule.get("risk", False), term))
+            place, risk, of = event.record.place, rule.get("risk", False), rule.get("of", "")
+            kept.append(Moment(time, text, rule["weight"], place, risk, term, of, event.run.node))
         latest[text] = time if before is None or "within" in rule else before
-    return tuple(kept)
+    return tuple(sorted((*kept, *_deaths(reading, rules["death"])), key=lambda each: each.time))
+
+
+def shut_down(reading: LogReading, told: Sequence[Moment]) -> int | None:
+    """From when on all brokers that still ran shut down, and none started again: the end of the logs is no outage. None
+    if the logs end otherwise."""
+    brokers = _brokers(reading)
+    lives = [each for each in told if each.of in _LIFE and each.node in brokers]
+    last = {each.node: each for each in lives}
+    if not brokers or last.keys() != brokers or any(each.of != "shutdown" for each in last.values()):
+        return None
+    begun = max((each.time for each in lives if each.of != "shutdown"), default=0)
+    return min((each.time for each in last.values() if each.time >= begun), default=None)
+
+
+def _deaths(reading: LogReading, rule: Mapping[str, Any]) -> Iterator[Moment]:
+    """The last lines of brokers that started again without having shut down: these were killed, or crashed."""
+    ended = {event.run for event in reading.of_kinds(frozenset(rule["unless"]))}
+    ended |= {each.run for each in reading.of_kinds({rule["or"]["kind"]}) if rule["or"]["says"] in each.record.message}
+    brokers = _brokers(reading)
+    last: dict[ProcessRun, Event] = {}
+    for stream in reading.streams:
+        event = next((each for each in reversed(stream.events) if each.record.time is not None), None)
+        if event is not None and (event.record.time or 0) > _time_of(last.get(stream.run)):
+            last[stream.run] = event
+    for node in reading.nodes:
+        for number in range(1, node.runs if node.name in brokers else 0):
+            run = ProcessRun(node.name, number)
+            if run in last and run not in ended:
+                text = rule["text"].format(node=node.name)
+                place = last[run].record.place
+                yield Moment(_time_of(last[run]), text, rule["weight"], place, of="death", node=node.name)
+
+
+def _brokers(reading: LogReading) -> set[str]:
+    """The nodes that are brokers: controllers do not say that they shut down."""
+    kinds = frozenset(rule_file("moments.toml")["brokers"]["kinds"])
+    return {event.run.node for event in reading.of_kinds(kinds)}
+
+
+def _time_of(event: Event | None) -> int:
+    return 0 if event is None else event.record.time or 0
 
 
 def _events(reading: LogReading, rule: Mapping[str, Any]) -> Iterator[tuple[int, Event]]:
+    """The events of a rule, with their times."""
     own = reading.of_role(rule["role"]) if "role" in rule else reading.of_kinds(frozenset(rule["kinds"]))
-    yield from ((event.record.time, event) for event in own if event.record.time is not None)
+    for event in own:
+        if event.record.time is not None and event.pattern not in rule.get("without", ()):
+            yield event.record.time, event
 
 
 def _text(template: str, event: Event) -> str | None:

@@ -17,7 +17,7 @@ from assay.traces.attribution.node_identity import ClusterNode
 from assay.traces.attribution.run_events import Traits
 from assay.traces.diagnosis.clock_estimates import ClockEstimate, estimates
 from assay.traces.diagnosis.cluster_ids import ClusterSpan, cluster_spans, new_incarnations
-from assay.traces.diagnosis.incident_moments import Moment, moments
+from assay.traces.diagnosis.incident_moments import Moment, moments, shut_down
 from assay.traces.durations import duration_in_words
 from assay.traces.event import Event, Field, Notice
 from assay.traces.log_reader import LogReading
@@ -55,13 +55,14 @@ class NodeOverview:
 @dataclass(frozen=True, slots=True)
 class Overview:
     """The input. ``lacking`` lists what would improve an answer; none of it makes an answer wrong. ``moments`` are what
-    happened, for a timeline.
+    happened, for a timeline; from ``shut_down`` on (milliseconds since the epoch) all brokers shut down for good.
     """
 
     nodes: tuple[NodeOverview, ...]
     clusters: tuple[str, ...]
     lacking: tuple[Notice, ...]
     moments: tuple[Moment, ...] = ()
+    shut_down: int | None = None
 
 
 def overview(reading: LogReading) -> Overview:
@@ -88,7 +89,9 @@ def overview(reading: LogReading) -> Overview:
     clusters = cluster_spans(reading)
     every = tuple(nodes.values())
     names = tuple(sorted(cluster.name for cluster in clusters))
-    return Overview(every, names, tuple(_lacking(loggers, every, known, worth, clusters)), moments(reading))
+    told = moments(reading)
+    lacking = tuple(_lacking(loggers, every, known, worth, clusters))
+    return Overview(every, names, lacking, told, shut_down(reading, told))
 
 
 def _by_node(stream: RunStream, nodes: Container[str]) -> Iterator[tuple[str, Sequence[Event]]]:

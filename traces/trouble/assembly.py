@@ -16,12 +16,15 @@ from assay.traces.trouble.families import (
     trouble_groups,
     unexplained_lines,
 )
-from assay.traces.trouble.finding import Trouble, TroubleFinding
+from assay.traces.trouble.finding import Gravity, Trouble, TroubleFinding
 from assay.traces.trouble.identity import identity_of
 from assay.traces.trouble.known_bugs import bugs_of_execution, known_bugs
-from assay.traces.trouble.stuck import stuck
+from assay.traces.trouble.stuck import REFUSED, stuck
 from assay.traces.trouble.waiting import TAKEN as WAITING
 from assay.traces.trouble.waiting import waiting
+
+SOON = 60_000
+"""A broker that is refused its id gives up within so many milliseconds."""
 
 
 def trouble_of(reading: LogReading) -> Trouble:
@@ -37,7 +40,9 @@ def trouble_of(reading: LogReading) -> Trouble:
     waits = [each for each in stuck(reading) if not shown.issuperset(record.place for record in each.lines)]
     shown |= {record.place for each in waits for record in each.lines}
     taken |= TAKEN | WAITING
-    found += (each for each in generic_findings(lines, taken) if not shown.issuperset(r.place for r in each.lines))
+    for each in generic_findings(lines, taken):
+        if not shown.issuperset(record.place for record in each.lines) and not _follows_refusal(each, waits):
+            found.append(each)
     found += [*bugs, *waits]
     taken |= {family.name for family in lines.families if family.gravity}
     groups = trouble_groups(reading)
@@ -48,6 +53,17 @@ def trouble_of(reading: LogReading) -> Trouble:
         unexplained=tuple(unexplained_lines(reading)),
         lines=sum(group.count for group in groups),
         described=sum(group.count for group in groups if group.described),
+    )
+
+
+def _follows_refusal(finding: TroubleFinding, waits: Sequence[TroubleFinding]) -> bool:
+    """Whether a process ended because its id was taken: that is told with who has the id."""
+    refused = [
+        (record.place.file, record.time or 0) for each in waits if each.heading == REFUSED for record in each.lines
+    ]
+    return finding.gravity is Gravity.ENDED and all(
+        any(file == record.place.file and 0 <= (record.time or 0) - time <= SOON for file, time in refused)
+        for record in finding.lines
     )
 
 

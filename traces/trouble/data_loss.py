@@ -340,7 +340,7 @@ def _unclean(name: str, election: _Election) -> TroubleFinding:
         gravity=Gravity.LOST if lost else Gravity.RISK,
         heading=f"unclean leader election of {name}",
         text=f"{outside[0].upper()}{outside[1:]}{from_}{told}.",
-        advice="The earlier leader's log directory still has them until it starts as a follower. Set unclean.leader.election.enable=false if records matter more than availability.",
+        advice="If the earlier leader has not started as a follower yet, copy its log directory first: it still holds the lost records. Set unclean.leader.election.enable=false if records matter more than availability.",
         reference="KIP-106",
         nodes=(f"broker {election.leader}",),
         partitions=(name,),

@@ -21,6 +21,7 @@ NO_LEADER_MS = 20_000
 SLOW_MOVE_MS, STUCK_MOVE_MS = 60_000, 600_000
 """A reassignment that has not ended is worth knowing after the first time, and stuck after the second (milliseconds)."""
 
+REFUSED = "a broker is refused: its id is taken"
 _CHANGES = frozenset({"PartitionChanged", "PartitionRecordReplayed"})
 _REMOVED = frozenset({"TopicRemoved", "TopicDeletion"})
 _MOVING = frozenset({"ReassignmentSent", "ReassignmentStep", "AssignmentChanged", "ReassignmentCompleted"})
@@ -249,9 +250,11 @@ def _refused(reading: LogReading) -> Iterator[TroubleFinding]:
         holder = "its own earlier session" if owner == run else holder
         yield TroubleFinding(
             gravity=Gravity.STUCK,
-            heading="a broker is refused: its id is taken",
+            heading=REFUSED,
             text=f"{run} may not register as broker {broker}: the id belongs to {holder} (session {session}).",
-            advice=statement_catalogue().named("node-exists").advice,
+            advice=statement_catalogue().named("node-exists").advice
+            if owner in (None, run)
+            else f"Give {run} another broker.id, or do not start it: {owner} is broker {broker}.",
             nodes=(str(run),) if owner in (None, run) else (str(run), str(owner)),
             begin=events[0].record.time,
             end=events[-1].record.time,

@@ -97,7 +97,7 @@ def test_it_has_25_lines_at_most_whatever_there_is_to_say(tmp_path: Path) -> Non
     lines = text(many, replace(input_, moments=moments))
     assert len(lines) <= MOST_LINES
     assert any("more, see --details" in line for line in lines)
-    assert any(line.startswith("  and ") and "see --html" in line for line in lines)
+    assert any(line.startswith("what happened (UTC), and ") and line.endswith("more, see --html") for line in lines)
 
 
 def test_on_a_terminal_no_line_is_wider_than_it(tmp_path: Path) -> None:

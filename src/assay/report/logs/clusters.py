@@ -91,7 +91,7 @@ def clusters_lines(reports: Sequence[ClusterReport], *, details: bool = False, w
         lines += brief_lines(report.validation, report.overview, _ROOM // len(shown) - 2, width)
     left = len(reports) - len(shown)
     more = [Line(f"and {plural(left, 'more cluster')}, see --details", Tone.WARN)] if left else []
-    return [*lines, *more, Line(""), *last_lines(shown[0].validation)]
+    return [*lines, *more, Line(""), *last_lines(shown[0].validation, shown[0].overview)]
 
 
 def _heading(report: ClusterReport) -> Line:

@@ -10,18 +10,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from assay.grammar.lazy_dataclass import dataclass
 from assay.report.lines import Line, Tone, clean, plural
-from assay.report.logs.impact import clock, longest_first, moment
+from assay.report.logs.impact import moment
 from assay.report.logs.remarks import RemarkGroup, remark_groups
 from assay.report.logs.shown_line import marked_field, place_text, shown_line
+from assay.report.logs.timeline import fitting, lasting, some, timeline, words
 from assay.report.logs.trouble import finding_lines, identity_text
 from assay.report.logs.validation_text import slice_noun, validation_lines
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.diagnosis.unnamed_events import own_clause
-from assay.traces.durations import duration_in_words
 from assay.traces.observe.binding_tally import Unread
-from assay.traces.result import Blame, Impact, LogViolation, TraceVerdict, Validation
+from assay.traces.result import Blame, LogViolation, TraceVerdict, Validation
 from assay.traces.scope import by_cause
 from assay.traces.spec_selection import selectable_specs
 from assay.traces.trouble.finding import Gravity, TroubleFinding
@@ -29,9 +28,11 @@ from assay.traces.trouble.finding import Gravity, TroubleFinding
 MOST_LINES = 25
 MOST_FINDINGS = 2
 MOST_TROUBLE = 2
-NAMES_SHOWN = 4
-TOGETHER = 10_000
-"""Starts of several nodes within so many milliseconds are told in one line."""
+LEAST_STORY = 8
+"""So many lines of the timeline are shown, if there are as many, before findings take more than two."""
+FEW_EVENTS = 100
+"""Of no more events (a paste, an excerpt) each line that has a meaning is told; of more, how many kinds there are."""
+LONGEST = 200
 UNTIMELY = frozenset({"model", "impact"})
 """Kinds of notices that say nothing about the input."""
 MORE = "everything else: --details; a page to forward: --html FILE; for programs: --json"
@@ -44,16 +45,6 @@ KEPT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Happened:
-    """An entry of the timeline. The lightest are left out where there is no room."""
-
-    time: float
-    text: str
-    weight: int
-    tone: Tone = Tone.PLAIN
-
-
 def answer_lines(validation: Validation, input_: Overview, *, details: bool, width: int | None) -> list[Line]:
     """The first screen, or with ``details`` the whole answer."""
     return validation_lines(validation, input_) if details else first_screen(validation, input_, width)
@@ -61,15 +52,17 @@ def answer_lines(validation: Validation, input_: Overview, *, details: bool, wid
 
 def first_screen(validation: Validation, input_: Overview, width: int | None = None) -> list[Line]:
     """The lines, at most 25; on a terminal of this width none is broken into two."""
-    head = [*_verdict(validation), *_findings_in_words(validation, input_), _basis(validation, input_)]
+    story = timeline(validation, input_)
+    head = [*_verdict(validation), *_findings_in_words(validation, input_, len(story)), _basis(validation, input_)]
     head += _findings(validation)
-    tail = last_lines(validation)
-    missing = [*_meanings(validation), *_missing(validation, input_), *_explained(validation)]
+    tail = last_lines(validation, input_)
+    missing = [*_missing(validation, input_), *_kinds_of_lines(validation)]
+    if validation.counts.read <= FEW_EVENTS:
+        missing = [*_meanings(validation), *_missing(validation, input_), *_explained(validation)]
     room = MOST_LINES - len(head) - len(tail) - 5
-    story = _timeline(validation, input_)
     listed = min(len(missing), max(2, room - len(story)))
-    lines = [*head, *_section("what happened (UTC)", _fitting(story, room - listed))]
-    lines += _section("what is missing, or was noticed", _first(missing, listed))
+    lines = [*head, *_section("what happened (UTC)", fitting(story, room - listed), len(story), "--html")]
+    lines += _section("what is missing, or was noticed", missing[:listed], len(missing), "--details")
     return [_cut(line, width) for line in (*lines, Line(""), *tail)]
 
 
@@ -81,24 +74,24 @@ def brief_lines(validation: Validation, input_: Overview, room: int, width: int 
     return [_cut(line, width) for line in (*verdict, *found, basis)]
 
 
-def last_lines(validation: Validation) -> list[Line]:
+def last_lines(validation: Validation, input_: Overview) -> list[Line]:
     """What to do next, and where the rest is."""
-    return [*_next(validation), Line(MORE, Tone.FAINT)]
+    return [*_next(validation, input_), Line(MORE, Tone.FAINT)]
 
 
-def _section(heading: str, lines: Sequence[Line]) -> list[Line]:
-    return [Line(""), Line(heading, Tone.HEADING), *lines] if lines else []
+def _section(heading: str, lines: Sequence[Line], count: int, option: str) -> list[Line]:
+    """A part of the screen: its heading says how many lines are left out, and which option shows them."""
+    more = f", and {count - len(lines):,} more, see {option}" if count > len(lines) else ""
+    return [Line(""), Line(f"{heading}{more}", Tone.HEADING), *lines] if lines else []
 
 
 def _cut(line: Line, width: int | None) -> Line:
     return line if width is None or len(line.text) <= width else Line(line.text[: width - 1] + "…", line.tone)
 
 
-def _first(lines: Sequence[Line], most: int) -> list[Line]:
-    if len(lines) <= most:
-        return list(lines)
-    left = len(lines) - most + 1
-    return [*lines[: most - 1], Line(f"  and {left:,} more, see --details", Tone.FAINT)]
+def _short(text: str) -> str:
+    """The text in one line of at most 200 characters: lines of Kafka may hold whole requests."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 # ------------------------------------------------------------------------------------------------- the first lines
@@ -123,10 +116,14 @@ def _verdict(validation: Validation) -> Iterator[Line]:
         yield Line(f"  it rests on what no line tells: {clean('; '.join(validation.rests_on))}", Tone.WARN)
 
 
-def _findings_in_words(validation: Validation, input_: Overview) -> Iterator[Line]:
-    """The findings besides broken rules, the gravest first: warnings of the logs, and remarks of the clause."""
-    findings, groups = validation.trouble.findings, remark_groups(validation)
-    most = MOST_TROUBLE if validation.violations else 2 * MOST_TROUBLE
+def _findings_in_words(validation: Validation, input_: Overview, story: int = 0) -> Iterator[Line]:
+    """The findings besides broken rules, the gravest first: warnings of the logs, and remarks of the clause.
+
+    Fewer are told where the timeline has a longer ``story``.
+    """
+    findings = validation.trouble.findings
+    groups = [each for each in remark_groups(validation) if not _is_told(each, findings)]
+    most = MOST_TROUBLE if validation.violations else 2 * MOST_TROUBLE - (story > LEAST_STORY)
     grave = [each for each in findings if each.gravity <= Gravity.RISK][:most]
     risks = [each for each in groups if each.severity == "risk"][: min(MOST_FINDINGS, most - len(grave))]
     others = findings[len(grave) :][: most - len(grave) - len(risks)]
@@ -140,6 +137,13 @@ def _findings_in_words(validation: Validation, input_: Overview) -> Iterator[Lin
         yield Line(f"  and {plural(left, 'more finding')}, see --details", Tone.WARN)
     if not grave and not any(each.severity == "risk" for each in groups):
         yield from _loss(validation, input_)
+
+
+def _is_told(group: RemarkGroup, findings: Sequence[TroubleFinding]) -> bool:
+    """Whether a finding about lost records, or a known bug, tells of the same partitions."""
+    graver = (Gravity.LOST, Gravity.RISK) if group.severity == "risk" else (Gravity.BUG,)
+    told = {name for each in findings if each.gravity in graver for name in each.partitions}
+    return bool(group.names) and told.issuperset(group.names)
 
 
 def _trouble(findings: Sequence[TroubleFinding]) -> Iterator[Line]:
@@ -165,15 +169,24 @@ def _explained(validation: Validation) -> Iterator[Line]:
     """What other warnings and errors mean, the most frequent first."""
     for each in sorted(validation.trouble.explained, key=lambda lines: -lines.count):
         advice = f" {each.advice}" if each.advice else ""
-        yield Line(f"  {each.count:,} x {each.level}: {clean(each.text)}{clean(advice)}")
+        yield Line(f"  {each.count:,} x {each.level}: {_short(clean(each.text))}{clean(advice)}")
+
+
+def _kinds_of_lines(validation: Validation) -> Iterator[Line]:
+    """How many kinds of warnings and errors are explained, and the most frequent."""
+    explained = validation.trouble.explained
+    if explained:
+        most = max(explained, key=lambda each: each.count)
+        kinds = f"{plural(len(explained), 'kind')} of warnings and errors {'is' if len(explained) == 1 else 'are'} explained"
+        yield Line(f"  {kinds} in --details; the most frequent, {most.count:,} times: {_short(clean(most.text))}")
 
 
 def _remarks(groups: Sequence[RemarkGroup]) -> Iterator[Line]:
     for group in groups:
-        names = _some([clean(name) for name in group.names])
+        names = some([clean(name) for name in group.names])
         times = f" ({len(group.lines):,} times)" if len(group.lines) > 1 else ""
-        yield Line(f"{group.heading}: {names}{': ' if names else ''}{clean(group.text)}{times}", Tone.WARN)
-        yield Line(f"  first at {place_text(group.lines[0].record.place)}", Tone.FAINT)
+        first = place_text(group.lines[0].record.place)
+        yield Line(f"{group.heading}: {names}{': ' if names else ''}{clean(group.text)}{times} ({first})", Tone.WARN)
 
 
 def _loss(validation: Validation, input_: Overview) -> Iterator[Line]:
@@ -264,96 +277,17 @@ def _rule(blame: Blame, *, own: bool) -> str:
         values = ", ".join(f"{text} = {clean(value)}" for text, value in (*part.log, *part.model)[:3])
         return f"{blame.action}: {part.kind} {label or part.text} is false{f' ({values})' if values else ''}"
     action = blame.action.rpartition(".")[2].replace("_", " ")
-    return f"rule broken: {action}{f', {_words(label)}' if label else ''}"
-
-
-def _words(label: str) -> str:
-    return label.rpartition("/")[2].rpartition(".")[2].replace("_", " ")
-
-
-# ------------------------------------------------------------------------------------------------------- timeline
-
-
-def _timeline(validation: Validation, input_: Overview) -> list[_Happened]:
-    entries = [*_moments(input_), *_outages(validation)]
-    return sorted(entries, key=lambda each: each.time)
-
-
-def _moments(input_: Overview) -> Iterator[_Happened]:
-    """The moments of the input; those that differ in the name of a node only, and follow closely, are one."""
-    alike: dict[str, tuple[float, list[str], int]] = {}
-    for each in input_.moments:
-        node, _, rest = each.text.partition(" ")
-        known = alike.get(rest)
-        if known is not None and each.time - known[0] <= TOGETHER:
-            known[1].append(node)
-            continue
-        if known is not None:
-            yield _joined(rest, known)
-        alike[rest] = (each.time, [node], each.weight)
-    for rest, known in alike.items():
-        yield _joined(rest, known)
-
-
-def _joined(rest: str, known: tuple[float, list[str], int]) -> _Happened:
-    time, nodes, weight = known
-    names = _some([clean(node) for node in dict.fromkeys(nodes)])
-    verb = rest.removesuffix("s") if len(set(nodes)) > 1 and " " not in rest else rest
-    return _Happened(time, f"{names} {clean(verb)}", weight + len(nodes) // 3)
-
-
-def _outages(validation: Validation) -> Iterator[_Happened]:
-    """Of each measure the times in which it held: those of what all share one by one, those of parts together."""
-    noun = slice_noun(validation)
-    for name in dict.fromkeys(each.measure for each in validation.impact):
-        held = longest_first([each for each in validation.impact if each.measure == name and each.spells])
-        shared = [each for each in held if each.slice is None]
-        parts = [each for each in held if each.slice is not None]
-        yield from (_spells(name, each) for each in shared)
-        if parts:
-            names = _some([clean(each.slice or "") for each in parts])
-            begin = min(spell.begin for each in parts for spell in each.spells)
-            text = f"{_words(name)}: {plural(len(parts), noun)}, the longest {_lasting(parts[0])}: {names}"
-            yield _Happened(begin, text, 5, Tone.WARN)
-
-
-def _spells(name: str, impact: Impact) -> _Happened:
-    times = f", {len(impact.spells):,} times" if len(impact.spells) > 1 else ""
-    return _Happened(impact.spells[0].begin, f"{_words(name)}: {_lasting(impact)}{times}", 5, Tone.WARN)
-
-
-def _lasting(impact: Impact) -> str:
-    """For how long it held, at least and at most."""
-    least, most = duration_in_words(impact.at_least), impact.at_most
-    long = f"{least} or more" if most is None else f"{least} to {duration_in_words(most)}"
-    return f"{long}{', until the log ends' if impact.spells[-1].lasting else ''}"
-
-
-def _fitting(entries: Sequence[_Happened], room: int) -> list[Line]:
-    """The entries in the order of time; where there is no room, the heaviest of them, and how many are left out."""
-    most = max(room, 3)
-    kept = entries
-    if len(entries) > most:
-        heaviest = sorted(entries, key=lambda each: -each.weight)[: most - 1]
-        kept = [each for each in entries if each in heaviest]
-    lines = [Line(f"  {clock(each.time)[:8]}  {each.text}", each.tone) for each in kept]
-    left = len(entries) - len(kept)
-    return [*lines, *([Line(f"  and {left:,} more, see --html", Tone.FAINT)] if left else [])]
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:NAMES_SHOWN])
-    return f"{shown} and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else shown
+    return f"rule broken: {action}{f', {words(label)}' if label else ''}"
 
 
 # ------------------------------------------------------------------------------------------------------ what to do
 
 
-def _next(validation: Validation) -> Iterator[Line]:
-    yield Line(f"next: {_advice(validation)}", Tone.HEADING)
+def _next(validation: Validation, input_: Overview) -> Iterator[Line]:
+    yield Line(f"next: {_advice(validation, input_)}", Tone.HEADING)
 
 
-def _advice(validation: Validation) -> str:
+def _advice(validation: Validation, input_: Overview) -> str:
     advised = next((each.advice for each in validation.trouble.findings if each.advice), None)
     if advised is not None and validation.trouble.findings[0].gravity <= Gravity.STUCK:
         return clean(advised)
@@ -363,7 +297,7 @@ def _advice(validation: Validation) -> str:
         return "look at the line that broke the property, and the states around it, with --html"
     risks = [group for group in remark_groups(validation) if group.severity == "risk"]
     if risks:
-        names = _some([clean(name) for group in risks for name in group.names])
+        names = some([clean(name) for group in risks for name in group.names])
         return (
             f"compare {names} with what producers had acknowledged"
             if names
@@ -378,11 +312,10 @@ def _advice(validation: Validation) -> str:
         return "give the logs of brokers and controllers: server.log, controller.log, state-change.log"
     if validation.verdict is TraceVerdict.INCONCLUSIVE:
         return "add what is missing below the timeline, and ask again"
-    lasting = [each for each in validation.impact if any(spell.lasting for spell in each.spells)]
-    if lasting:
-        names = _some([clean(each.slice or _words(each.measure)) for each in lasting])
-        return f"an outage lasts to the end of the log ({names}); unless it was shut down, bring these back"
-    return "nothing"
+    down = lasting(validation, input_)
+    if down:
+        return f"an outage lasts to the end of the log ({some(down)}); unless it was shut down, bring these back"
+    return "nothing; the cluster was shut down in the end" if input_.shut_down is not None else "nothing"
 
 
 def _missing(validation: Validation, input_: Overview) -> Iterator[Line]:
