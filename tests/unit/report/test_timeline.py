@@ -40,7 +40,7 @@ def offline(name: str, *spells: Spell) -> Impact:
 
 
 def told(validation: Validation, *moments: Moment, shut_down: int | None = None) -> list[str]:
-    return [each.text for each in timeline(validation, Overview((), (), (), moments, shut_down))]
+    return [each.text for each in timeline(validation, Overview((), (), (), moments, shut_down), "part")]
 
 
 def test_a_controller_says_how_long_there_was_none(validation_of: Of) -> None:

@@ -52,7 +52,7 @@ def answer_lines(validation: Validation, input_: Overview, *, details: bool, wid
 
 def first_screen(validation: Validation, input_: Overview, width: int | None = None) -> list[Line]:
     """The lines, at most 25; on a terminal of this width none is broken into two."""
-    story = timeline(validation, input_)
+    story = timeline(validation, input_, slice_noun(validation))
     head = [*_verdict(validation), *_findings_in_words(validation, input_, len(story)), _basis(validation, input_)]
     head += _findings(validation)
     tail = last_lines(validation, input_)

@@ -12,7 +12,6 @@ from dataclasses import replace
 from assay.grammar.lazy_dataclass import dataclass
 from assay.report.lines import Line, Tone, clean, plural
 from assay.report.logs.impact import clock
-from assay.report.logs.validation_text import slice_noun
 from assay.traces.diagnosis.incident_moments import Moment
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.durations import duration_in_words
@@ -48,14 +47,14 @@ class _Outage:
     slice: str | None
 
 
-def timeline(validation: Validation, input_: Overview) -> list[Happened]:
-    """What happened, in the order of time."""
+def timeline(validation: Validation, input_: Overview, noun: str) -> list[Happened]:
+    """What happened, in the order of time; ``noun`` is what the spec calls a slice."""
     outages = _outages(validation, input_)
     moments, left = _with_terms(input_.moments, [each for each in outages if each.slice is None])
     entries = [*_joined(moments, input_), *_shared(left)]
     for rank, name in enumerate(dict.fromkeys(each.measure for each in outages if each.slice is not None)):
         own = [each for each in outages if each.slice is not None and each.measure == name]
-        entries += _episodes(name, own, slice_noun(validation), 5 - rank)
+        entries += _episodes(name, own, noun, 5 - rank)
     return sorted(entries, key=lambda each: each.time)
 
 
