@@ -63,6 +63,7 @@ LONG = [
     Refines("kafka/kraft/quorum_refinement", "n3e2l2", (VOTING, METADATA_LOG), 85_427, 22),
 ]
 WITHOUT = [
+    Departs("kafka/kraft/partition_refinement", "r2e3", "FenceOneAtATime", RECORDS, 3, "fence_batch"),
     Departs("kafka/cluster_refinement", "default", "EpochPerElection", LEADERSHIP, 12, "cluster.elect_leader"),
     Departs(
         "kafka/cluster_refinement",
@@ -74,7 +75,6 @@ WITHOUT = [
     ),
     Departs("kafka/cluster_refinement", "default", "FenceByLeaderEpoch", LEADERSHIP, 12, "cluster.leadership.obey"),
     Departs("kafka/kraft/partition_refinement", "r2e3", "FencedStayOut", RECORDS, 7, "take_proposal"),
-    Departs("kafka/kraft/partition_refinement", "r2e3", "FenceOneAtATime", RECORDS, 3, "fence_batch"),
     Departs("kafka/kraft/partition_refinement", "r2e3", "CleanElections", RECORDS, 7, "fence"),
     Departs("kafka/kraft/quorum_refinement", "n3e2l2", "PersistVote", VOTING, 3, "quorum.restart"),
 ]

@@ -92,11 +92,11 @@ class Switch:
 
 
 SWITCHES = [
+    Switch("async_isr", "CountPending", (("valid_high_watermark", 7),)),
     Switch("kip320", "FenceFetch", (("weak_isr", 13), ("epochs_rise", 11))),
     Switch("kip320", "FenceTruncation", (("strong_isr", 14), ("weak_isr", 14), ("follower_prefix", 11))),
     Switch("kip320", "FenceHighWatermark", (("strong_isr", 13), ("weak_isr", 13))),
     Switch("kip320", "EpochBeforeExpansion", (("strong_isr", 12), ("weak_isr", 14))),
-    Switch("async_isr", "CountPending", (("valid_high_watermark", 7),)),
     Switch("async_isr", "CheckVersion", (("valid_high_watermark", 7), ("isr_is_counted", 5))),
 ]
 

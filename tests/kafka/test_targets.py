@@ -132,8 +132,8 @@ def test_without_guards_less_is_rejected_and_what_takes_too_long_is_a_class_of_i
 @pytest.mark.parametrize(
     ("run", "action", "label", "outcome"),
     [
-        ("A1", "change_isr", "other", Outcome.ACCEPTED),
         ("A1", "hand_over", "leader_leaves", Outcome.ACCEPTED),
+        ("A1", "change_isr", "other", Outcome.ACCEPTED),
         ("A1", "prefer", "preferred", Outcome.ACCEPTED),
         ("A1", "leadership.assign", "distinct", Outcome.ACCEPTED),
         ("A1", "elect_leader", "in_sync", Outcome.BY_INVARIANT),

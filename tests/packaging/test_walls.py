@@ -11,6 +11,9 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from grimp import ImportGraph, build_graph
+
+from .sources import text_of, without_strings
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PACKAGES = {
@@ -36,7 +39,7 @@ LONGEST_CHAIN = {
     "cli": 4,
     "agents": 3,
     "explorer": 5,
-    "api": 5,
+    "api": 4,
     "record": 4,
     "testing": 4,
     "report": 8,
@@ -131,16 +134,6 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(CHECKOUT))
 
 
-@cache
-def text_of(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(text_of(path))
-
-
 def test_a_folder_holds_at_most_15_files() -> None:
     counts = Counter(name_of(path.parent) for path in every_file() if path.name != "__init__.py")
     assert counts
@@ -151,9 +144,9 @@ def test_a_public_class_name_means_one_thing() -> None:
     """A node of the syntax tree may be called as what becomes of it in the kernel."""
     places: dict[str, list[str]] = defaultdict(list)
     for path in every_file():
-        for node in tree_of(path).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(name_of(path.parent))
+        for name in re.findall(r"^class ([A-Z]\w*)", without_strings(text_of(path)), re.MULTILINE):
+            places[name].append(name_of(path.parent))
+    assert len(places) > 1000
     several = {name: sorted(where) for name, where in places.items() if len(where) > 1}
     assert {name: where for name, where in several.items() if where != ["grammar/kernel", "grammar/syntax"]} == {}
 
@@ -164,7 +157,7 @@ def test_identities_are_asked_for_where_they_are_held() -> None:
         name_of(path)
         for path in every_file()
         if re.search(r"\bid\b", text_of(path))  # few files; the others need no tree
-        for node in ast.walk(tree_of(path))
+        for node in ast.walk(ast.parse(text_of(path)))
         if isinstance(node, ast.Name) and node.id == "id" and isinstance(node.ctx, ast.Load)
     }
     assert asking == {"grammar/identity_memo.py"}
@@ -174,43 +167,20 @@ def test_files_are_named_after_what_they_hold() -> None:
     assert {name_of(path) for path in every_file() if REFUSED & set(path.stem.split("_"))} == set()
 
 
-def imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """The imports that run, also those inside functions; what is under ``if TYPE_CHECKING`` never does."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Import | ast.ImportFrom):
-            yield child
-        elif isinstance(child, ast.expr):  # which holds no statement
-            continue
-        elif not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)):
-            yield from imports(child)
-
-
-def imported_files(path: Path, modules: dict[str, Path]) -> Iterator[Path]:
-    for node in imports(tree_of(path)):
-        assert not (isinstance(node, ast.ImportFrom) and node.level), f"{name_of(path)} imports from where it is"
-        names = (
-            [f"{node.module}.{each.name}" for each in node.names]
-            if isinstance(node, ast.ImportFrom)
-            else [each.name for each in node.names]
-        )
-        parent = node.module if isinstance(node, ast.ImportFrom) else None
-        for name in names:
-            found = modules.get(name) or modules.get(parent or "")
-            if found is not None and found != path:
-                yield found
+@cache
+def graph_of_imports() -> ImportGraph:
+    """Who imports whom, also inside functions; what is under ``if TYPE_CHECKING`` is never imported."""
+    return build_graph("assay", exclude_type_checking_imports=True, cache_dir=None)
 
 
 def longest_chain(package: str) -> list[str]:
     """The longest row of files of a package each of which imports the next."""
-    folder = PACKAGES[package]
-    modules = {}
-    for path in files(package):
-        parts = path.relative_to(folder).with_suffix("").parts
-        modules[".".join(("assay", package, *parts)).removesuffix(".__init__")] = path
-    graph = {path: set(imported_files(path, modules)) for path in modules.values()}
-    chains: dict[Path, list[str]] = {}
-    for path in TopologicalSorter(graph).static_order():
-        chains[path] = [name_of(path), *max((chains[each] for each in graph[path]), key=len, default=[])]
+    graph, top = graph_of_imports(), f"assay.{package}"
+    modules = {name for name in graph.modules if name == top or name.startswith(f"{top}.")}
+    imported = {name: graph.find_modules_directly_imported_by(name) & modules for name in modules}
+    chains: dict[str, list[str]] = {}
+    for name in TopologicalSorter(imported).static_order():
+        chains[name] = [name, *max((chains[each] for each in imported[name]), key=len, default=[])]
     return max(chains.values(), key=len)
 
 

@@ -25,7 +25,9 @@ from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome, Report
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import Kernel
+from assay.grammar.load import load_text
 
+from .conftest import prepared
 from .searched import GRID, answer
 
 
@@ -183,8 +185,9 @@ def test_a_file_of_another_level_is_refused(grid: tuple[Kernel, Compiled], kept:
     assert "`level-000007`: it is of another search" in refusal(grid, kept)
 
 
-def test_the_checkpoint_of_another_spec_is_refused(kip320: tuple[Kernel, Compiled], kept: Path) -> None:
-    assert "is the checkpoint of another search" in refusal(kip320, kept)
+def test_the_checkpoint_of_another_spec_is_refused(kept: Path, tmp_path: Path) -> None:
+    another = prepared(load_text(GRID.replace("module grid", "module other")).kernel, tmp_path)
+    assert "is the checkpoint of another search" in refusal(another, kept)
 
 
 def test_another_choice_of_properties_is_another_search(
