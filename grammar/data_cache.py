@@ -19,8 +19,8 @@ from typing import Any
 
 from assay.grammar.user_cache import cached, keep
 
-KEPT = 64
-"""How many entries of one kind are kept; the oldest are deleted."""
+KEPT = 400
+"""How many entries of one kind are kept; the oldest are deleted. A kernel takes some 170 kB."""
 
 MARK = "\ue000"
 """Begins a stand-in: a text for which the reader of an entry puts in another one."""

@@ -1,14 +1,15 @@
 """Specs are read once in a process: hundreds of tests use the same few, and reading the largest takes two seconds.
 
-What is remembered is never changed (the nodes are frozen), and depends on nothing but the key: a parsed text on the text and the
-name that its places carry; a loaded spec on its file's content, the current folder (by which files are named), its parameters and
-the folders that are searched.
+What is remembered is never changed (the nodes are frozen), and depends on nothing but the key: a parsed text on the text
+and the name that its places carry; a loaded spec on its file's content, the current folder (by which files are named),
+its parameters and the folders that are searched; the kernel of a log on the texts of the spec and on what the log binds.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,8 +17,10 @@ import pytest
 
 from assay.grammar import load
 from assay.grammar.elaborate.modules.library import Library, UnreadModule
+from assay.grammar.kernel import Kernel
 from assay.grammar.load import Loaded
 from assay.grammar.parsing.parse import parse
+from assay.grammar.spec_cache import Elements
 
 BUNDLED = load.bundled_specs()[0].resolve()
 READERS = ("assay.grammar.elaborate.modules.module_tree.parse", "assay.grammar.parsing.read_file.parse")
@@ -39,6 +42,26 @@ def remember(patch: pytest.MonkeyPatch) -> None:
         return known[key]
 
     patch.setattr(load, "_load", loaded)
+    remember_kernels_of_logs(patch)
+
+
+def remember_kernels_of_logs(patch: pytest.MonkeyPatch) -> None:
+    """A dozen recordings are validated again and again; the user's cache would give each kernel in a tenth of a second."""
+    make, known = load.kernel_with_names, OrderedDict[object, Kernel]()
+
+    def kernel(
+        spec: Loaded, elements: Elements, sizes: Mapping[str, int], elaborate: Callable[[Elements], Kernel]
+    ) -> Kernel:
+        bound = tuple((name, tuple(each)) for name, each in elements.items()), tuple(sizes.items())
+        key = (tuple(spec.sources.items()), spec.model, tuple(spec.overrides.items()), bound)
+        if key not in known:
+            known[key] = make(spec, elements, sizes, elaborate)
+        known.move_to_end(key)
+        if len(known) > 40:
+            known.popitem(last=False)
+        return known[key]
+
+    patch.setattr(load, "kernel_with_names", kernel)
 
 
 def _is_bundled(place: Path) -> bool:
