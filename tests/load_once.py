@@ -20,7 +20,7 @@ from assay.grammar.elaborate.modules.library import Library, UnreadModule
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import Loaded
 from assay.grammar.parsing.parse import parse
-from assay.grammar.spec_cache import Elements
+from assay.grammar.spec_cache import Elements, kernel_with_names
 
 BUNDLED = load.bundled_specs()[0].resolve()
 READERS = ("assay.grammar.elaborate.modules.module_tree.parse", "assay.grammar.parsing.read_file.parse")
@@ -47,7 +47,7 @@ def remember(patch: pytest.MonkeyPatch) -> None:
 
 def remember_kernels_of_logs(patch: pytest.MonkeyPatch) -> None:
     """A dozen recordings are validated again and again; the user's cache would give each kernel in a tenth of a second."""
-    make, known = load.kernel_with_names, OrderedDict[object, Kernel]()
+    known = OrderedDict[object, Kernel]()
 
     def kernel(
         spec: Loaded, elements: Elements, sizes: Mapping[str, int], elaborate: Callable[[Elements], Kernel]
@@ -55,7 +55,7 @@ def remember_kernels_of_logs(patch: pytest.MonkeyPatch) -> None:
         bound = tuple((name, tuple(each)) for name, each in elements.items()), tuple(sizes.items())
         key = (tuple(spec.sources.items()), spec.model, tuple(spec.overrides.items()), bound)
         if key not in known:
-            known[key] = make(spec, elements, sizes, elaborate)
+            known[key] = kernel_with_names(spec, elements, sizes, elaborate)
         known.move_to_end(key)
         if len(known) > 40:
             known.popitem(last=False)
