@@ -22,7 +22,7 @@ from assay.report.specs.changes import step_name
 @click.command("eval")
 @click.argument("spec")
 @click.argument("expressions", nargs=-1, required=True, metavar="EXPRESSION...")
-@click.option("--trace", type=click.Path(path_type=Path), help="A trace that `assay check --save` wrote.")
+@click.option("--trace", type=click.Path(path_type=Path), help="A trace that `assay check --trace-out` wrote.")
 @click.option("--at", type=int, help="The step of the trace, counted from 0; negative ones from its end. Default: all.")
 @click.option("--initial", type=click.IntRange(min=0), default=0, help="The number of the initial state. Default: 0.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
