@@ -58,12 +58,13 @@ class SearchOptions:
     property, as far as the search went. ``max_depth`` and ``max_states`` are checked between levels, ``timeout``
     (seconds) and ``interrupted`` between states. ``threads`` (None: one per processor) changes how long a search takes
     and nothing else. With ``symmetry`` one state stands for its orbit under permutations of `symmetric` elements.
-    With ``reduce`` steps that no property can tell apart are left out (``partial_order``).
+    With ``reduce`` steps that no property can tell apart are left out (``partial_order``). With ``view`` a kernel that
+    has one is searched without the variables that it leaves out (``results.state_view``).
     ``order`` is breadth-first or depth-first. ``started`` is when the clock of the time limit began, by
     ``time.monotonic`` (None: with the search): a command counts from its beginning.
 
     The native engine alone uses the rest. ``memory`` is its budget in bytes (None: a share of what is free).
-    ``fingerprints`` says what identifies states: whole rows, 64 or 128 bits, or each in turn as the states become many
+    ``fingerprints`` says what identifies states: whole rows, so many bits, or rows and then bits as the states become many
     (``auto``). A checkpoint is written into the folder ``checkpoint`` every ``checkpoint_every`` seconds and at the
     end; ``resume`` continues the one that is there.
     """
@@ -81,6 +82,7 @@ class SearchOptions:
     threads: int | None = None
     memory: int | None = None
     fingerprints: Fingerprints = "auto"
+    view: bool = True
     checkpoint: Path | None = None
     checkpoint_every: float = 60.0
     resume: bool = False

@@ -270,7 +270,8 @@ class Report:
     asked for and all searched. ``checkpoint`` is the folder (or its URI) from which a stopped search can be resumed, if
     there is one. Under a ``group`` of permutations the statistics, bounds and coverage count orbits, each by its
     representative. In depth-first ``order`` the depth is the number of states of the longest run that was made, and
-    traces need not be shortest. Under partial-order reduction ``reduced`` states were expanded in part.
+    traces need not be shortest. Under partial-order reduction ``reduced`` states were expanded in part. States
+    are told apart without the variables ``hidden``, which the ``view`` of the spec leaves out.
     """
 
     kernel: Kernel
@@ -286,6 +287,7 @@ class Report:
     group: Group | None = None
     order: Literal["bfs", "dfs"] = "bfs"
     reduced: int | None = None
+    hidden: tuple[str, ...] = ()
 
     @property
     def unaccepted_bounds(self) -> dict[str, int]:

@@ -26,6 +26,7 @@ from assay.checker.partial_order.stubborn_sets import StubbornFilter
 from assay.checker.print_kernel import Sources
 from assay.checker.report import Report
 from assay.checker.report_assembly import refuse_unknown_names
+from assay.checker.results.state_view import view_of
 from assay.checker.search_interface.finding import DEADLOCK
 from assay.checker.symmetry.reduction import reduction_of
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
@@ -62,9 +63,19 @@ def check(
     """Check with an engine; ``auto`` is the native one if every construct compiles, else the reference one.
 
     Raises ``SpecError`` if an engine asked for by name does not support a construct, as the reference engine does, or
-    if a requested symmetry reduction would be unsound.
+    if a requested symmetry reduction would be unsound, and where something asked for sees through the ``view`` of the
+    kernel (``results.state_view``).
     """
     chosen = options or SearchOptions()
+    refuse_unknown_names(kernel, chosen)
+    view = view_of(kernel, chosen)
+    found = _check(view.kernel, chosen, sources, engine, cache)
+    return replace(found, report=view.lifted(found.report))
+
+
+def _check(
+    kernel: Kernel, chosen: SearchOptions, sources: Sources | None, engine: Engine, cache: Path | None
+) -> EngineAnswer:
     if engine in ("bmc", "prove"):
         refuse_unknown_names(kernel, chosen)
         _refuse_options(chosen, engine, (), {"a symmetry": chosen.symmetry, "an order": chosen.order == "dfs"})

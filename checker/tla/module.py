@@ -8,6 +8,8 @@ from dataclasses import field
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.traverse import descendants
+from assay.checker.options import SearchOptions
+from assay.checker.results.state_view import view_of
 from assay.checker.tla.actions import initial, parameters, step
 from assay.checker.tla.export_result import TlaExport
 from assay.checker.tla.expressions.dispatch import write
@@ -97,7 +99,19 @@ def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False)
 
 def _configuration(page: TlaModule, constants: Sequence[str]) -> str:
     """The configuration that checks everything in the module of the system."""
-    return configuration(constants, ["TypeOK", *page.invariants.values()], list(page.formulas.values()))
+    asked = configuration(constants, ["TypeOK", *page.invariants.values()], list(page.formulas.values()))
+    return asked + ("VIEW View\n" if _has_sound_view(page) else "")
+
+
+def _has_sound_view(page: TlaModule) -> bool:
+    """Whether there is a view, and nothing that TLC is asked sees through it; TLC itself does not look."""
+    try:
+        return bool(view_of(page.kernel, SearchOptions()).hidden)
+    except SpecError as error:
+        why = error.diagnostics[0]
+        text = f"TLC is not given the view: {why.message}"
+        page.warnings.append(Diagnostic(NO_COUNTERPART, why.span, text, severity=Severity.WARNING))
+        return False
 
 
 def _system(kernel: k.Kernel, page: TlaModule) -> None:
@@ -117,6 +131,9 @@ def _system(kernel: k.Kernel, page: TlaModule) -> None:
         lines += [*definition("Fairness", conjunction(fair)), ""]
         spec += " /\\ Fairness"
     page.system += [*lines, f"Spec == {spec}"]
+    if kernel.view:
+        names = (page.parts.names.of("variable", each.name) for each in kernel.variables if each.name in kernel.view)
+        page.system += ["", f"View == <<{', '.join(names)}>>"]
 
 
 def _action(kernel: k.Kernel, action: k.Action, page: TlaModule) -> None:

@@ -241,6 +241,12 @@ PROPERTIES = (
         "An action is mapped to a step of the abstract module: one of its `next:` list, or by default any action of its file.",
     ),
     Code(
+        "E527",
+        "a view names state variables",
+        "`view: x, y` names the variables by which `assay check` tells states apart; the others are left out. Part of a variable, or a value "
+        "computed from one, has to be a variable of its own.",
+    ),
+    Code(
         "E516",
         "what is reported",
         "`report` names an action, `note` an event, and each says whether it is a `risk` or `known`. An action that `ends` a process run has one parameter: "

@@ -24,4 +24,11 @@ SEARCH = (
         "Checkpoints, the memory budget and the choice of fingerprints belong to the native engine, and to searches by levels: the message "
         "says what keeps it from this spec, or that another engine or another search was asked for.",
     ),
+    Code(
+        "E846",
+        "something sees through the view",
+        "States that are equal in the variables of `view:` are taken for one. That is right only if the other variables decide nothing: no guard, "
+        "`pick`, initial condition, update of a variable of the view, `terminal`, scenario and no property asked for may read them, and no "
+        "temporal property is asked for. `--view off` checks without the view.",
+    ),
 )

@@ -11,7 +11,12 @@ from assay.grammar.elaborate.declarations.assumptions import check_assumptions
 from assay.grammar.elaborate.declarations.bare_action_names import action_named
 from assay.grammar.elaborate.declarations.fair_groups import fair_groups
 from assay.grammar.elaborate.declarations.initial import Initial
-from assay.grammar.elaborate.declarations.properties import PropertyElaborator, accepted_bounds, elaborate_shows
+from assay.grammar.elaborate.declarations.properties import (
+    PropertyElaborator,
+    accepted_bounds,
+    elaborate_shows,
+    elaborate_view,
+)
 from assay.grammar.elaborate.declarations.refinement import Refinements, property_name
 from assay.grammar.elaborate.declarations.scenarios import Scenarios, StepReader
 from assay.grammar.elaborate.declarations.trace_clauses import Traces
@@ -90,6 +95,7 @@ def build_with_units(
         scenarios=_scenarios(units, top, steps, configuration, diagnostics),
         accepted_bounds=_accepted(top, configuration.model, actions, variables, diagnostics),
         shows=elaborate_shows(top, diagnostics),
+        view=elaborate_view(top, diagnostics),
         traces=tuple(Traces(top, units, steps, diagnostics).elaborate()),
         refinements=tuple(refinements) if configuration.scenarios else (),
         fair_together=fair_groups(top, {action.name: action for action in actions}, steps.next, diagnostics),

@@ -40,6 +40,7 @@ from assay.grammar.syntax import (
     TypeAlias,
     Use,
     VariantDeclaration,
+    ViewDeclaration,
 )
 
 
@@ -81,6 +82,8 @@ def declaration(node: Declaration) -> list[PrintedItem]:
             return [accept(node, 0)]
         case Show(expressions):
             return [listed(0, "show: ", map(expression, expressions), node)]
+        case ViewDeclaration(variables):
+            return [listed(0, "view: ", map(expression, variables), node)]
         case Scenario():
             return scenario(node)
         case ModelBlock():

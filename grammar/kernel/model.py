@@ -331,7 +331,7 @@ class Shown(Node):
 @dataclass(frozen=True, slots=True)
 class Kernel(Node):
     """A whole model, ready for any engine. ``next`` names the actions of the step relation; ``actions`` holds all
-    actions."""
+    actions. ``view`` names the variables by which a check tells states apart; all of them where it is empty."""
 
     name: str
     model: str | None
@@ -349,6 +349,7 @@ class Kernel(Node):
     traces: tuple[TracePlan, ...]
     refinements: tuple[Refinement, ...] = ()
     fair_together: tuple[FairTogether, ...] = ()
+    view: tuple[str, ...] = ()
 
     def action(self, name: str) -> Action:
         """The action of that name. Raises ``KeyError``."""

@@ -51,6 +51,7 @@ from assay.grammar.syntax import (
     TypeAlias,
     Use,
     VariantDeclaration,
+    ViewDeclaration,
 )
 
 
@@ -222,6 +223,9 @@ class DeclarationBuilder(ExpressionBuilder, BlockBuilder):
 
     def show(self, span: Span, children: list[Any]) -> Show:
         return Show(flat(children), span=span)
+
+    def view(self, span: Span, children: list[Any]) -> ViewDeclaration:
+        return ViewDeclaration(flat(children), span=span)
 
     def shown(self, span: Span, children: list[Any]) -> tuple[Expr, ...]:
         return tuple(children)

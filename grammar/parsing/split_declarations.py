@@ -22,7 +22,7 @@ MAX_DIGITS = 1000
 
 _KEYWORDS = (
     "module use instance param size assume type enum record def state init action next invariant transition "
-    "reachable lemma property terminal accept show scenario model refines trace fair strong"
+    "reachable lemma property terminal accept show view scenario model refines trace fair strong"
 )
 DECLARATION_WORDS = frozenset(_KEYWORDS.split())
 

@@ -51,6 +51,7 @@ from assay.grammar.syntax.declarations import (
     Unnamed,
     Use,
     VariantDeclaration,
+    ViewDeclaration,
 )
 from assay.grammar.syntax.expressions import (
     RESERVED,
@@ -259,6 +260,7 @@ __all__ = [
     "Unnamed",
     "Use",
     "VariantDeclaration",
+    "ViewDeclaration",
     "Wildcard",
     "With",
 ]

@@ -315,6 +315,13 @@ class Show(Declaration):
 
 
 @dataclass(frozen=True, slots=True)
+class ViewDeclaration(Declaration):
+    """``view: x, y``: the state variables by which states are told apart."""
+
+    variables: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ScenarioLine(Node):
     """A step of a scenario."""
 

@@ -371,6 +371,7 @@ declarations: SearchStrategy[s.Declaration] = st.one_of(
     _properties(),
     accepted,
     tuples(expressions, 1, 3).map(s.Show),
+    tuples(expressions, 1, 3).map(s.ViewDeclaration),
     st.builds(s.Scenario, names, docs, tuples(steps, 1, 4)),
     st.builds(_model, names, tuples(bindings), tuples(accepted, 0, 1)),
     st.builds(

@@ -28,7 +28,7 @@ STANDARD_OPERATORS = frozenset(
 )
 """What the standard modules define that may be extended."""
 
-OWN = ("Init", "Next", "Spec", "TypeOK", "Stay", "Fairness", "vars", "none")
+OWN = ("Init", "Next", "Spec", "TypeOK", "Stay", "Fairness", "View", "vars", "none")
 WATCHING = (
     "Begin",
     "Watch",

@@ -22,6 +22,7 @@ from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import place_label
 from assay.grammar.elaborate.scopes.rewrite import rewritten, uses, with_fresh_binders
 from assay.grammar.elaborate.scopes.scope import present
+from assay.grammar.elaborate.scopes.type_relations import ERROR
 from assay.grammar.formatting.format import format_expression
 from assay.grammar.kernel.types import BOOL
 from assay.grammar.lazy_dataclass import dataclass
@@ -157,6 +158,20 @@ def elaborate_shows(unit: Unit, diagnostics: Diagnostics) -> tuple[kernel.Shown,
         kernel.Shown(format_expression(expr), elaborate_expression(expr, scope, diagnostics, fresh), span=expr.span)
         for expr in shown
     )
+
+
+def elaborate_view(unit: Unit, diagnostics: Diagnostics) -> tuple[str, ...]:
+    """The variables by which states are told apart; none where there is no ``view``."""
+    found: list[str] = []
+    for expr in (expr for declaration in unit.declared(syntax.ViewDeclaration) for expr in declaration.variables):
+        made = elaborate_expression(expr, unit.scope, diagnostics, Fresh())
+        if isinstance(made, kernel.StateVar):
+            found.append(made.name)
+        elif made.type != ERROR:
+            note = Note("an action computes such a value into a variable of its own", None)
+            message = f"a view names state variables, and `{format_expression(expr)}` is none"
+            diagnostics.error("E527", expr.span, message, note)
+    return tuple(dict.fromkeys(found))
 
 
 def accepted_bounds(

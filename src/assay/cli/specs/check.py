@@ -112,6 +112,13 @@ from assay.spark.session.options import Choice
     help="Let one state stand for all that differ by a permutation of `symmetric` elements.",
 )
 @click.option(
+    "--view",
+    type=click.Choice(["on", "off"]),
+    default="on",
+    show_default=True,
+    help="Tell states apart by the variables of `view:` alone, where the spec has one.",
+)
+@click.option(
     "--reduce",
     type=click.Choice(["on", "off"]),
     default="off",
@@ -146,6 +153,7 @@ def check(
     keep_going: bool,
     violations: int,
     symmetry: str,
+    view: str,
     reduce: str,
     watched: bool,
     destination: Destination,
@@ -178,6 +186,7 @@ def check(
         keep_going=keep_going or violations > 1,
         violations=violations,
         symmetry=symmetry == "on",
+        view=view == "on",
         reduce=reduce == "on",
     )
     again = WatchedCheck(read, partial(_search_again, limits, engine), limits.properties)

@@ -65,7 +65,7 @@ def mutate(
     """
     loaded = load(spec, model, parse_settings(settings))
     longer = None if scenarios is None else load(spec, scenarios, parse_settings(settings))
-    limits = SearchOptions(max_states=max_states, timeout=timeout, threads=threads)
+    limits = SearchOptions(max_states=max_states, timeout=timeout, threads=threads, view=False)
     mutation = run(loaded, limits, used, longer)
     complain_about(loaded.diagnostics, loaded.sources)
     if as_json:

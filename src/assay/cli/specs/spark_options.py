@@ -12,6 +12,7 @@ import click
 
 from assay.checker.engines.engine_selection import EngineAnswer
 from assay.checker.options import SearchOptions
+from assay.checker.results.state_view import view_of
 from assay.cli.terminal.interrupt import stoppable
 from assay.cli.terminal.output import complain
 from assay.cli.terminal.progress import search_progress
@@ -93,9 +94,10 @@ def search_on_spark(loaded: Loaded, limits: SearchOptions, cluster: Cluster) -> 
     require_pyspark()
     from assay.spark.exploration import explore  # noqa: PLC0415 - likewise
 
+    view = view_of(loaded.kernel, limits)
     master = cluster.master or LOCAL
     with session(master, local_settings(master)) as spark, stoppable() as asked, search_progress() as show:
         options = replace(limits, progress=show, interrupted=asked)
-        found = explore(spark, loaded.kernel, options, cluster.options, loaded.sources)
+        found = explore(spark, view.kernel, options, cluster.options, loaded.sources)
     complain([Line(remark, Tone.FAINT) for remark in found.remarks])
-    return EngineAnswer(found.report)
+    return EngineAnswer(view.lifted(found.report))

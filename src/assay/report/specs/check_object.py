@@ -39,6 +39,7 @@ def report_object(report: Report) -> dict[str, Any]:
         **model_object(report.kernel),
         "properties": [property_object(report.kernel, result) for result in report.properties],
         **_symmetry(report),
+        **({"view": {"hidden": list(report.hidden)}} if report.hidden else {}),
         **({} if report.reduced is None else {"partial_order": {"expanded_in_part": report.reduced}}),
         "states": {"distinct": s.distinct, "generated": s.generated, "depth": s.depth, "collision": s.collision},
         "bounds": dict(report.bounds),

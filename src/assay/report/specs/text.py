@@ -72,6 +72,8 @@ def statistics_line(report: Report) -> Line:
         f"depth {s.depth}" if report.order == "bfs" else f"depth-first, longest run of {plural(s.depth, 'state')}"
     )
     sizes = f"{plural(s.distinct, counted)}{names}, {s.generated:,} generated, {how_deep}"
+    if report.hidden:
+        sizes += f", without {', '.join(report.hidden)}, which the view leaves out"
     if report.reduced is not None:
         sizes += f", {plural(report.reduced, 'state')} expanded in part"
     chance = f", probability of a state missed below {s.collision:.1e}" if s.collision else ""
