@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from assay.checker.covering.runs import CoveringRun, CoveringRuns, CoverItem, GuardRefusal, RunStep
 from assay.checker.covering.search import CoveringSearch, PathNode, all_items, guard_labels, look
+from assay.checker.covering.walks import LongRuns
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.report import State, Step
@@ -33,6 +34,8 @@ def covering_runs(
     model = Model(kernel)
     with deep_recursion(kernel):
         search = CoveringSearch(model, kinds, most, over)
+        long_runs = LongRuns(model, search, over)
+        search.first, search.beside = long_runs.scenarios, long_runs.go
         search.run(first_alone=first_alone)
         runs = _Selection(model, search).run()
     items = tuple(all_items(model, kinds))
@@ -47,6 +50,10 @@ class _Selection:
         self._model = model
         self._found = search.found
         self._refusals: dict[State, list[GuardRefusal]] = {}
+        self._in_time = search.stopped is None
+        for node, refusal in search.found.values():
+            if refusal is not None and not self._in_time:
+                self._refusals.setdefault(node.state, []).append(refusal)
 
     def run(self) -> list[CoveringRun]:
         """Runs of which each covers something that those before it do not."""
@@ -78,7 +85,11 @@ class _Selection:
         return {item: place for item, place in places.items() if item in self._found}
 
     def _refused(self, state: State) -> Sequence[GuardRefusal]:
-        """The guards that refuse something alone in a state, of those that were found to do so anywhere."""
+        """The guards that refuse something alone in a state, of those that were found to do so anywhere. When the time is
+        over, only those that were found there.
+        """
+        if not self._in_time:
+            return self._refusals.get(state, ())
         if not any(item.kind == "guards" for item in self._found):
             return ()
         if state not in self._refusals:

@@ -14,6 +14,8 @@ from assay.grammar.lazy_dataclass import dataclass
 
 Labels = dict[str, set[str]]
 """Labels of guards by action."""
+ALONE = 100
+TURN = 20
 
 
 @dataclass(slots=True, eq=False)
@@ -90,13 +92,17 @@ class CoveringSearch:
     reason that this gives.
 
     ``found`` has for each item the node where a shortest run to it ends, and the refusal that is met there, which is one
-    that tells more if there is any.
+    that tells more if there is any. ``first`` is called when the initial states are known. In a search of more than ``ALONE`` states every ``TURN`` states are followed by
+    ``beside``, which may look at as many: what it finds has longer runs.
     """
 
     def __init__(self, model: Model, kinds: Collection[str], most: int, over: Callable[[], str | None]) -> None:
         self.found: dict[CoverItem, tuple[PathNode, GuardRefusal | None]] = {}
         self.missing = set(all_items(model, kinds))
         self.looked_at = self.depth = 0
+        self.initial: dict[State, int] = {}
+        self.first: Callable[[], None] = lambda: None
+        self.beside: Callable[[int], None] = lambda _: None
         self.stopped: str | None = None
         self._model = model
         self._most = most
@@ -112,10 +118,24 @@ class CoveringSearch:
         for number, state in enumerate(states):
             if state not in self._arrivals and not (first_alone and number):
                 self._arrivals[state] = {}
+                self.initial[state] = number
                 level.append(PathNode(state, number))
+        self.first()
         while level and (self.missing or any(self._wanted.values())) and self.stopped is None:
             self.depth = level[0].depth
-            level = [new for node in level for new in self._expand(node)]
+            level = [new for node in level for new in self._turn(node)]
+
+    def note_first(self, item: CoverItem, node: PathNode, refusal: GuardRefusal | None) -> None:
+        """Keep how an item was reached that is still missing."""
+        if item in self.missing:
+            self.missing.discard(item)
+            self.found[item] = (node, refusal)
+
+    def _turn(self, node: PathNode) -> list[PathNode]:
+        found = self._expand(node)
+        if self.looked_at > ALONE and not self.looked_at % TURN and self.stopped is None:
+            self.beside(TURN)
+        return found
 
     def _expand(self, node: PathNode) -> list[PathNode]:
         """The nodes of new states behind this one."""

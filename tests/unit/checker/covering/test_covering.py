@@ -84,5 +84,29 @@ def test_what_the_limits_leave_out_is_said() -> None:
     kernel = assay.load("classics/two_phase").kernel
     few = covering_runs(kernel, ["actions"], 1)
     assert few.stopped == "the limit of 1 states was reached"
-    assert "obey_commit" in map(str, few.missed)
+    assert "obey_abort" in map(str, few.missed)
     assert covering_runs(kernel, ["actions"], 100, lambda: "the time was over").stopped == "the time was over"
+
+
+DEEP = """
+module deep
+param Axis: set = {x, y, z}
+state:
+    at: map[Axis, 0 .. 30] = [a -> 0]
+action on(a: Axis):
+    when more: at[a] < 30
+    at[a] := at[a] + 1
+action arrive(a: Axis):
+    when there: at[a] == 14
+    at := [b -> 0]
+"""
+
+
+def test_scenarios_and_walks_reach_what_is_deep(tmp_path: Path) -> None:
+    path = tmp_path / "deep.assay"
+    path.write_text(DEEP)
+    walked = covering_runs(assay.load(path).kernel, ["actions", "pairs"], 400)
+    assert walked.depth < 14
+    assert "arrive" in {name for run in walked.runs for item in run.covers for name in item.names}
+    path.write_text(DEEP + "scenario far:\n" + "    on(x)\n" * 14 + "    arrive(x)\n")
+    assert covering_runs(assay.load(path).kernel, ["actions"], 1).missed == ()
