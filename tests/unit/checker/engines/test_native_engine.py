@@ -292,3 +292,23 @@ def test_quantifiers_within_quantifiers_are_not_written_out_for_long(tmp_path: P
     assert visits < 6 * SOFT_VISITS
     assert (report.statistics.distinct, report.statistics.depth) == (16, 5)
     assert outcome(report, "deadlock") is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize(("narrow", "wide"), [("0 .. 3", "0 .. 5"), ("2 .. 5", "0 .. 3")])
+def test_a_set_of_numbers_is_stored_only_where_each_of_them_has_a_place(narrow: str, wide: str, tmp_path: Path) -> None:
+    """Two types may begin with the same number, or be as large, and differ."""
+    text = f"""
+        type Narrow = {narrow}
+        type Wide = {wide}
+        state:
+            some: set[Wide] = {{}}
+            few: set[Narrow] = {{}}
+        action add:
+            pick n in Wide
+            some := some + {{n}}
+        action store:
+            few := some
+    """
+    report = native(text, cache=tmp_path)
+    assert outcome(report, "defined") is Outcome.VIOLATED
+    assert outcome(reference(kernel(text)), "defined") is Outcome.VIOLATED

@@ -404,3 +404,21 @@ def test_a_range_that_grows_with_the_set_is_refused_for_any_size() -> None:
     with pytest.raises(SpecError) as raised:
         prove_any(loaded(text), ["Node"])
     assert "the variable `votes` depends on the size of Node" in str(raised.value.diagnostics[0].message)
+
+
+QUEUE = """
+module queue
+type Small = 0 .. 3
+state:
+    queue: seq[Small, max 3] = []
+    sent: set[Small] = {}
+action send(n: Small):
+    when room: count(queue) < 3
+    queue := queue + [n]
+    sent := sent + {n}
+invariant known: {n for n in elements(queue)} <= sent
+"""
+
+
+def test_behind_the_end_of_a_sequence_there_is_no_element() -> None:
+    assert outcomes(prove(kernel(QUEUE), only("known"), by="ic3")) == {"known": Outcome.UP_TO_BOUND}

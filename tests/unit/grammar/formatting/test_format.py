@@ -124,3 +124,10 @@ def test_parts_in_brackets_fill_a_line_to_its_last_column() -> None:
         lines = format_module(parse(text, "m.assay").module).splitlines()
         longest.append(max(map(len, lines)))
     assert max(longest) == WIDTH
+
+
+@pytest.mark.parametrize(("last", "widths"), [("n" * 24, [120]), ("n" * 25, [29, 29, 29, 29, 33])])
+def test_what_fits_a_line_exactly_is_not_broken_further(last: str, widths: list[int]) -> None:
+    arguments = ", ".join(["a" * 20] * 4 + [last])
+    lines = formatted(f"module m\ninvariant i: collected({arguments})\n").splitlines()
+    assert [len(each) for each in lines[lines.index("    collected(") + 1 : -1]] == widths

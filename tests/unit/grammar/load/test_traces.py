@@ -201,3 +201,8 @@ def test_an_action_beyond_the_system_may_be_reported_where_it_occurs() -> None:
         'trace logs:\n    from kafka\n    on A(b: Broker): other\n    report other as risk "it is beyond the system"\n'
     )
     assert not load_text(SPEC + clause).diagnostics
+
+
+def test_steps_are_numbered_only_where_the_clause_has_slices(codes_of: CodesOf) -> None:
+    text = f"{SPEC}trace logs:\n    from kafka\n    on Elected(node: Broker, e: Epoch) at e: elect(node, e)\n"
+    assert codes_of(text) == ["E515"]

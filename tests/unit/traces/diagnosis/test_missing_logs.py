@@ -12,15 +12,16 @@ import pytest
 from tests.kafka.recorded import archive
 
 from assay.cli.settings import load
-from assay.traces.diagnosis.missing_logs import SILENCED, fallen_silent, gaps, with_gaps
-from assay.traces.event import INFERRED, Notice
+from assay.grammar.load import Loaded
+from assay.traces.diagnosis.missing_logs import EXPLAINED, SILENCED, fallen_silent, gaps, with_gaps
+from assay.traces.event import INFERRED, Event, Notice
 from assay.traces.log_reader import read_logs
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict, Validation
 from assay.traces.samples import NAMES, sample, unpack_sample
 from assay.traces.scoped_validate import validate_in_scope
 from assay.traces.spec_selection import validate_with_selection
-from assay.traces.validate import INFERRED_BEFORE
+from assay.traces.validate import INFERRED_BEFORE, validate
 
 BANNER = re.compile(r"Log4jController|Starting SharedServer|Starting (broker|controller)")
 
@@ -222,3 +223,15 @@ def test_logs_that_lack_the_start_of_a_process_alone_rest_on_what_was_supposed(t
     assert (found.verdict, found.violations) == (TraceVerdict.CONSISTENT, ())
     assert INFERRED_BEFORE in found.rests_on
     assert "the logs of broker-1 begin after its start" in [notice.text for notice in found.notices]
+
+
+def test_where_logs_are_missing_a_mismatch_is_no_proof_and_an_explanation_rests_on_it(
+    election: Callable[..., Loaded], healthy: tuple[Event, ...]
+) -> None:
+    lost = [Notice("no log", None, "the logs of broker 3 were not read")]
+    explained = validate(election(), healthy[:9])
+    assert explained.verdict is TraceVerdict.CONSISTENT
+    assert with_gaps(explained, lost).rests_on == (*explained.rests_on, f"{EXPLAINED}: {lost[0].text}")
+    wrong = validate(election(), healthy[3:9])
+    assert wrong.verdict is TraceVerdict.INCONSISTENT
+    assert with_gaps(wrong, lost).verdict is TraceVerdict.INCONCLUSIVE

@@ -41,3 +41,16 @@ def test_a_run_that_stops_violates_what_should_happen_in_the_end() -> None:
     assert (len(result.trace), result.trace.loop) == (1, 0), "the initial state, kept for ever"
     assert any("no fairness on `on`" in each for each in result.remarks)
     assert report.stopped == "the search ended in level 1, where `ends` is violated"
+
+
+def test_a_state_in_which_a_bound_alone_forbids_steps_is_no_deadlock() -> None:
+    text = COUNTER.split("action on:", maxsplit=1)[0] + "action on:\n    bound most: low < 2\n    low := low + 1\n"
+    found = {
+        guard: bmc.check(load_text(text.replace("bound most", guard)).kernel, SearchOptions(max_depth=5))
+        for guard in ("bound most", "when most")
+    }
+    ends = {
+        guard: each.outcome for guard, report in found.items() for each in report.properties if each.name == "deadlock"
+    }
+    assert ends == {"bound most": Outcome.UNKNOWN, "when most": Outcome.VIOLATED}
+    assert str(found["bound most"].stopped).endswith("(bounds assumed: `most`)")
