@@ -15,7 +15,6 @@ from assay.grammar.load import load_text
 
 SKILL = Path(str(files("assay.agents"))) / "skill"
 EXAMPLES = sorted((SKILL / "examples").glob("*.assay"))
-SLOW = {False: (), True: pytest.mark.slow}
 VERDICTS = {"holds": 0, "violated": 1, "holds up to bounds": 5}
 BLOCK = re.compile(r"```assay\n(.*?)```", re.DOTALL)
 FORMS = """
@@ -78,7 +77,7 @@ def test_there_are_eleven_examples_and_the_language_takes_200_lines_at_most() ->
 
 
 @pytest.mark.parametrize(
-    "path", [pytest.param(path, id=path.stem, marks=SLOW[path.stem == "paxos"]) for path in EXAMPLES]
+    "path", [pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem == "paxos")) for path in EXAMPLES]
 )
 def test_an_example_is_answered_as_it_says(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = re.search(r"Expected: (holds up to bounds|holds|violated)(?:, `(\w+)`)?", path.read_text())
