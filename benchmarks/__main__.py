@@ -24,6 +24,7 @@ NAMES = (
     "pinned",
     "readers",
     "recording",
+    "seeded_bugs",
     "service",
     "spark",
     "spark_logs",
