@@ -15,7 +15,7 @@ from assay.grammar.elaborate.expressions.type_expressions import type_in
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.rewrite import pieces
 from assay.grammar.elaborate.types.cardinality import cardinality
-from assay.grammar.kernel.types import SeqType, SetType, Type
+from assay.grammar.kernel.types import RangeType, SeqType, SetType, Type
 
 MOST_LEVELS = 64
 """The most levels that are written out."""
@@ -32,6 +32,7 @@ def deepest(function: syntax.Def, home: Context, *, direct: bool, circle: str = 
     itself = f"`{name}` calls itself{f' ({circle})' if circle else ''}"
     plain = [(at, p) for at, p in enumerate(function.parameters) if not isinstance(p.type, syntax.FunctionType)]
     most = prod(_values(at, function, type_in(p.type, home), calls, home) for at, p in plain)
+    most = min([most, *(n for at, p in plain if (n := _steps_down(at, function, type_in(p.type, home), calls, home)))])
     if function.result is None:
         _refused(function, home, f"{itself}, so the type of its result must be written: `def {name}(…): T`")
     elif most == 1:
@@ -90,6 +91,45 @@ def _values(at: int, function: syntax.Def, type_: Type, calls: list[syntax.Call]
     ):
         return type_.capacity + 1
     return cardinality(type_)
+
+
+def _steps_down(at: int, function: syntax.Def, type_: Type, calls: list[syntax.Call], home: Context) -> int | None:
+    """How many values a parameter may have if each call steps on from the one it had; the others may be anything then."""
+    name = function.parameters[at].name.text
+    given = [_argument(at, name, call) for call in calls]
+    for way in (_number_less, _number_more, _shorter):
+        if given and all(each is not None and way(each, name, home) for each in given):
+            if isinstance(type_, RangeType):
+                return cardinality(type_) if way is not _shorter else None
+            return type_.capacity + 1 if isinstance(type_, SeqType) and type_.capacity and way is _shorter else None
+    return None
+
+
+def _number_less(expr: syntax.Expr, name: str, _: Context) -> bool:
+    return _steps(expr, "-", name)
+
+
+def _number_more(expr: syntax.Expr, name: str, _: Context) -> bool:
+    return _steps(expr, "+", name)
+
+
+def _steps(expr: syntax.Expr, op: str, name: str) -> bool:
+    match expr:
+        case syntax.Binary(found, syntax.Ref(syntax.Name(left)), syntax.IntLit(by)):
+            return found == op and left == name and by > 0
+        case _:
+            return False
+
+
+def _shorter(expr: syntax.Expr, name: str, home: Context) -> bool:
+    match expr:
+        case syntax.Call(
+            syntax.Ref(syntax.Name("drop")),
+            (syntax.Arg(None, syntax.Ref(syntax.Name(left))), syntax.Arg(None, syntax.IntLit(by))),
+        ):
+            return left == name and by > 0 and not home.scope.find("drop")
+        case _:
+            return False
 
 
 def _argument(at: int, name: str, call: syntax.Call) -> syntax.Expr | None:

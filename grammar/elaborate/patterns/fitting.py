@@ -32,7 +32,7 @@ from assay.grammar.lazy_dataclass import dataclass
 @dataclass(frozen=True, slots=True)
 class PatternTest:
     """A pattern test without its negation; ``when_true`` and ``when_false`` are the scopes where it holds and where it
-    does not. ``expr`` is the constant true if every value fits."""
+    does not. ``expr`` is the constant true if every value fits and the expression has one."""
 
     expr: kernel.Expr
     when_true: Scope
@@ -52,17 +52,41 @@ def fitted(pattern: syntax.CasePattern, subject: kernel.Expr, cx: Context, span:
     negative = found.add(pattern, subject)
     if failed(*found.parts):
         return PatternTest(erroneous(span), _declared(pattern, cx), cx.scope)
-    return PatternTest(_conjunction(found.parts, span), found.cx.scope, negative if len(found.parts) == 1 else cx.scope)
+    test = _conjunction(found.parts, subject, cx, span)
+    return PatternTest(test, found.cx.scope, negative if len(found.parts) == 1 else cx.scope)
 
 
-def _conjunction(parts: list[kernel.Expr], span: Span) -> kernel.Expr:
+def _conjunction(parts: list[kernel.Expr], subject: kernel.Expr, cx: Context, span: Span) -> kernel.Expr:
     match parts:
         case []:
-            return kernel.Const(BOOL, True, span=span)
+            fits = kernel.Const(BOOL, True, span=span)
+            if _has_a_value(subject):
+                return fits
+            return kernel.LetIn(
+                BOOL, kernel.Local(subject.type, cx.fresh("matched"), span=span), subject, fits, span=span
+            )
         case [single]:
             return single
         case _:
             return kernel.Logic(BOOL, "and", tuple(parts), span=span)
+
+
+def _has_a_value(expr: kernel.Expr) -> bool:
+    """Whether nothing in an expression can be undefined, as is seen at once: a name, or parts and tuples of names."""
+    match expr:
+        case kernel.Local() | kernel.StateVar() | kernel.Const():
+            return True
+        case kernel.ReadField():
+            return _has_a_value(expr.record)
+        case kernel.MakeRecord():
+            return all(map(_has_a_value, expr.items))
+        case _:
+            return False
+
+
+def is_about_presence(pattern: syntax.SubPattern) -> bool:
+    """Whether a pattern is ``some(…)`` or ``none``: it is of an optional value, also where that is known to be present."""
+    return isinstance(pattern, syntax.Pattern) and str(pattern.variant) in {"some", "none"}
 
 
 def forbid_binders(pattern: syntax.CasePattern, cx: Context, reason: str) -> None:
@@ -170,8 +194,7 @@ class _Test:
 
     def _constructed(self, pattern: syntax.Pattern, subject: kernel.Expr) -> Scope:
         outside = self.cx.scope
-        keyword = pattern.variant.parts[0].text if len(pattern.variant.parts) == 1 else ""
-        keyword = keyword if keyword in ("some", "none") else ""
+        keyword = pattern.variant.parts[0].text if is_about_presence(pattern) else ""
         if keyword:
             subject = widened(subject)
         match subject.type:

@@ -8,9 +8,10 @@ from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.elaborate.expressions.logic import restored
 from assay.grammar.elaborate.patterns.exhaustiveness import Cell, cell, reachable, uncovered
-from assay.grammar.elaborate.patterns.fitting import PatternTest, fitted, forbid_binders
+from assay.grammar.elaborate.patterns.fitting import PatternTest, fitted, forbid_binders, is_about_presence
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
+from assay.grammar.elaborate.scopes.narrowing import widened
 from assay.grammar.elaborate.scopes.type_relations import ERROR
 from assay.grammar.elaborate.types.unify import together
 from assay.grammar.kernel.types import BOOL, Type
@@ -79,13 +80,15 @@ def covers(
         return False
     before: list[Cell] = []
     fine = True
-    for pattern in (pattern for patterns in cases for pattern in patterns):
-        found = cell(pattern, subject.type)
-        if not reachable(before, found, subject.type):
+    patterns = [pattern for each in cases for pattern in each]
+    type_ = widened(subject).type if any(map(is_about_presence, patterns)) else subject.type
+    for pattern in patterns:
+        found = cell(pattern, type_)
+        if not reachable(before, found, type_):
             cx.error("E216", pattern.span, "no value comes to this case: those before it take all that fit")
             fine = False
         before.append(found)
-    missing = uncovered(before, subject.type)
+    missing = uncovered(before, type_)
     if otherwise is None and missing is not None:
         message = f"`match` has no case for `{missing}`"
         cx.error("E215", span, message, "add the case, or `else` for all that is left")
@@ -107,6 +110,9 @@ def action_match(statement: syntax.ActionMatch, cx: Context) -> syntax.If | None
     if not covers(patterns, rest, quiet, subject, statement.span, cx):
         return None
     branches = tuple((_condition(statement.subject, case), case.body) for case in statement.cases)
+    if not branches:  # `else` alone: what is matched needs a value all the same
+        has_a_value = syntax.Binary("==", statement.subject, statement.subject, span=statement.span)
+        return syntax.If(((has_a_value, statement.otherwise or ()),), (), span=statement.span)
     return syntax.If(branches, statement.otherwise or (), span=statement.span)
 
 

@@ -70,3 +70,15 @@ def test_what_is_no_function_here_or_does_not_end_is_refused(errors_of: ErrorsOf
 )
 def test_what_ends_is_fine(errors_of: ErrorsOf, line: str) -> None:
     assert errors_of(SPEC + "action step:\n    x := x\n" + line + "\n") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def f(n: Small, total: int): int = if n == 0 then total else f(n - 1, total + n)",
+        "def f(n: Small, total: int): int = if n == 5 then total else f(total = total * 2, n = n + 1)",
+        "def f(s: seq[Node, max 9], t: seq[Node, max 9]): int = if s == [] then count(t) else f(drop(s, 1), [s[0]] + t)",
+    ],
+)
+def test_a_parameter_that_steps_on_bounds_a_recursion_whatever_the_others_do(errors_of: ErrorsOf, line: str) -> None:
+    assert errors_of(SPEC + "action step:\n    x := x\n" + line + "\n") == []
