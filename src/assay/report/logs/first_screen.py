@@ -33,6 +33,7 @@ LEAST_STORY = 8
 FEW_EVENTS = 100
 """Of no more events (a paste, an excerpt) each line that has a meaning is told; of more, how many kinds there are."""
 LONGEST = 200
+MOST_ON_PAGE = 40
 UNTIMELY = frozenset({"model", "impact"})
 """Kinds of notices that say nothing about the input."""
 MORE = "everything else: --details; a page to forward: --html FILE; for programs: --json"
@@ -66,6 +67,14 @@ def first_screen(validation: Validation, input_: Overview, width: int | None = N
     return [_cut(line, width) for line in (*lines, Line(""), *tail)]
 
 
+def page_lines(validation: Validation, input_: Overview) -> list[Line]:
+    """What a page begins with: the verdict, whom it concerns, what happened, and what to do next. Findings follow it."""
+    story = timeline(validation, input_, slice_noun(validation))
+    lines = [*_verdict(validation), _basis(validation, input_)]
+    lines += _section("what happened (UTC)", fitting(story, MOST_ON_PAGE), len(story), "")
+    return [*lines, Line(""), *_next(validation, input_)]
+
+
 def brief_lines(validation: Validation, input_: Overview, room: int, width: int | None = None) -> list[Line]:
     """The beginning of a first screen in at most ``room`` lines: the verdict, what is lost or stuck, whom it concerns."""
     verdict, basis = list(_verdict(validation)), _basis(validation, input_)
@@ -81,7 +90,8 @@ def last_lines(validation: Validation, input_: Overview) -> list[Line]:
 
 def _section(heading: str, lines: Sequence[Line], count: int, option: str) -> list[Line]:
     """A part of the screen: its heading says how many lines are left out, and which option shows them."""
-    more = f", and {count - len(lines):,} more, see {option}" if count > len(lines) else ""
+    more = f", and {count - len(lines):,} more" if count > len(lines) else ""
+    more += f", see {option}" if more and option else ""
     return [Line(""), Line(f"{heading}{more}", Tone.HEADING), *lines] if lines else []
 
 
@@ -122,7 +132,7 @@ def _findings_in_words(validation: Validation, input_: Overview, story: int = 0)
     Fewer are told where the timeline has a longer ``story``.
     """
     findings = validation.trouble.findings
-    groups = [each for each in remark_groups(validation) if not _is_told(each, findings)]
+    groups = [each for each in remark_groups(validation) if not each.is_told(findings)]
     most = MOST_TROUBLE if validation.violations else 2 * MOST_TROUBLE - (story > LEAST_STORY)
     grave = [each for each in findings if each.gravity <= Gravity.RISK][:most]
     risks = [each for each in groups if each.severity == "risk"][: min(MOST_FINDINGS, most - len(grave))]
@@ -137,13 +147,6 @@ def _findings_in_words(validation: Validation, input_: Overview, story: int = 0)
         yield Line(f"  and {plural(left, 'more finding')}, see --details", Tone.WARN)
     if not grave and not any(each.severity == "risk" for each in groups):
         yield from _loss(validation, input_)
-
-
-def _is_told(group: RemarkGroup, findings: Sequence[TroubleFinding]) -> bool:
-    """Whether a finding about lost records, or a known bug, tells of the same partitions."""
-    graver = (Gravity.LOST, Gravity.RISK) if group.severity == "risk" else (Gravity.BUG,)
-    told = {name for each in findings if each.gravity in graver for name in each.partitions}
-    return bool(group.names) and told.issuperset(group.names)
 
 
 def _trouble(findings: Sequence[TroubleFinding]) -> Iterator[Line]:

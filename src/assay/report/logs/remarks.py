@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
 from assay.traces.result import Remark, Validation
+from assay.traces.trouble.finding import Gravity, TroubleFinding
 
 SEVERITIES = {"risk": "data at risk", "known": "known behaviour"}
 
@@ -22,6 +25,12 @@ class RemarkGroup:
     def heading(self) -> str:
         """The severity in words."""
         return SEVERITIES[self.severity]
+
+    def is_told(self, findings: Sequence[TroubleFinding]) -> bool:
+        """Whether a finding about lost records, or a known bug, tells of the same slices."""
+        graver = (Gravity.LOST, Gravity.RISK) if self.severity == "risk" else (Gravity.BUG,)
+        told = {name for each in findings if each.gravity in graver for name in each.partitions}
+        return bool(self.names) and told.issuperset(self.names)
 
 
 def remark_groups(validation: Validation) -> list[RemarkGroup]:

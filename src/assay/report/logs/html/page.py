@@ -7,10 +7,10 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from assay.report.lines import clean
-from assay.report.logs.first_screen import first_screen
+from assay.report.logs.first_screen import page_lines
 from assay.report.logs.history import histories
 from assay.report.logs.html.data import embedded, script_data
-from assay.report.logs.html.findings import page_findings
+from assay.report.logs.html.findings import FIRST, page_findings
 from assay.report.logs.html.lane_rules import band_styles
 from assay.report.logs.html.lanes import timeline
 from assay.report.logs.impact import clock, duration, longest_first, moment
@@ -18,6 +18,7 @@ from assay.report.logs.validation_text import event_text, slice_noun
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.event import Event
 from assay.traces.result import Validation
+from assay.traces.trouble.finding import Gravity
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -32,13 +33,16 @@ def html_report(validation: Validation, events: Sequence[Event], title: str, inp
     terms = [(each.time, each.term) for each in moments if each.term]
     line = timeline(events, past, validation.impact, terms, band_styles(validation.kernel))
     kind, data = embedded(script_data(validation, events, past, line, _nodes(input_)))
+    found = page_findings(validation, input_)
     page = _environment().from_string(_file("report.html.jinja"))
     return page.render(
         title=title,
         v=validation,
-        findings=page_findings(validation, input_),
+        findings=found,
+        # A green verdict alone would hide that records are lost: the gravest finding stands beside it.
+        gravest=next((each for each in found if FIRST < each.rank <= Gravity.RISK), None),
         noun=slice_noun(validation),
-        screen=[] if input_ is None else first_screen(validation, input_)[:-2],
+        screen=[] if input_ is None else page_lines(validation, input_),
         input=input_,
         verdict=validation.verdict.value,
         begin=_moment(line.begin),
