@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, Span, SpecError
 from assay.grammar.diagnostics.suggest import did_you_mean
 
+MOST_ALIKE = 6
 SPECS = Path(__file__).resolve().parent.parent / "spec"
 
 
@@ -33,7 +35,16 @@ def locate_spec(argument: str) -> Path:
 
 
 def _advice(path: Path, name: str) -> tuple[Note, ...]:
-    """What was probably meant: a file in the same folder or a bundled spec; else a list of all bundled specs."""
+    """What was probably meant: a file in the same folder or a bundled spec; else those of such a last name, or folders."""
     beside = [str(each) for each in path.parent.glob("*.assay")]
-    meant = did_you_mean(str(path), beside) or did_you_mean(name, bundled_specs())
-    return (Note(f"did you mean `{meant}`?" if meant else f"bundled specs: {', '.join(bundled_specs())}"),)
+    bundled = bundled_specs()
+    meant = did_you_mean(str(path), beside) or did_you_mean(name, bundled)
+    if meant:
+        return (Note(f"did you mean `{meant}`?"),)
+    last = name.rpartition("/")[2].casefold()
+    alike = [each for each in bundled if last and (last in each or did_you_mean(last, [each.rpartition("/")[2]]))]
+    if alike:
+        return (Note(f"did you mean one of {', '.join(f'`{each}`' for each in alike[:MOST_ALIKE])}?"),)
+    folders = Counter(each.rpartition("/")[0] for each in bundled)
+    counted = ", ".join(f"{count} in {folder}/" for folder, count in sorted(folders.items()))
+    return (Note(f"bundled specs have names such as `kafka/controller`: {counted}; spec/README.md lists them"),)

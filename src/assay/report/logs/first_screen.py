@@ -12,13 +12,14 @@ from dataclasses import replace
 
 from assay.report.lines import Line, Tone, clean, plural
 from assay.report.logs.impact import moment
-from assay.report.logs.remarks import RemarkGroup, remark_groups
+from assay.report.logs.remarks import RemarkGroup, remark_groups, told_together
 from assay.report.logs.shown_line import marked_field, place_text, shown_line
 from assay.report.logs.timeline import fitting, lasting, some, timeline, words
 from assay.report.logs.trouble import finding_lines, identity_text
 from assay.report.logs.validation_text import slice_noun, validation_lines
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.diagnosis.unnamed_events import own_clause
+from assay.traces.event import Notice
 from assay.traces.observe.binding_tally import Unread
 from assay.traces.result import Blame, LogViolation, TraceVerdict, Validation
 from assay.traces.scope import by_cause
@@ -32,6 +33,10 @@ LEAST_STORY = 8
 """So many lines of the timeline are shown, if there are as many, before findings take more than two."""
 FEW_EVENTS = 100
 """Of no more events (a paste, an excerpt) each line that has a meaning is told; of more, how many kinds there are."""
+FOREIGN = (
+    "for Kafka give server.log, controller.log and state-change.log; for another system name its spec, such as"
+    " --spec systems/etcd_server, or write yours (docs/your-service.md)"
+)
 LONGEST = 200
 MOST_ON_PAGE = 40
 UNTIMELY = frozenset({"model", "impact"})
@@ -311,6 +316,8 @@ def _advice(validation: Validation, input_: Overview) -> str:
         return "compare what the log holds with `from` and `on` of the trace clause"
     if validation.verdict is TraceVerdict.INCONCLUSIVE and own and any(each.needed for each in validation.unmapped):
         return "mend the lines that were not understood, or say in the trace clause how they are read"
+    if validation.verdict is TraceVerdict.VACUOUS and not validation.trouble.identity.modes:
+        return FOREIGN
     if validation.verdict is TraceVerdict.VACUOUS:
         return "give the logs of brokers and controllers: server.log, controller.log, state-change.log"
     if validation.verdict is TraceVerdict.INCONCLUSIVE:
@@ -343,12 +350,12 @@ def _missing(validation: Validation, input_: Overview) -> Iterator[Line]:
             f" first {place_text(other.place)}: {clean(other.text)}",
             Tone.WARN,
         )
-    by_kind: dict[str, list[str]] = {}
+    by_kind: dict[str, list[Notice]] = {}
     for notice in (*validation.notices, *input_.lacking):
         if notice.kind not in UNTIMELY:
-            by_kind.setdefault(notice.kind, []).append(notice.text)
-    for texts in _alternating(list(by_kind.values())):
-        yield Line(f"  {clean(texts)}", Tone.WARN)
+            by_kind.setdefault(notice.kind, []).append(notice)
+    for text in _alternating([told_together(each) for each in by_kind.values()]):
+        yield Line(f"  {_short(clean(text))}", Tone.WARN)
 
 
 def _order(unread: Unread) -> tuple[str, int]:

@@ -1,14 +1,20 @@
-"""Remarks about a log by what they say: the gravest first, each with the slices and the lines that it is about."""
+"""Remarks and notices about a log by what they say: the gravest first, and what several files have in common once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 from assay.grammar.lazy_dataclass import dataclass
-from assay.traces.event import Event
+from assay.report.lines import plural
+from assay.report.logs.shown_line import place_text
+from assay.traces.event import Event, Notice
 from assay.traces.result import Remark, Validation
 from assay.traces.trouble.finding import Gravity, TroubleFinding
 
+NOT_UNDERSTOOD = "not understood"
+"""The kind of notices about files in which nothing was read."""
+_COUNT = re.compile(r"^[\d,]+ lines?\b")
 SEVERITIES = {"risk": "data at risk", "known": "known behaviour"}
 
 
@@ -51,3 +57,32 @@ def remark_groups(validation: Validation) -> list[RemarkGroup]:
         )
         for (severity, text), group in ordered
     ]
+
+
+def told_together(notices: Iterable[Notice]) -> list[str]:
+    """The texts of notices. What is said of several files, but for a count of lines, is said once, with the sum; of
+    files that were not understood the first is quoted.
+    """
+    groups: dict[tuple[str, str], list[Notice]] = {}
+    for each in notices:
+        same = "" if each.kind == NOT_UNDERSTOOD else _COUNT.sub("", each.text) if each.place is not None else each.text
+        groups.setdefault((each.kind, same), []).append(each)
+    return [_of_all(kind, group) for (kind, _), group in groups.items()]
+
+
+def _of_all(kind: str, group: Sequence[Notice]) -> str:
+    first = group[0]
+    files = list(dict.fromkeys(each.place.file for each in group if each.place is not None))
+    if kind == NOT_UNDERSTOOD and first.place is not None:
+        file = place_text(first.place).rpartition(":")[0]
+        more = f" and {plural(len(files) - 1, 'more file')}" if len(files) > 1 else ""
+        return f"{file}{more}: {first.text}"
+    if len(files) < 2 or first.place is None:
+        return first.text
+    counts = [
+        int(found[0].partition(" ")[0].replace(",", ""))
+        for each in group
+        if (found := _COUNT.match(each.text)) is not None
+    ]
+    text = _COUNT.sub(f"{sum(counts):,} lines", first.text) if counts else first.text
+    return f"{text} (in {plural(len(files), 'file')}, first {place_text(first.place)})"
