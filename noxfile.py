@@ -111,6 +111,16 @@ def playground(session: nox.Session) -> None:
 
 
 @nox.session
+def extension(session: nox.Session) -> None:
+    """The VS Code extension: its grammar, its server, and the package. Needs npm and node."""
+    _install(session)
+    with session.chdir("editors/vscode"):
+        session.run("npm", "install", "--no-audit", "--no-fund", external=True)
+        session.run("npm", "test", env={"ASSAY": "python -m assay"}, external=True)
+        session.run("npx", "vsce", "package", external=True)
+
+
+@nox.session
 def lower_bounds(session: nox.Session) -> None:
     """The everyday tests with the oldest versions that the dependency ranges of pyproject.toml allow."""
     session.run("uv", "pip", "install", "--resolution", "lowest-direct", "-e", ".[test]", external=True)

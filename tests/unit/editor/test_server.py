@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -55,3 +57,22 @@ def test_an_editor_is_answered(tmp_path: Path) -> None:
     assert [symbol.name for symbol in answers["symbols"]] == ["press"]
     assert [found.code for found in answers["typed"]] == ["E101"]
     assert [found.code for found in answers["paused"]] == ["E101"]
+
+
+@pytest.mark.slow
+def test_it_ends_in_silence_when_the_editor_says_so() -> None:
+    asked = [
+        {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
+        {"id": 2, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    bodies = [json.dumps({"jsonrpc": "2.0", **each}) for each in asked]
+    done = subprocess.run(
+        [sys.executable, "-m", "assay", "lsp"],
+        input="".join(f"Content-Length: {len(body)}\r\n\r\n{body}" for body in bodies),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

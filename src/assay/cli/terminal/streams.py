@@ -73,8 +73,7 @@ class StandardStreams:
 
         Who closes standard error before the program begins does not want it, and nothing is lost.
         """
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+        _flush()
         error = None if self.unwanted else self.error.lost
         if self.output.lost is not None and code not in (HELD - {2}):
             sys.stderr.write(f"error: standard output cannot be written: {self.output.lost}\n")
@@ -83,9 +82,15 @@ class StandardStreams:
             if not as_json:
                 sys.stdout.write(f"error: standard error cannot be written: {error}\n")
             code = OUTPUT_LOST
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+        _flush()
         return code
+
+
+def _flush() -> None:
+    """Write what is left; a server for editors or agents has closed its output when it ends."""
+    for stream in (sys.stdout, sys.stderr):
+        if not stream.closed:
+            stream.flush()
 
 
 def unfailing_streams() -> StandardStreams:
