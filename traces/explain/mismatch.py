@@ -89,17 +89,18 @@ def _explain_all(
         if isinstance(conclusion, Accepted):
             findings.path = conclusion.path
             break
-        if isinstance(conclusion, Undecided):
-            findings.reason = conclusion.reason
-            findings.stuck = _last_time(conclusion.deepest) if findings.stuck is None else findings.stuck
-            break
-        if not most:
+        if not most and isinstance(conclusion, Rejected):
             findings.violations.append(without_candidate(search, conclusion))
             findings.reason = "what follows was not checked"
             break
         from assay.traces.windows.ask import WindowRefuted  # noqa: PLC0415 - the solver loads slowly, and few need it
 
-        answer = None if log is None else _asked(search, conclusion, log, doubted)
+        answer = None if log is None or not most else _asked(search, conclusion, log, doubted)
+        if isinstance(conclusion, Undecided):
+            if not isinstance(answer, WindowRefuted):
+                _leave_open(findings, conclusion, answer)
+                break
+            conclusion = Rejected(conclusion.deepest)
         failed = _first_failed(search, conclusion)
         if failed is not None and _follows(answer, doubted, findings.violations):
             # What follows from an earlier finding is no finding: the line is left out, too.
@@ -126,6 +127,15 @@ def _explain_all(
         search, start = resumption.search, list(resumption.start)
 
 
+def _leave_open(findings: MismatchFindings, undecided: Undecided, answer: WindowAnswer | None) -> None:
+    """The search ends here without an answer; it may find one from the beginning that a window proposes."""
+    from assay.traces.windows.ask import WindowExplained  # noqa: PLC0415 - as above
+
+    findings.reason = undecided.reason
+    findings.stuck = _last_time(undecided.deepest) if findings.stuck is None else findings.stuck
+    findings.beginning = answer if isinstance(answer, WindowExplained) and answer.whole else None
+
+
 def _follows(answer: WindowAnswer | None, doubted: Sequence[OrderedObservation], found: Sequence[LogViolation]) -> bool:
     """Whether a line is unexplained only because of an earlier finding: without it the lines are explained, or they
     contradict each other as that says."""
@@ -145,20 +155,24 @@ def _left_out(search: TraceSearch, resumption: Resumption) -> list[OrderedObserv
 
 
 def _asked(
-    search: TraceSearch, rejected: Rejected, log: LogPart, doubted: Sequence[OrderedObservation]
+    search: TraceSearch, ended: Rejected | Undecided, log: LogPart, doubted: Sequence[OrderedObservation]
 ) -> WindowAnswer | None:
-    """What a window says of the first line that is not explained; None where the log begins with the run, or these
-    lines with the birth of the cluster."""
-    failed = _first_failed(search, rejected)
+    """What a window says of the first line that is not explained; None where the log begins with the run. Where these
+    lines begin with the birth of the cluster, nothing came before: only a refutation counts, for it says more."""
+    failed = _first_failed(search, ended)
     if failed is None or not log.begins_in_mid_life:
         return None
+    culprit = failed
+    if isinstance(ended, Rejected):
+        beyond = _beyond_dead_ends(search, ended.deepest, search.model.plan.hidden_limit)
+        culprit = _first_failed(search, Rejected(tuple(beyond))) or failed
     from assay.traces.windows.ask import ask_around  # noqa: PLC0415 - as above
 
-    return ask_around(log, search.frontier.order, failed, doubted)
+    return ask_around(log, search.frontier.order, failed, doubted, culprit)
 
 
-def _first_failed(search: TraceSearch, rejected: Rejected) -> OrderedObservation | None:
-    cursors = rejected.deepest[0].node.cursors
+def _first_failed(search: TraceSearch, ended: Rejected | Undecided) -> OrderedObservation | None:
+    cursors = ended.deepest[0].node.cursors
     due = search.frontier.heads(cursors).items or search.frontier.next_in_streams(cursors)
     return min(due, key=lambda item: (item.time, item.index), default=None)
 

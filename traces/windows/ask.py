@@ -23,6 +23,7 @@ from assay.traces.observe.model_size import Needs
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.windows.births import shows_birth
+from assay.traces.windows.far_lines import contradiction_among, related_lines
 from assay.traces.windows.numbers import Stated, ValueMap
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Switch
 from assay.traces.windows.replayed import WindowRun, run_of
@@ -86,7 +87,7 @@ class WindowExplained:
         for name, value in self.state().items():
             stated.walk(value, types[name])
         named = frozenset((sort, name) for sort, names in stated.elements.items() for name in names)
-        return named, max(number for numbers in stated.numbers.values() for number in numbers)
+        return named, max((number for numbers in stated.numbers.values() for number in numbers), default=0)
 
     def words(self) -> str:
         """From what the lines are explained: what they tell of the time before them."""
@@ -133,12 +134,18 @@ def without_inferred_items(order: PartialOrder) -> PartialOrder:
 
 
 def ask_around(
-    log: LogPart, order: PartialOrder, failed: OrderedObservation, doubted: Sequence[OrderedObservation] = ()
+    log: LogPart,
+    order: PartialOrder,
+    failed: OrderedObservation,
+    doubted: Sequence[OrderedObservation] = (),
+    culprit: OrderedObservation | None = None,
 ) -> WindowAnswer | None:
-    """Whether the lines around a failed one are explained by some beginning.
+    """Whether the lines around a failed one are explained by some beginning, and those that speak of the same as the
+    ``culprit``: the line that nothing explains once all lines before it were read.
 
-    None where these lines are the log's first ones and show the birth of the cluster: nothing came before. ``doubted``
-    are lines that are not in the order because of an earlier finding: what they may write is open.
+    None where these lines are the log's first ones and show the birth of the cluster, unless they contradict each other
+    whatever came before: nothing did. ``doubted`` are lines that are not in the order because of an earlier finding:
+    what they may write is open.
     """
     items = [each for each in (*order.items, *doubted) if not each.observation.event.is_inferred]
     items.sort(key=lambda each: (each.time, each.index))
@@ -147,11 +154,31 @@ def ask_around(
         at = next((n for n, each in enumerate(items) if each.time >= failed.time), len(items) - 1)
     first = 0 if at < FROM_START else at - BEFORE
     asked = items[first : at + AFTER]
-    if first == 0 and shows_birth(each.observation.event for each in asked):
-        return None
+    born = first == 0 and shows_birth(each.observation.event for each in asked)
     left = frozenset(n for n, each in enumerate(asked) if any(each is other for other in doubted))
     answer = ask(log, order, asked, left)
+    if not isinstance(answer, WindowRefuted):
+        believed = [each for each in items if not any(each is other for other in doubted)]
+        answer = ask_related(log, order, believed, culprit or failed) or answer
+    if born and not doubted and not isinstance(answer, WindowRefuted):
+        return None
     return replace(answer, whole=first == 0 and not left) if isinstance(answer, WindowExplained) else answer
+
+
+def ask_related(
+    log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], failed: OrderedObservation
+) -> WindowRefuted | None:
+    """The lines that speak of the same as a failed one and contradict each other, whatever else happened; None if there
+    are none, or no answer."""
+    lines = related_lines(items, failed)
+    try:
+        with deep_recursion(log.loaded.kernel):
+            window = window_model(log, lines, TWICE)
+            template = template_of(window.kernel)
+            found = contradiction_among(template, log, window, _before(order, lines), FEW_CONFLICTS)
+    except (UnansweredError, SpecError, UnsupportedError):
+        return None
+    return None if found is None else _refuted(window, lines, found)
 
 
 def ask(
@@ -244,11 +271,16 @@ def _confirmed(
             places = ", ".join(str(each.observation.event.record.place) for each in core)
             return f"{places} contradict each other unless a line about {lost} was lost" if lost else None
         answer = found
-    left = {each.line for each in answer if each.kind == "line"}
-    names = {each.name for each in answer if each.kind == "property"}
+    return _refuted(window, core, answer)
+
+
+def _refuted(window: WindowModel, items: Sequence[OrderedObservation], core: Sequence[Switch]) -> WindowRefuted:
+    """The items, guards and properties of a core."""
+    left = {each.line for each in core if each.kind == "line"}
+    names = {each.name for each in core if each.kind == "property"}
     return WindowRefuted(
-        tuple(each for at, each in enumerate(core) if at in left),
-        tuple(each.guard for each in answer if each.kind == "guard"),
+        tuple(each for at, each in enumerate(items) if at in left),
+        tuple(each.guard for each in core if each.kind == "guard"),
         tuple(each for each in window.kernel.properties if each.name in names),
     )
 

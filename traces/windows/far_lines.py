@@ -1,0 +1,64 @@
+"""Lines that contradict each other although many others lie between them: those that speak of the same as a failed line.
+
+Between two of them anything may have happened, within the invariants, and within the transition properties that last:
+a session that two processes were given, a number that fell, are wrong in every log that holds both lines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+
+from assay.grammar.identity_memo import IdentityMemo
+from assay.traces.event import Event
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.windows.open_window import Order, Switch
+from assay.traces.windows.slice_window import SliceWindow
+from assay.traces.windows.template import Template
+from assay.traces.windows.window_model import LogPart, WindowModel
+
+LINES = 5
+"""How many lines are asked about beside the failed one."""
+
+OF_ITS_KIND = 0.5
+"""What it counts that a line is of the same kind as the failed one; that both name a value that nobody else names counts one."""
+
+
+def related_lines(items: Sequence[OrderedObservation], failed: OrderedObservation) -> list[OrderedObservation]:
+    """A failed line and those that share most with it, in the order of their times: rare values count more."""
+    of_line: IdentityMemo[Event, list[OrderedObservation]] = IdentityMemo()
+    for each in items:
+        of_line.get_or_make(each.observation.event, lambda _: []).append(each)
+    named = Counter(value for own in of_line.values() for value in {v for each in own for v in _values(each)})
+    wanted = {
+        value for each in of_line.get_or_make(failed.observation.event, lambda _: [failed]) for value in _values(each)
+    }
+
+    def share(own: Sequence[OrderedObservation]) -> tuple[float, float]:
+        shared = wanted.intersection(value for each in own for value in _values(each))
+        alike = OF_ITS_KIND * (own[0].observation.event.kind == failed.observation.event.kind)
+        return alike + sum(1 / named[value] for value in shared), -abs(own[0].time - failed.time)
+
+    others = [own for own in of_line.values() if own[0].observation.event is not failed.observation.event]
+    chosen = sorted(others, key=share, reverse=True)[:LINES]
+    own = [each for each in items if each.observation.event is failed.observation.event]
+    return sorted((*own, *(each for line in chosen for each in line)), key=lambda each: (each.time, each.index))
+
+
+def _values(line: OrderedObservation) -> Iterator[Hashable]:
+    """What a line names; a number is one of its field."""
+    for name, value in line.observation.values:
+        yield (name, value) if isinstance(value, int) else value
+
+
+def contradiction_among(
+    template: Template, log: LogPart, window: WindowModel, before: Sequence[Sequence[int]], conflicts: int
+) -> list[Switch] | None:
+    """The switches of what contradicts itself among the lines of a window, with everything open between them; None if
+    some behaviour explains them. Raises ``UnansweredError``."""
+    units = [(number,) for number in range(len(window.items))]
+    asked = SliceWindow(template, window, units, Order(tuple(map(tuple, before))), log, conflicts)
+    try:
+        return None if asked.is_explained() else asked.core()
+    finally:
+        asked.close()
