@@ -23,10 +23,11 @@ from assay.traces.observe.model_size import Needs
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.windows.births import shows_birth
-from assay.traces.windows.far_lines import contradiction_among, related_lines
+from assay.traces.windows.far_lines import related_lines
 from assay.traces.windows.numbers import Stated, ValueMap
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Switch
 from assay.traces.windows.replayed import WindowRun, run_of
+from assay.traces.windows.slice_window import contradiction_among
 from assay.traces.windows.template import Template
 from assay.traces.windows.window_model import LogPart, WindowModel, window_model
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from assay.grammar.identity_memo import IdentityMemo
-from assay.traces.event import Event
-from assay.traces.observe.partial_order import OrderedObservation
-from assay.traces.windows.open_window import Order, Switch
-from assay.traces.windows.slice_window import SliceWindow
-from assay.traces.windows.template import Template
-from assay.traces.windows.window_model import LogPart, WindowModel
+
+if TYPE_CHECKING:
+    from assay.traces.event import Event
+    from assay.traces.observe.partial_order import OrderedObservation
 
 LINES = 5
 """How many lines are asked about beside the failed one."""
@@ -49,16 +48,3 @@ def _values(line: OrderedObservation) -> Iterator[Hashable]:
     """What a line names; a number is one of its field."""
     for name, value in line.observation.values:
         yield (name, value) if isinstance(value, int) else value
-
-
-def contradiction_among(
-    template: Template, log: LogPart, window: WindowModel, before: Sequence[Sequence[int]], conflicts: int
-) -> list[Switch] | None:
-    """The switches of what contradicts itself among the lines of a window, with everything open between them; None if
-    some behaviour explains them. Raises ``UnansweredError``."""
-    units = [(number,) for number in range(len(window.items))]
-    asked = SliceWindow(template, window, units, Order(tuple(map(tuple, before))), log, conflicts)
-    try:
-        return None if asked.is_explained() else asked.core()
-    finally:
-        asked.close()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from assay.checker.symbolic.sat.clause_blocks import TRUE, BlockFormula, UnansweredError
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded
-from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Slot
+from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Slot, Switch
 from assay.traces.windows.template import Template
 from assay.traces.windows.window_model import LogPart, WindowModel, small_model
 
@@ -65,6 +65,19 @@ class SliceWindow(OpenWindow):
         """The line of a unit that says most of its step; the others are conditions on the same step."""
         naming = [number for number in unit if self._steps[number]]
         return min(naming, key=lambda number: sum(map(len, self._steps[number])), default=None)
+
+
+def contradiction_among(
+    template: Template, log: LogPart, window: WindowModel, before: Sequence[Sequence[int]], conflicts: int
+) -> list[Switch] | None:
+    """The switches of what contradicts itself among the lines of a window, with everything open between them; None if
+    some behaviour explains them. Raises ``UnansweredError``."""
+    units = [(number,) for number in range(len(window.items))]
+    asked = SliceWindow(template, window, units, Order(tuple(map(tuple, before))), log, conflicts)
+    try:
+        return None if asked.is_explained() else asked.core()
+    finally:
+        asked.close()
 
 
 _lasting: list[tuple[Loaded, str, frozenset[str]]] = []

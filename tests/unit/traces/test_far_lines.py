@@ -42,7 +42,7 @@ MANY = 60
 
 
 def answer(folder: Path, second: str) -> Validation:
-    work = [("Worked", "a", {}) for _ in range(MANY)]
+    work: list[tuple[str, str, dict[str, str]]] = [("Worked", "a", {}) for _ in range(MANY)]
     said = [("Drawn", "a", {"ticket": "t1"}), *work, ("Drawn", "b", {"ticket": second})]
     lines = [{"event": kind, "node": node, "time": 10 * at, **fields} for at, (kind, node, fields) in enumerate(said)]
     (folder / "events.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
@@ -55,7 +55,7 @@ def test_a_value_that_two_were_given_is_found_far_apart(tmp_path: Path) -> None:
     assert found.verdict is TraceVerdict.INCONSISTENT
     contradiction = found.violations[0].contradiction
     assert contradiction is not None
-    assert [each.record.line for each in contradiction.events] == [1, MANY + 2]
+    assert [each.record.place.line for each in contradiction.events] == [1, MANY + 2]
     assert "transition kept" in contradiction.rules
 
 
