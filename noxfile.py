@@ -13,6 +13,7 @@ nox.options.reuse_existing_virtualenvs = True
 TESTED = "requirements/tested.txt"
 """The versions that continuous integration tests: the lock file."""
 CORES = ("-n", "2")
+EXAMPLES = "tests/docs/test_console.py"
 INNER_LOOPS = (
     "tests/unit/checker/explicit",
     "tests/unit/checker/partial_order",
@@ -47,9 +48,17 @@ def everyday(session: nox.Session) -> None:
 
 @nox.session
 def slow(session: nox.Session) -> None:
-    """The tests that take longer, but for those that start Spark or a cluster."""
+    """The tests that take longer, but for Spark, a cluster and the examples of the documentation."""
     _install(session)
-    session.run("pytest", *CORES, "-m", "(slow or browser) and not spark and not cluster", *session.posargs)
+    chosen = "(slow or browser) and not spark and not cluster"
+    session.run("pytest", *CORES, "-m", chosen, f"--ignore={EXAMPLES}", *session.posargs)
+
+
+@nox.session
+def examples(session: nox.Session) -> None:
+    """Every command that a page of the documentation shows: no share of them, for a page is wrong by one of them."""
+    _install(session)
+    session.run("pytest", *CORES, "-m", "", EXAMPLES, *session.posargs)
 
 
 @nox.session

@@ -114,8 +114,8 @@ def validate(
     The sets and size parameters of the spec are made as large as the events need. ``explain`` returns what an event
     means, or None where that needs no words. Events of one stream must be in the order of their file.
 
-    Where the clause does not limit the delay of a line, "no execution" is a claim only about executions that depart
-    from the order of the lines' times by at most ten seconds.
+    The clause may leave the delay of a line without a limit. Then "no execution" is a claim about executions that
+    depart from the order of the lines' times by at most ten seconds.
     """
     begun = perf_counter()
     shared, slices = validate_shared(loaded, events, clause=clause, options=options, explain=explain)

@@ -25,8 +25,8 @@ class CoverItem:
 
 @dataclass(frozen=True, slots=True)
 class GuardRefusal:
-    """An instance that the guard ``label`` alone refuses. ``tells``: with other arguments the action is possible in that
-    state, so that code which forgets the guard, or has a weaker one, does something that can be noticed.
+    """An instance that the guard ``label`` alone refuses. ``tells``: with other arguments the action is possible in
+    that state. Code that forgets the guard, or has a weaker one, then does something that can be noticed.
     """
 
     action: str

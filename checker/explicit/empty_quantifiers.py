@@ -1,7 +1,7 @@
 """Quantifiers whose domain is empty in every state, found after a compiled search.
 
-Compiled code does not observe quantifiers. Nearly every domain is nonempty in some early state, so the reference
-evaluator looks at a sample of states first, and then at every state for the remaining quantifiers only. Beyond
+Compiled code does not observe quantifiers. Nearly every domain is nonempty in some early state. So the reference
+evaluator looks at a sample of states first, and at all states for the remaining quantifiers only. Beyond
 ``MOST_STATES`` states the second pass is skipped and nothing is reported: "always empty" is claimed only after all
 states were looked at.
 """

@@ -34,9 +34,9 @@ def host() -> tuple[str, str, str]:
 def _target(level: int) -> Any:
     """The target machine that code is built for.
 
-    LLVM places code and its tables wherever memory is free, and aborts where a distance between them exceeds 32 bits,
-    which happens in processes with much memory. Therefore the large code model, with absolute addresses, is used. (On
-    64-bit ARM llvmlite allocates an object in one block.)
+    LLVM places code and its tables wherever memory is free. It aborts where a distance between them exceeds 32 bits, as
+    happens in processes with much memory. Therefore the large code model, with absolute addresses, is used. (On 64-bit
+    ARM llvmlite allocates an object in one block.)
     """
     triple, cpu, features = host()
     target = llvm.Target.from_triple(triple)

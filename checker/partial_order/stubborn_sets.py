@@ -1,8 +1,9 @@
 """The filter that keeps of the steps of each state those of a stubborn set.
 
-A set of instances is stubborn in a state if it holds, with each instance that happens there, all that depend on it, and
-with each that does not, all that may make a false condition of it true. What is outside then commutes with what
-happens inside, and changes nothing about it. The filter looks for a small set whose steps no property sees.
+A set of instances is stubborn in a state if two things hold. With each instance that can happen there, it has all that
+depend on it. With each that cannot, it has all that may make a false condition of it true. What is outside then
+commutes with what happens inside, and changes nothing about it. The filter looks for a small set whose steps no
+property sees.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The formatter: a syntax tree as text in its one canonical form.
 
 ``parse(format_module(m)).module == m``, formatting is idempotent, and no comment is lost. A comment on a line of its
-own stays before the line it precedes, a comment behind a line stays behind it, and one inside an expression over
-several lines moves before the expression.
+own stays before the line it precedes. A comment behind a line stays behind it. One inside an expression over several
+lines moves before the expression.
 """
 
 from __future__ import annotations

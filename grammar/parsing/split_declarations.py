@@ -1,7 +1,7 @@
 """Cuts a text into its declarations before anything is parsed, and reports faulty characters and brackets.
 
 A declaration begins at a line that begins in the first column and is not a continuation. A keyword of a declaration in
-the first column always begins one, even inside an unclosed bracket, so that a mistake costs no more than its own
+the first column always begins one, even inside an unclosed bracket. So a mistake costs no more than its own
 declaration.
 """
 

@@ -316,7 +316,7 @@ class Show(Declaration):
 
 @dataclass(frozen=True, slots=True)
 class ViewDeclaration(Declaration):
-    """``view: x, y``: the state variables by which states are told apart."""
+    """``view: x, y``: the state variables by which a check distinguishes states."""
 
     variables: tuple[Expr, ...]
 

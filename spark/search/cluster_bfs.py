@@ -1,6 +1,7 @@
 """The search whose large levels are expanded on Spark; small ones at its begin, and perhaps at its end, are expanded here.
 
-It is the local search with another way to come from one level to the next, so that what is found, and when the search ends, follows the same rules.
+It is the local search with another way to come from one level to the next. What is found, and when the search ends,
+follows the same rules.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def timeless(line: str) -> str:
 
 
 EVERYDAY = [each if each.name.startswith("README") else slow(each) for each in sessions()]
-"""The README's blocks every day, those of docs/ in the slow stage."""
+"""The README's blocks every day; continuous integration runs all in a session of its own, `examples`, every time."""
 
 
 @pytest.mark.parametrize("session", EVERYDAY, ids=lambda session: session.name)

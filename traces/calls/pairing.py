@@ -151,7 +151,7 @@ class _Pairing:
         if begun is None:
             if phase == "ok" and caller not in self._ended:
                 self._found.append(HistoryCall(event, None, self._end(at, event), caller=caller))
-                self._more -= 1  # what it says is compared, and yet the line is told as one that was not understood
+                self._more -= 1  # what it says is compared, and yet the line is reported as not understood
             return self._skip(event, ENDED if caller in self._ended else NO_CALL)
         if begun.event.kind != event.kind:
             return self._skip(event, f"it ends `{event.kind}`, and its process has begun `{begun.event.kind}`")

@@ -5,7 +5,7 @@ The algorithm is that of Wing and Gong ("Testing and verifying concurrent object
 the way; then the last one is put back. A configuration, the set of the calls taken and the state of the object, is
 visited once.
 
-States and effects of calls are numbers. The machine code knows the effects that it was told; it stops where it needs
+States and effects of calls are numbers. The machine code knows the effects that it was given; it stops where it needs
 another one, and goes on when it has got it.
 """
 

@@ -19,8 +19,8 @@ _LIFE = frozenset({"start", "shutdown", "death"})
 class Moment:
     """Something that happened at a time (milliseconds since the epoch), in an operator's words. The heavier one says
     more about an incident; data may be lost by one with ``is_risk``. ``term`` is the controller and its epoch, where one
-    begins. ``of`` is ``start``, ``shutdown`` or ``death`` of a process, or another word of the rules; ``node`` is whose
-    log told it.
+    begins. ``of`` is ``start``, ``shutdown`` or ``death`` of a process, or another word of the rules; ``node`` wrote
+    the line about it.
     """
 
     time: int

@@ -159,8 +159,8 @@ def fallen_silent(reading: LogReading) -> Iterator[Notice]:
 def lost_starts(reading: LogReading) -> Iterator[tuple[ProcessRun, Event]]:
     """The broker processes without a logged start, with their first event that names a broker.
 
-    A process none of whose lines names one has the first that only brokers write. Processes beside which lines of an
-    unknown author were read are left out.
+    If no line of a process names one, the first line that only brokers write is given. Processes beside which lines of
+    an unknown author were read are left out.
     """
     first: dict[ProcessRun, Event] = {}
     for stream in reading.streams:

@@ -66,7 +66,7 @@ def explain_and_continue(
     """Search, and go on after every mismatch, until the end, a limit, a stop, or the most mismatches that are
     reported.
 
-    With a ``log`` a mismatch is told only if no beginning explains the lines around it (docs/design/windows.md).
+    With a ``log`` a mismatch is reported only if no beginning explains the lines around it (docs/design/windows.md).
     """
     findings = MismatchFindings()
     try:

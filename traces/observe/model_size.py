@@ -197,8 +197,8 @@ _NOTHING: Needs = (frozenset(), 0)
 def sizing(kernel: k.Kernel, plan: k.TracePlan, needed: Iterable[Needs], count: int) -> Sizing:
     """The sizes that ``count`` events with these needs require.
 
-    All size parameters get one value, of the form 2**n - 1. It is beyond every number in the log, and beyond every
-    number that an action can count up to while the log's events and the hidden steps between them happen.
+    All size parameters get one value, of the form 2**n - 1. It is beyond every number in the log. It is also beyond
+    every number that an action can count up to during the log's events and the hidden steps between them.
     """
     distinct = frozenset(needed)
     names: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""The TOML files of a package of data, parsed once and then kept in the user's cache as JSON, which is read in a
+"""The TOML files of a package of data. They are parsed once and kept in the user's cache as JSON, which is read in a
 twentieth of the time."""
 
 from __future__ import annotations

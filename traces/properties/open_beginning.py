@@ -1,7 +1,7 @@
 """How many lines of an explained log were held against what other lines determine, and whether its beginning is absurd.
 
 An execution from a beginning that was supposed explains much. It says something about a log only where a condition
-reads a place that an earlier line wrote or stated, and only if its states satisfy the lemmas of the model.
+reads a place that an earlier line wrote or stated. Its states have to satisfy the lemmas of the model, too.
 """
 
 from __future__ import annotations

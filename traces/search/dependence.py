@@ -5,8 +5,8 @@ search.
 step writes a value that could make it true. Then no execution goes on from this node.
 
 *Invisible items* (docs/design/invisible-items.md): an item that leaves the state unchanged is read at once, and no
-other order is tried, if every item that could change what it writes makes the item itself impossible. This is an ample
-set of one.
+other order is tried. The condition is that every item that could change what it writes makes the item itself
+impossible. This is an ample set of one.
 """
 
 from __future__ import annotations

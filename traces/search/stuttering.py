@@ -47,10 +47,9 @@ def compared_events(model: TraceModel, events: Selection, read: Read) -> Partial
 class _BlockEnds:
     """Finds the events of a stream that can be the first or the last of equal ones in a block, by whole columns.
 
-    A block can end only at an event that may not be repeated, or at one that asks for an action with another value than
-    the event before it that asks for this action. Between two of these, wherever blocks really end, an event that is
-    neither the first nor the last of the equal ones is neither in its block. Few events are left, and only these are
-    looked at one by one.
+    A block can end only at an event that may not be repeated, or at one with other arguments than the last event of the
+    same action. Between two of these, wherever blocks really end, an event that is neither the first nor the last of
+    the equal ones is neither in its block. Few events are left, and only these are looked at one by one.
     """
 
     def __init__(self, blocks: _Blocks, read: Read, count: int) -> None:

@@ -35,7 +35,7 @@ def trouble_of(reading: LogReading) -> Trouble:
     found += data_loss(reading, lines)
     found += waiting(reading, lines)
     bugs = list(known_bugs(reading, lines))
-    # What a bug explains is told once, as the bug; and what waits, with whom it waits for.
+    # What a bug explains is reported once, as the bug. What waits is reported with whom it waits for.
     shown = {record.place for bug in bugs for record in bug.lines}
     waits = [each for each in stuck(reading) if not shown.issuperset(record.place for record in each.lines)]
     shown |= {record.place for each in waits for record in each.lines}
@@ -57,7 +57,7 @@ def trouble_of(reading: LogReading) -> Trouble:
 
 
 def _follows_refusal(finding: TroubleFinding, waits: Sequence[TroubleFinding]) -> bool:
-    """Whether a process ended because its id was taken: that is told with who has the id."""
+    """Whether a process ended because its id was taken: that is reported with who has the id."""
     refused = [
         (record.place.file, record.time or 0) for each in waits if each.heading == REFUSED for record in each.lines
     ]

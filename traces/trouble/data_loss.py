@@ -23,7 +23,7 @@ TAKEN = frozenset(
         *("truncated-to-high-watermark", "old-unclean-election"),
     }
 )
-"""The families whose lines are told here."""
+"""The families whose lines are reported here."""
 
 _KINDS = frozenset({"BecameLeader", "BecameFollower", "IsrUpdated", "IsrExpanding", "PartitionChanged"})
 
@@ -155,14 +155,14 @@ def _below_committed(name: str, partition: _Partition, event: Event) -> Iterator
             yield _lost_by_leader(name, event, broker, LostRange(name, offset, committed, certain=True))
     mark = event.fields.get("high_watermark")
     if event.kind == "BecameFollower":
-        # What a follower knew before may go beyond its leader's log, and is cut then: it is told as what is lost there.
+        # What a follower knew before may go beyond its leader's log, and is cut then: it is reported as lost there.
         start = partition.starts.get(epoch)
         mark = min(mark, start) if isinstance(mark, int) and start is not None else None
     partition.note_mark(epoch, mark)
 
 
 def _is_outside(partition: _Partition, event: Event) -> bool:
-    """Whether a broker leads that was not in the in-sync replicas: that is told as an unclean election."""
+    """Whether a broker leads that was not in the in-sync replicas: that is reported as an unclean election."""
     isr = _ids(event.fields.get("isr"))
     return bool(partition.isr and isr and event.fields.get("broker") not in partition.isr)
 
@@ -215,7 +215,7 @@ def _leader(partition: _Partition, event: Event, broker: int, isr: frozenset[int
     if election is not None:
         election.start = offset
         election.committed = max(election.committed, partition.committed_before(epoch))
-    # What is lost is told once: later leaders are measured against what is left.
+    # What is lost is reported once: later leaders are measured against what is left.
     partition.committed = {each: min(mark, offset) for each, mark in partition.committed.items()}
     partition.starts[epoch] = offset
     partition.epoch = max(epoch, partition.epoch)

@@ -147,7 +147,7 @@ def generic_findings(lines: TroubleLines, taken: Collection[str]) -> Iterator[Tr
 
 
 def family_finding(lines: TroubleLines, family: LogStatement) -> TroubleFinding:
-    """The finding of one family, told by its first line."""
+    """The finding of one family, described by its first line."""
     found = lines.of(family.name)
     first, count = found[0], lines.count(family.name)
     cause = cause_of(first.record.message)

@@ -16,7 +16,7 @@ from assay.traces.trouble.finding import Gravity, TroubleFinding
 from assay.traces.trouble.known_bugs import in_words
 
 NO_LEADER_MS = 20_000
-"""A partition that has had no leader for so long, while others had changes, is told to wait (milliseconds)."""
+"""A partition that has had no leader for so long, while others had changes, is reported as waiting (milliseconds)."""
 
 SLOW_MOVE_MS, STUCK_MOVE_MS = 60_000, 600_000
 """A reassignment that has not ended is worth knowing after the first time, and stuck after the second (milliseconds)."""

@@ -14,13 +14,13 @@ from assay.traces.trouble.finding import Gravity, TroubleFinding
 from assay.traces.trouble.known_bugs import in_words, signatures
 
 TAKEN = frozenset({"cached-version", "partition-offline"})
-"""The families whose lines are told here."""
+"""The families whose lines are reported here."""
 
 _LOOP_MS, _LOOP_LINES = 60_000, 3
 """A leader whose writes are refused so long and so often (at one version) will not learn of a newer one by itself."""
 
 _NO_LEADER_MS = 20_000
-"""A quorum that has had no leader for so long is told to wait."""
+"""A quorum that has had no leader for so long (milliseconds) is reported as waiting."""
 
 _STOPPING_MS = 60_000
 """A process that was told to stop may take so long."""

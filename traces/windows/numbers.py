@@ -2,7 +2,7 @@
 distances.
 
 A window of a few dozen lines states few numbers, and each element of a set parameter as one of few. A model that is
-sized by the window and not by the log has a state of a few hundred bits, and windows of one size share one kernel.
+sized by the window, not by the log, has a state of a few hundred bits. Windows of one size share one kernel.
 """
 
 from __future__ import annotations

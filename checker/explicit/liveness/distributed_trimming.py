@@ -1,10 +1,10 @@
 """Whether the product of a state graph and an automaton has a fair cycle, decided by trimming, in tasks that each hold
 some states.
 
-Nodes are removed until each remaining one has a step to a remaining node, a path to every needed mark, and a path to
-every mark of strong fairness that it asks for. Nodes remain exactly if there is a fair cycle.
-docs/design/distributed-liveness.md has the argument and its sources (Černá and Pelánek, 2003; Kesten, Pnueli and Raviv,
-1998).
+Nodes are removed until three things hold of each remaining one. It has a step to a remaining node. It has a path to
+every needed mark. It has a path to every mark of strong fairness that it asks for. Nodes remain exactly if there is a
+fair cycle. docs/design/distributed-liveness.md has the argument and its sources (Černá and Pelánek, 2003; Kesten,
+Pnueli and Raviv, 1998).
 """
 
 from __future__ import annotations

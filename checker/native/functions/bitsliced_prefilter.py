@@ -114,9 +114,8 @@ class PrefilterWriter:
     def _hopeful(self, action: k.Action, arguments: Sequence[Symbol]) -> int:
         """Where the walk of an instance may have an effect.
 
-        It has none where it ends at a guard that is already known to be decisive, or that is not the only obstacle
-        because another guard is false too. (Walking an instance also records decisive guards, so ending at a guard is
-        not enough.)
+        It has none where it ends at a guard that is already known to be decisive, or where another guard is false too.
+        (Walking an instance also records decisive guards, so ending at a guard is not enough.)
         """
         lowering, reached, hopeless = self._lowering, TRUE, FALSE
         for parameter, symbol in zip(action.parameters, arguments, strict=True):

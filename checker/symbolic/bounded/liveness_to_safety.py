@@ -1,8 +1,8 @@
 """Liveness to safety: fair runs that violate a temporal property become runs of a larger system to a bad state.
 
-A run saves one of its states, goes on, and is bad when it returns to the saved state after it met everything that
-acceptance and fairness require in between. The system is the product with a Büchi automaton of the negated property;
-several automata share the saved state. Reference: Biere, Artho, Schuppan, "Liveness checking as safety checking", 2002.
+A run saves one of its states and goes on. It is bad when it returns to the saved state and met in between all that
+acceptance and fairness require. The system is the product with a Büchi automaton of the negated property; several
+automata share the saved state. Reference: Biere, Artho, Schuppan, "Liveness checking as safety checking", 2002.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ LONGEST = 12
 
 @dataclass(frozen=True, slots=True)
 class NotInductive:
-    """A counterexample to induction: a path from ``first`` by ``choices``, of whose states only the last is wanted. It
+    """A counterexample to induction: a path from ``first`` by ``choices`` whose last state alone violates something. It
     need not be reachable.
 
     ``why`` is the reason that no longer one was searched.

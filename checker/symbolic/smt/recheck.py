@@ -1,7 +1,7 @@
 """The second opinion: whether statements are inductive and imply a property, asked of Z3 in the second encoding.
 
-Every answer other than "unsatisfiable" counts as no: a time-out, a construct outside the theory, and also a
-counterexample, which may exist in the second encoding alone, because it has more steps than the system.
+Every answer other than "unsatisfiable" counts as no: a time-out, a construct outside the theory, and a counterexample.
+That may exist in the second encoding alone, which has more steps than the system.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from assay.grammar.lazy_dataclass import dataclass
 
 CODE = "E517"
 OF_CALLS = ("phase", "process")
-"""The keys by which the two lines of a call are told apart and joined. They are fields, too."""
+"""The keys by which the two lines of a call are distinguished and joined. They are fields, too."""
 
 KEYS = (*DEFAULT_KEYS, "sequence", *OF_CALLS, "zone")
 """What a ``from`` block can say of the origin and the order of an event."""
@@ -157,7 +157,7 @@ class SourceReader:
         if _OFFSET.fullmatch(name) or name in {"UTC", "Z"}:
             return name
         if not name:
-            return None  # told as a key that is none
+            return None  # reported as an unknown key
         try:
             ZoneInfo(name)
         except (ValueError, OSError, KeyError):

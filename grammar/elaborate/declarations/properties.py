@@ -161,7 +161,7 @@ def elaborate_shows(unit: Unit, diagnostics: Diagnostics) -> tuple[kernel.Shown,
 
 
 def elaborate_view(unit: Unit, diagnostics: Diagnostics) -> tuple[str, ...]:
-    """The variables by which states are told apart; none where there is no ``view``."""
+    """The variables by which a check distinguishes states; none where there is no ``view``."""
     found: list[str] = []
     for expr in (expr for declaration in unit.declared(syntax.ViewDeclaration) for expr in declaration.variables):
         made = elaborate_expression(expr, unit.scope, diagnostics, Fresh())

@@ -2,7 +2,7 @@
 
 Every record of every layout begins with a timestamp, perhaps in brackets, and has a level near it; the scanner needs no
 more. The first alternative of the pattern is the layout of the log4j.properties that Kafka and its ZooKeeper ship, from
-0.8 to 4.1, and yields the level at once. The pattern begins with a line feed, because the regular expression engine
+0.8 to 4.1. It yields the level at once. The pattern begins with a line feed, because the regular expression engine
 skips through text quickly only to a literal prefix. :func:`headers` reads what stands between timestamp and message,
 record by record, so that layouts may change within a file.
 

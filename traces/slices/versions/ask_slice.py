@@ -64,8 +64,8 @@ def ask_slice(log: LogPart, lines: Sequence[OrderedObservation]) -> WindowRefute
     """Those of some lines of one slice that contradict each other, with the guards and properties between them; None if
     some beginning and some behaviour explain them all, or if there is no answer.
 
-    First the lines are asked about in one order that they may have had, and those in a row that only observe as if they
-    were of one moment. What contradicts itself there is asked again by itself, in every order, with twice the room for
+    First the lines are asked about in one order that they may have had. Those in a row that only observe count as lines
+    of one moment. What contradicts itself there is asked again by itself, in every order, with twice the room for
     numbers and twice the spare elements.
     """
     try:

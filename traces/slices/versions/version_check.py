@@ -375,8 +375,8 @@ class SliceCheck:
         """The outcomes without one of several lines: without one that bounds its time, the update may have been at
         another time.
 
-        Where no line is left that names the action, every action is tried, but only shortly before the first line and
-        not at all earlier times, because each time costs a trial of all actions.
+        Where no line is left that names the action, every action is tried, but only shortly before the first line: each
+        earlier time would cost a trial of all actions.
         """
         found: list[BlameCandidate] = []
         for line in announcing(write.lines) if len(write.lines) > 1 else ():

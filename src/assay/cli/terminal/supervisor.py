@@ -1,9 +1,9 @@
 """A process that watches over the one that works: `--timeout`, Ctrl-C and SIGTERM end a command in whatever it is doing.
 
-The work can be in one long call of compiled code or in one product of two huge integers, where Python runs neither
+The work can be in one long call of compiled code, or in one product of two huge integers. There Python runs neither
 signal handlers nor other threads. So it runs in a child process, which notes on a page of shared memory what it is
-doing and when its time is over. The parent imports nothing and sleeps. It hands signals on, and where the child has
-not taken notice within a second, it ends the child and says so. Its exit code is that of the child.
+doing and when its time is over. The parent imports nothing and sleeps. It hands signals on, and where the child has not
+taken notice within a second, it ends the child and says so. Its exit code is that of the child.
 
 Where processes cannot fork, the work runs unwatched.
 """
