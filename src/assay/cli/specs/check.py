@@ -164,10 +164,8 @@ def check(
     Exit code: 0 everything holds    1 something is violated    2 bad input
                3 undecided           4 nothing was checked      5 holds up to named bounds
     """
-    _refuse_together(engine, order, checkpoint, resume, reduce)
-    _refuse_watched(watched, destination, engine == "spark" or checkpoint is not None or resume is not None)
+    _refuse_together(engine, order, checkpoint, resume, reduce, destination if watched else None)
     cluster = selected_cluster(engine, master, partitions, exchange, workdir, resume)
-    started = limit_time(None if watched else timeout, patient=checkpoint is not None or resume is not None)
     read = partial(load, spec, model=model, settings=parse_settings(settings))
     limits = SearchOptions(
         properties=frozenset(names) or None,
@@ -175,7 +173,7 @@ def check(
         max_depth=depth,
         max_states=max_states,
         timeout=timeout,
-        started=started,
+        started=limit_time(None if watched else timeout, patient=checkpoint is not None or resume is not None),
         threads=threads,
         memory=memory,
         fingerprints=fingerprints,
@@ -214,17 +212,18 @@ def _search_again(
     return answer
 
 
-def _refuse_together(engine: str, order: Order, checkpoint: Path | None, resume: str | None, reduce: str) -> None:
+def _refuse_together(
+    engine: str, order: Order, checkpoint: Path | None, resume: str | None, reduce: str, watched: Destination | None
+) -> None:
+    """``watched`` is where a watched check would write; None if it is not watched."""
     if engine == "spark" and reduce == "on":
         raise click.UsageError("--engine spark takes all steps: --reduce belongs to the native engine")
     if checkpoint is not None and resume is not None:
         raise click.UsageError("--resume goes on writing into its folder: --checkpoint beside it has no meaning")
     if engine == "spark" and order == "dfs":
         raise click.UsageError("--engine spark searches breadth-first")
-
-
-def _refuse_watched(watched: bool, destination: Destination, unsuitable: bool) -> None:
-    if watched and (unsuitable or destination != Destination(as_json=False)):
+    unsuitable = engine == "spark" or checkpoint is not None or resume is not None
+    if watched is not None and (unsuitable or watched != Destination(as_json=False)):
         raise click.UsageError(
             "--watch goes with neither result files nor --json, --engine spark, --checkpoint, --resume"
         )
