@@ -107,10 +107,14 @@ def test_messages_are_bounded_objects_of_json() -> None:
     with here, there:
         send(here, {"level": 3})
         assert receive(there) == {"level": 3}
-        for wrong in (LENGTH.pack(LONGEST + 1), LENGTH.pack(2) + b"[]", LENGTH.pack(1) + b"{"):
+        for wrong in (LENGTH.pack(2) + b"[]", LENGTH.pack(1) + b"{"):
             here.sendall(wrong)
             with pytest.raises(RefusedError):
                 receive(there)
+        here.sendall(LENGTH.pack(LONGEST + 1))
+        here.shutdown(socket.SHUT_WR)  # whoever waits for the message is disappointed at once
+        with pytest.raises(RefusedError, match="a message of 67,108,865 bytes"):
+            receive(there)
 
 
 @contextmanager
