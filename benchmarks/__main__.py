@@ -12,6 +12,7 @@ from importlib import import_module
 NAMES = (
     "agreement",
     "assistant",
+    "alignments",
     "cuts",
     "events",
     "hands",

@@ -27,6 +27,7 @@ class Options:
     * ``jobs``: how many processes validate slices; 0 for one per core.
     * ``whole``: all slices are also searched together.
     * ``solver``: a SAT solver continues where a limit ends a search.
+    * ``first``: the validation stops at the first mismatch, and looks for no repair of it.
     """
 
     nodes: int = 200_000
@@ -44,6 +45,7 @@ class Options:
     jobs: int = 1
     whole: bool = False
     solver: bool = True
+    first: bool = False
 
 
 DEFAULT_OPTIONS = Options()

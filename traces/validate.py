@@ -170,7 +170,7 @@ def validate_shared(
         joint=found.joint,
         stuck=findings.stuck,
         rests_on=findings.rests_on,
-        held=0 if findings.path is None else held_lines(model, findings.path),
+        held=held_lines(model, findings.path) if findings.path and (options.partial or findings.rests_on) else 0,
     )
     if options.mutants and not findings.violations and not stopped():
         answer = _with_kill_rate(answer, found, options)
@@ -231,6 +231,7 @@ def _of_followed(found: ReplayedLog, read: int, explanations: tuple[EventMeaning
         checked=True,
         explained=True,
         tally=found.tally,
+        hidden=found.hidden,
         reordering=found.reordering,
         execution=found.execution,
         visited=found.visited,

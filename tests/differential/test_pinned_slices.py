@@ -14,7 +14,9 @@ from assay.traces.event import Event, Field, LogPosition, LogRecord, ProcessRun
 from assay.traces.native_replay import compiled_slices as pinned_slices
 from assay.traces.native_replay import threshold
 from assay.traces.result import TraceVerdict
+from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.slice_answer import SliceAnswer
+from assay.traces.slices.slice_context import Joint
 from assay.traces.validate import validate_shared, validate_slices
 
 SPEC = """\
@@ -89,6 +91,12 @@ TOLD_TWICE = load_text(
     .replace(": pay(order)\n", ": pay_again(order) or pay(order)\n")
 )
 """The same shop, whose nodes may write some lines twice."""
+UNSEEN = load_text(
+    SPEC.replace("invariant few", SAID_AGAIN)
+    .replace(": place(order)\n", ": place(order) or place_again(order)\n")
+    .replace("    ignore Chat", "    hidden place, pay; at most 2 between two pinned events\n    ignore Chat")
+)
+"""The same shop, whose nodes lose lines."""
 NODES = "n1", "n2", "n3"
 
 
@@ -149,6 +157,50 @@ def test_what_compiled_rules_accept_of_slices_the_search_accepts(
     assert seen[True, TraceVerdict.CONSISTENT] > 4 * rounds, seen
     assert seen[False, TraceVerdict.INCONSISTENT] > (rounds // 2 if twice else 5 * rounds // 6), seen
     assert not seen[True, TraceVerdict.INCONSISTENT]
+
+
+@rounds(14, 120)
+def test_hidden_steps_that_compiled_rules_take_are_steps_of_the_spec(
+    rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threshold, "WORTH_IT", 0)
+    seen: Counter[tuple[bool, bool, TraceVerdict]] = Counter()
+    for seed in range(rounds):
+        random = Random(seed)
+        events = [each for each in written(random) if each.kind != "Paid" or random.random() < 0.8]
+        shared, slices = validate_shared(UNSEEN, events)
+        assert shared.joint is not None
+        followed = pinned_slices.replay_slices(shared.joint, slices)
+        with monkeypatch.context() as only:
+            only.setattr(pinned_slices, "replay_slices", lambda *_: {})
+            searched = {each.result.name: each for each in validate_slices(shared, slices)}
+        for name, slow in searched.items():
+            fast = followed.get(name)
+            hidden = fast is not None and bool(fast.result.hidden)
+            seen[fast is not None, hidden, slow.result.verdict] += 1
+            if fast is not None:
+                assert (slow.result.verdict, fast.tally) == (TraceVerdict.CONSISTENT, slow.tally), (seed, name)
+                assert _hidden_of(fast, shared.joint) == fast.result.hidden, (seed, name)
+    assert seen[True, True, TraceVerdict.CONSISTENT] > rounds, seen
+    assert seen[False, False, TraceVerdict.INCONSISTENT] > rounds // 7, seen
+
+
+def _hidden_of(found: SliceAnswer, joint: Joint) -> Counter[str]:
+    """Assert that each step is one of the model and no run of hidden ones is too long; the steps without a line."""
+    model = TraceModel(joint.split.kernel, joint.split.plan_of_slices(joint.plan))
+    state, hidden, run = model.initial[0], Counter[str](), 0
+    assert found.result.execution is not None
+    for step in found.result.execution.steps:
+        if step.action is not None:
+            afters = [
+                each.state for each in model.call(step.action, tuple(value for _, value in step.arguments), state)
+            ]
+            state = next(each for each in afters if model.states[each] == step.state)
+            run = 0 if step.event is not None else run + 1
+        assert model.states[state] == step.state
+        assert run <= model.plan.hidden_limit
+        hidden.update([step.action] if step.event is None and step.action is not None else [])
+    return hidden
 
 
 def _agree(fast: SliceAnswer, slow: SliceAnswer) -> None:

@@ -94,7 +94,8 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
         reason = f"lines that may be events were not read: {first.place}: {first.text}{more}"
         return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
     lost = [each for each in not_read(validation.notices) if each.kind not in HARMLESS]
-    if lost and (missing or validation.rests_on) and validation.verdict is TraceVerdict.CONSISTENT:
+    empty = validation.verdict is TraceVerdict.VACUOUS and validation.counts.used > 0  # what was not read may say more
+    if lost and (missing or validation.rests_on) and (empty or validation.verdict is TraceVerdict.CONSISTENT):
         where = "" if lost[0].place is None else f"{lost[0].place}: "
         more = f", and {len(lost) - 1} more such notices" if len(lost) > 1 else ""
         reason = f"lines that may be events were not read: {where}{lost[0].text}{more}"

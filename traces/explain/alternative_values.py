@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -15,14 +15,13 @@ ALTERNATIVES_TRIED = 80
 """The most elements of a set parameter, entries of a collection, and values of one field that are tried."""
 
 
-def alternatives(value: Value, type_: t.Type, stated: Iterable[Value] = ()) -> list[Value]:
-    """Other values of the type, nearest first: small changes of the value, and values that occur in ``stated``."""
-    hints = [part for whole in stated for part in parts(whole)]
+def alternatives(value: Value, type_: t.Type, hints: Sequence[Value] = ()) -> list[Value]:
+    """Other values of the type, nearest first: small changes of the value, and ``hints``."""
     found = dict.fromkeys(other for other in _near(value, type_, hints) if other != value)
     return sorted(found, key=lambda other: distance(value, other))[:ALTERNATIVES_TRIED]
 
 
-def _near(value: Value, type_: t.Type, hints: list[Value]) -> Iterator[Value]:
+def _near(value: Value, type_: t.Type, hints: Sequence[Value]) -> Iterator[Value]:
     yield from (hint for hint in hints if fits(hint, type_))
     match value:
         case bool():
@@ -47,7 +46,7 @@ def _near(value: Value, type_: t.Type, hints: list[Value]) -> Iterator[Value]:
             yield from _sequences(value, type_.item, hints)
 
 
-def _numbers(value: int, hints: list[Value]) -> Iterator[int]:
+def _numbers(value: int, hints: Sequence[Value]) -> Iterator[int]:
     """The neighbours of a number and of the hints, and every number that differs in one digit."""
     for known in (value, *hints):
         if isinstance(known, int) and not isinstance(known, bool):
@@ -59,7 +58,7 @@ def _numbers(value: int, hints: list[Value]) -> Iterator[int]:
                 yield int(digits[:at] + digit + digits[at + 1 :])
 
 
-def _optional(value: Some | None, type_: t.Type, hints: list[Value]) -> Iterator[Value]:
+def _optional(value: Some | None, type_: t.Type, hints: Sequence[Value]) -> Iterator[Value]:
     if not isinstance(type_, t.OptionType):
         return
     if value is not None:
@@ -75,7 +74,7 @@ def _sets(value: frozenset[Value], type_: t.Type) -> Iterator[Value]:
         yield from (value | {item} for item in domain(type_.item))
 
 
-def _maps(value: FrozenMap, type_: t.Type, hints: list[Value]) -> Iterator[Value]:
+def _maps(value: FrozenMap, type_: t.Type, hints: Sequence[Value]) -> Iterator[Value]:
     if not isinstance(type_, t.MapType):
         return
     like = [dict(hint) for hint in hints if isinstance(hint, FrozenMap)]
@@ -85,14 +84,16 @@ def _maps(value: FrozenMap, type_: t.Type, hints: list[Value]) -> Iterator[Value
         yield from (value.changed(key, other) for other in _near(value[key], type_.value, near))
 
 
-def _sequences(values: tuple[Value, ...], of: t.Type, hints: list[Value]) -> Iterator[tuple[Value, ...]]:
+def _sequences(values: tuple[Value, ...], of: t.Type, hints: Sequence[Value]) -> Iterator[tuple[Value, ...]]:
     like = [dict(enumerate(hint)) for hint in hints if type(hint) is tuple]
     for at, near in _doubted(dict(enumerate(values)), like, hints).items():
         yield values[:at] + values[at + 1 :]
         yield from ((*values[:at], other, *values[at + 1 :]) for other in _near(values[at], of, near))
 
 
-def _doubted(entries: dict[Any, Value], like: list[dict[Any, Value]], hints: list[Value]) -> dict[Any, list[Value]]:
+def _doubted(
+    entries: dict[Any, Value], like: list[dict[Any, Value]], hints: Sequence[Value]
+) -> dict[Any, Sequence[Value]]:
     """The keys of entries that may be wrong, with hints for each.
 
     Of many entries only those are doubted that another collection has with another value, which is the hint.
@@ -104,7 +105,7 @@ def _doubted(entries: dict[Any, Value], like: list[dict[Any, Value]], hints: lis
     return {key: others[key] for key in islice(odd, ELEMENTS_TRIED)}
 
 
-def _rows(values: tuple[Value, ...], types: list[t.Type], hints: list[Value]) -> Iterator[tuple[Value, ...]]:
+def _rows(values: tuple[Value, ...], types: list[t.Type], hints: Sequence[Value]) -> Iterator[tuple[Value, ...]]:
     for at, (value, type_) in enumerate(zip(values, types, strict=True)):
         for other in _near(value, type_, hints):
             yield (*values[:at], other, *values[at + 1 :])
@@ -166,10 +167,9 @@ def parts(value: Value) -> Iterator[Value]:
             return
 
 
-def contains(whole: Value, part: Value) -> bool:
-    """Whether a value equals or contains another one, or a part of it."""
-    inside = set(parts(whole))
-    return any(each in inside for each in parts(part) if each is not None and not isinstance(each, bool))
+def telling_parts(value: Value) -> Iterator[Value]:
+    """The parts of a value by which it is known again elsewhere."""
+    return (each for each in parts(value) if each is not None and not isinstance(each, bool))
 
 
 def distance(left: Value, right: Value) -> int:

@@ -43,6 +43,10 @@ NO_STEP = "the clause has no step for this line in logs of this version"
 NO_INITIAL_STATE = "the model has no initial state"
 
 
+FIRST_ONLY = "the first mismatch; what follows was not checked (--first)"
+NOT_ASKED = "none was looked for (--first)"
+
+
 @dataclass(slots=True)
 class MismatchFindings:
     """The result of a search that goes on after every mismatch: the path to the end, or why it did not get there.
@@ -110,7 +114,9 @@ def _explain_all(
         if answer is not None and not isinstance(answer, WindowRefuted):
             _stop(findings, search, conclusion, answer)
             break
-        resumption = resume(search, conclusion, start, writer)
+        resumption = (
+            first_mismatch(search, conclusion, writer) if options.first else resume(search, conclusion, start, writer)
+        )
         if isinstance(answer, WindowRefuted):
             resumption = _with_window(search, start, answer, resumption, writer)
             doubted += _left_out(search, resumption)
@@ -121,6 +127,9 @@ def _explain_all(
         findings.violations.append(resumption.violation)
         written = resumption.violation.event.record.time
         findings.stuck = written if findings.stuck is None else findings.stuck
+        if options.first:
+            findings.reason = FIRST_ONLY
+            break
         if len(findings.violations) >= most:
             findings.reason = f"{most} mismatches; what follows was not checked"
             break
@@ -237,6 +246,18 @@ def resume(
         raise
     except Exception as error:  # noqa: BLE001 - the verdict stands, whatever its explanation runs into
         return _unexplained(search, rejected, error)
+
+
+def first_mismatch(search: TraceSearch, rejected: Rejected, writer: ConditionPrinter) -> Resumption:
+    """The violation of a failed search with its likeliest lines, without a repair. The search does not go on."""
+    ranked = [] if rejected.conflict else suspects(search, rejected.deepest, search.model.plan.hidden_limit)
+    found = without_candidate(search, rejected)
+    if ranked:
+        blames = _ranked_blames(None, ranked, writer)
+        found = replace(found, event=blames[0].event, action=blames[0].action, blame=tuple(blames[:BLAMES_KEPT]))
+    elif rejected.conflict:
+        found = _without_last(search, rejected.conflict, ()).violation
+    return Resumption(replace(found, repair=Repair("none", NOT_ASKED, found.event)), search, ())
 
 
 def _unexplained(search: TraceSearch, rejected: Rejected, error: Exception) -> Resumption:

@@ -5,14 +5,17 @@ added.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field as default
 from dataclasses import replace
 from itertools import islice
 
 from assay.checker.interpreter.values.show import show_value
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
+from assay.grammar.kernel import types as t
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
-from assay.traces.explain.alternative_values import alternatives, contains, distance, fits, parts
+from assay.traces.explain.alternative_values import alternatives, distance, fits, parts, telling_parts
 from assay.traces.explain.blame import Suspect
 from assay.traces.observe.model_size import is_sized
 from assay.traces.observe.observation import with_field
@@ -31,8 +34,10 @@ STATES_TRIED = 60
 
 SUSPECTS_TRIED = 6
 MEMORY = 60
+STATES_ADDED = 12
 INSTANCES_TRIED = 300
-"""The most blocked items, earlier items, and occurrences of an inserted action that are tried."""
+"""The most blocked items, earlier items, states that hidden steps lead to before an inserted action, and occurrences
+of such an action that are tried."""
 
 
 CHANGED, SWAPPED, UNTIMED, ADDED, LEFT_OUT, CHANGED_BEFORE = range(6)
@@ -65,14 +70,45 @@ def candidates(search: TraceSearch, deepest: Sequence[SearchPath], ranked: Seque
     for item in blocked:
         found = [suspect for suspect in ranked if suspect.item is item]
         path = found[0].path
-        yield from _changes(search, path, item, found, consumed=False)
+        yield from _changes(search, path, item, doubted_values(found), consumed=False)
         yield from _swaps(search, path, item)
         yield _dropped(search, path, item)
+    of_all = doubted_values(ranked)
     for item in _consumed(deepest[0]):
-        yield from _changes(search, deepest[0], item, ranked, consumed=True)
+        yield from _changes(search, deepest[0], item, of_all, consumed=True)
     if search.frontier.order.timed:
         yield _untimed(search, deepest[0])
     yield from _added(search, deepest[0], ranked)
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtedValues:
+    """What false conditions read: all parts of the model's values, and the parts of these and of the log's values that
+    a field might have had instead. A model may hold thousands of messages: they are taken apart once."""
+
+    in_model: frozenset[Value]
+    hints: Sequence[Value]
+    _of_types: IdentityMemo[t.Type, Sequence[Value]] = default(default_factory=IdentityMemo)
+
+    def of_type(self, type_: t.Type) -> Sequence[Value]:
+        """The hints that matter for a field of some type."""
+        return self._of_types.get_or_make(type_, self._hints)
+
+    def _hints(self, type_: t.Type) -> Sequence[Value]:
+        if isinstance(type_, t.RangeType | t.IntType):  # those out of range have neighbours in it
+            return [each for each in self.hints if isinstance(each, int) and not isinstance(each, bool)]
+        plain = isinstance(type_, t.AtomType | t.BoolType)
+        return [each for each in self.hints if fits(each, type_)] if plain else self.hints
+
+
+def doubted_values(found: Iterable[Suspect]) -> DoubtedValues:
+    """The values of some suspects."""
+    atoms = [obstacle.atom for suspect in found for obstacle in suspect.obstacles]
+    wholes = dict.fromkeys(each.value for atom in atoms for each in atom.model)
+    in_model = dict.fromkeys(part for whole in wholes for part in parts(whole))
+    stated = dict.fromkeys(each.value for atom in atoms for each in atom.log)
+    hints = dict.fromkeys([*in_model, *(part for whole in stated for part in parts(whole))])
+    return DoubtedValues(frozenset(in_model), list(hints))
 
 
 def _consumed(path: SearchPath) -> list[OrderedObservation]:
@@ -103,23 +139,20 @@ def first_at(path: SearchPath, item: OrderedObservation) -> SearchPath:
 
 
 def _changes(
-    search: TraceSearch, path: SearchPath, item: OrderedObservation, found: Iterable[Suspect], *, consumed: bool
+    search: TraceSearch, path: SearchPath, item: OrderedObservation, doubted: DoubtedValues, *, consumed: bool
 ) -> Iterator[Candidate]:
     """The item with another value in one field. An earlier item is doubted if the model's value in a false condition
     may stem from it.
     """
-    atoms = [obstacle.atom for suspect in found for obstacle in suspect.obstacles]
-    in_model = [each.value for atom in atoms for each in atom.model]
-    stated = [*in_model, *(each.value for atom in atoms for each in atom.log)]
     event, start = item.observation.event, first_at(path, item)
     states = _states_near(search, path, start)
     for field in item.observation.rule.fields:
         if field.field in OF_THE_FILE:
             continue
         value = dict(item.observation.values)[field.field]
-        if consumed and not any(contains(whole, value) for whole in in_model):
+        if consumed and not any(map(doubted.in_model.__contains__, telling_parts(value))):
             continue
-        for other in alternatives(value, field.binder.type, stated):
+        for other in alternatives(value, field.binder.type, doubted.of_type(field.binder.type)):
             old, new = _shown(value, field), _shown(other, field)
             repair = Repair("change", f"`{field.field}` is {new} instead of {old}", event, field.field, old, new)
             edited = replace(item, observation=with_field(item.observation, field.field, other, new))
@@ -205,14 +238,26 @@ def _added(search: TraceSearch, path: SearchPath, ranked: Sequence[Suspect]) -> 
     values = [*sorted(numbers), *(hint for hint in hints if not isinstance(hint, int))]
     rules = search.model.plan.rules
     names = dict.fromkeys(call.action for rule in rules for steps in rule.steps for call in steps)
-    for name in names:
-        for taken in islice(_occurrences(search, name, values, path.node.state), INSTANCES_TRIED):
-            if taken.state == path.node.state:
-                continue
-            start = path.then(Move((), None, (taken,)), SearchNode(path.node.cursors, taken.state, 0))
-            event = ranked[0].item.observation.event if ranked else None
-            repair = Repair("add", f"a line before it, of the action {_call(search, taken)}, is missing", event)
-            yield Candidate(repair, search, (start,), (ADDED, 0, 0.0), item=ranked[0].item if ranked else None)
+    item = ranked[0].item if ranked else None
+    event = None if item is None else item.observation.event
+    for hidden, state in _before_added(search, path):
+        for name in names:
+            for taken in islice(_occurrences(search, name, values, state), INSTANCES_TRIED):
+                if taken.state == state:
+                    continue
+                start = path.then(Move(hidden, None, (taken,)), SearchNode(path.node.cursors, taken.state, 0))
+                repair = Repair("add", f"a line before it, of the action {_call(search, taken)}, is missing", event)
+                yield Candidate(repair, search, (start,), (ADDED, len(hidden), 0.0), item=item)
+
+
+def _before_added(search: TraceSearch, path: SearchPath) -> list[tuple[tuple[Taken, ...], int]]:
+    """The states in which a step without its line may be taken: that of a path, and those that hidden steps lead to, if
+    they are few."""
+    closure = search.dead_ends().closure(path.node, reduced=False)
+    depths = range(1, max(0, search.model.plan.hidden_limit - path.node.hidden) + 1)
+    beyond = list(islice((state for depth in depths for state in closure.level(depth)), STATES_ADDED + 1))
+    further = beyond if len(beyond) <= STATES_ADDED else []
+    return [((), path.node.state), *((closure.route(state), state) for state in further)]
 
 
 def _occurrences(search: TraceSearch, name: str, values: Sequence[Value], state: int) -> Iterator[Taken]:

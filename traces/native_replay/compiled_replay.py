@@ -6,7 +6,7 @@ property, a value that the model does not have, an action that picks) there is n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.traces.event import Event
 from assay.traces.native_replay.encode_lines import KindsOfEvents, needed
+from assay.traces.native_replay.hidden_steps import HiddenSteps, hidden_rules
 from assay.traces.native_replay.lazy_execution import LazyExecution, ReplayedLines
 from assay.traces.native_replay.linear_order import LineQueue, NoOrderError, line_queue
 from assay.traces.native_replay.run import encoded_lines, replay, tally_of
@@ -38,8 +39,8 @@ NOT_SO = UnsupportedError, SpecError, OutOfRangeError, NoCodeError, NoOrderError
 
 @dataclass(frozen=True, slots=True)
 class ReplayedLog:
-    """A log that was replayed to its end: the sized kernel, the clause's name, the tally of its events, and the
-    execution.
+    """A log that was replayed to its end: the sized kernel, the clause's name, the tally of its events, the execution,
+    and how often each hidden action was assumed.
 
     ``reordering`` is as in ``traces.properties.execution.reordering``, in milliseconds.
     """
@@ -50,6 +51,7 @@ class ReplayedLog:
     execution: Execution
     reordering: float
     visited: int
+    hidden: Mapping[str, int]
 
 
 def replay_log(loaded: Loaded, events: Sequence[Event], clause: str | None, options: Options) -> ReplayedLog | None:
@@ -94,24 +96,28 @@ def _replay(loaded: Loaded, events: EventTable, clause: str | None, options: Opt
     kernel, sized = kernel_for(loaded, [needed(stated, rules)], len(events), clause)
     plan = adapt_clause(sized, options)
     asked = [plan.rules[each.rule] for each in stated]
-    program = rule_program(kernel, asked, kernel.properties)
     model = TraceModel(kernel, plan)
+    more = hidden_rules(model)
+    program = rule_program(kernel, [*asked, *more], kernel.properties)
     if len(model.initial) != 1 or model.overflowed or not asked:
         return None
     steps = RuleSteps(program)
     positions, lines = encoded_lines(stated, asked, program, steps)
     if not len(positions):
         return None
-    found = line_queue(listed, positions, lines, plan.ordering)
+    found = line_queue(listed, positions, lines, plan, asked)
     initial = model.states[model.initial[0]]
     if PropertyChecker(model, kernel.properties).broken(Execution(initial, ())):
         return None
-    if not replay(steps, program.layout.pack(initial), found, 0, len(found)):
+    unseen = HiddenSteps(model, program, more, len(asked)) if more else None
+    if not replay(steps, program.layout.pack(initial), found, 0, len(found), unseen):
         return None
-    execution = LazyExecution(ReplayedLines(model, asked, steps, found), partial(events.at, found.positions))
+    replayed = ReplayedLines(model, asked, steps, found, unseen)
+    execution = LazyExecution(replayed, partial(events.at, found.positions))
     fields = np.array([len(rule.fields) for rule in asked])
     tally = tally_of(kinds, plan, listed, positions, int(fields[lines.rules].sum()))
-    return ReplayedLog(kernel, plan.name, tally, execution, _reordering(found), len(found))
+    hidden = replayed.hidden(0, len(found))
+    return ReplayedLog(kernel, plan.name, tally, execution, _reordering(found), len(found), hidden)
 
 
 def _reordering(found: LineQueue) -> float:

@@ -16,6 +16,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
 from assay.traces.native_replay.compiled_replay import NOT_SO, every_line_names_action
 from assay.traces.native_replay.encode_lines import KindsOfEvents
+from assay.traces.native_replay.hidden_steps import HiddenSteps, hidden_rules
 from assay.traces.native_replay.lazy_execution import LazyExecution, ReplayedLines
 from assay.traces.native_replay.linear_order import LineQueue, line_queue
 from assay.traces.native_replay.run import encoded_lines, replay, tally_of
@@ -77,8 +78,9 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
     properties = [each for each in kernel.properties if speaks_of(each, names)]
     stated = list(KindsOfEvents(events, {EVERY_SLICE: stands_for}).stated(plan.rules))
     rules = [plan.rules[each.rule] for each in stated]
-    program = rule_program(kernel, rules, properties)
     model = TraceModel(kernel, plan)
+    more = hidden_rules(model)
+    program = rule_program(kernel, [*rules, *more], properties)
     if len(model.initial) != 1 or model.overflowed or not rules:
         return
     initial = model.states[model.initial[0]]
@@ -86,19 +88,22 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
         return
     steps = RuleSteps(program)
     positions, lines = encoded_lines(stated, rules, program, steps)
-    waiting = line_queue(events, positions, lines, plan.ordering, own.owners)
+    waiting = line_queue(events, positions, lines, plan, rules, own.owners)
     row = program.layout.pack(initial)
-    replayed = ReplayedLines(model, rules, steps, waiting)
+    unseen = HiddenSteps(model, program, more, len(rules)) if more else None
+    replayed = ReplayedLines(model, rules, steps, waiting, unseen)
     counts = _Counts(own, waiting, rules, plan)
     bounds = np.searchsorted(own.owners[waiting.positions], np.arange(len(slices) + 1)).astype(np.int64)
     reached = steps.follow_each(row, waiting.lines, bounds).tolist()
     for number, (name, begin, end) in enumerate(zip(slices, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
         if begin == end:
             continue
-        if reached[number] == end or (reached[number] >= 0 and replay(steps, row.copy(), waiting, begin, end)):
+        at_once = reached[number] == end
+        if at_once or (reached[number] >= 0 and replay(steps, row.copy(), waiting, begin, end, unseen)):
             events_of_slice = partial(own.events, waiting.positions[begin:end])
             run, tally = LazyExecution(replayed, events_of_slice, begin), counts.of(number)
-            yield name, SliceAnswer(_result(name, tally.used, run), tally, end - begin)
+            hidden = {} if at_once else replayed.hidden(begin, end)
+            yield name, SliceAnswer(_result(name, tally.used, run, hidden), tally, end - begin)
 
 
 def _events_of(slices: Mapping[str, Selection], mark: SliceField) -> _EventsOfSlices | None:
@@ -139,5 +144,5 @@ class _Counts:
         return tally_of(KindsOfEvents(events), self._plan, events, np.flatnonzero(used), fields)
 
 
-def _result(name: str, used: int, run: LazyExecution) -> SliceResult:
-    return SliceResult(name, TraceVerdict.CONSISTENT, None, used, (), (), {}, run, ())
+def _result(name: str, used: int, run: LazyExecution, hidden: Mapping[str, int]) -> SliceResult:
+    return SliceResult(name, TraceVerdict.CONSISTENT, None, used, (), (), hidden, run, ())

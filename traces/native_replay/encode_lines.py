@@ -90,7 +90,7 @@ class _Fields:
 
     def __init__(self, events: Sequence[Event], more: Mapping[str, Field]) -> None:
         self._events, self._more = events, more
-        self._own = [e.fields.read() if isinstance(e.fields, LineFields) else e.fields for e in events]
+        self._own = [e.fields.read() if e.fields.__class__ is LineFields else e.fields for e in events]
         self._known: dict[str, list[Field | _Absent]] = {}
 
     def named(self, name: str) -> list[Field | _Absent]:

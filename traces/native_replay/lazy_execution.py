@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.values import Value
 from assay.traces.event import Event
+from assay.traces.native_replay.hidden_steps import HiddenSteps
 from assay.traces.native_replay.linear_order import LineQueue
 from assay.traces.result import ExecutedStep, Execution
 from assay.traces.search.transition_system import TraceModel
@@ -24,6 +26,15 @@ class ReplayedLines:
     rules: Sequence[k.TraceRule]
     steps: RuleSteps
     queue: LineQueue
+    unseen: HiddenSteps | None = None
+
+    def hidden(self, begin: int, end: int) -> Counter[str]:
+        """How often each hidden action was taken before the lines from ``begin`` to ``end``."""
+        found, unseen = Counter[str](), self.queue.unseen
+        for at in range(begin, end) if end - begin < len(unseen) else unseen:
+            if self.unseen is not None and begin <= at < end:
+                found.update(self.unseen.instances[each].action for each in unseen.get(at, ()))
+        return found
 
 
 class LazyExecution(Execution):
@@ -71,6 +82,11 @@ class LazyExecution(Execution):
         layout, stated = steps.program.layout, steps.program.stated
         state, row = self.initial, layout.pack(self.initial)
         for at, event in enumerate(events(), self._own("_begin")):
+            if (unseen := replayed.unseen) is not None:
+                for each in queue.unseen.get(at, ()):
+                    unseen.take(steps, row, (each,))
+                    state, done = layout.unpack(row), unseen.instances[each]
+                    yield ExecutedStep(None, done.action, done.arguments, state)
             steps.follow(row, queue.lines, at, at + 1)
             became = int(queue.lines.changes[at])
             if became & 1:

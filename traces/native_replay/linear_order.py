@@ -6,12 +6,14 @@ Lines are ordered by their latest possible times; why this is allowed is shown i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import field
 from operator import attrgetter
 
 import numpy as np
+import numpy.typing as npt
 
 from assay.checker.native.functions.trace_rules import EncodedLines
-from assay.grammar.kernel import Ordering
+from assay.grammar.kernel import Ordering, TracePlan, TraceRule
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import INFERRED, Event
 from assay.traces.observe.partial_order import Key, Times, earliest_times, latest_times, precede, times_of
@@ -24,7 +26,11 @@ class NoOrderError(Exception):
 
 @dataclass(slots=True)
 class LineQueue:
-    """Lines in their order, as columns: event position, stream number, time, and interval (milliseconds)."""
+    """Lines in their order, as columns: event position, stream number, time, and interval (milliseconds).
+
+    ``names_action`` says of each rule whether its lines report a step. ``unseen`` receives the hidden steps that were
+    taken before a line, by the numbers of their instances.
+    """
 
     keys: Sequence[Key]
     skew: int
@@ -34,6 +40,8 @@ class LineQueue:
     times: Times
     earliest: Times
     latest: Times
+    names_action: npt.NDArray[np.bool_]
+    unseen: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -62,6 +70,10 @@ class LineQueue:
         excess = self.earliest[other] - self.latest[one] - (0 if key[0] == its[0] else self.skew)
         return bool(excess > 0) or precede(key, its)
 
+    def pins(self, begin: int, end: int) -> bool:
+        """Whether a line from ``begin`` to ``end`` reports a step."""
+        return bool(self.names_action[self.lines.rules[begin:end]].any())
+
     def bring_forward(self, place: int, at: int) -> None:
         """Move the line at ``place`` to ``at``; the lines between move back by one."""
         for column in (
@@ -71,12 +83,18 @@ class LineQueue:
 
 
 def line_queue(
-    events: Sequence[Event], positions: Numbers, lines: EncodedLines, ordering: Ordering, owners: Numbers | None = None
+    events: Sequence[Event],
+    positions: Numbers,
+    lines: EncodedLines,
+    plan: TracePlan,
+    rules: Sequence[TraceRule],
+    owners: Numbers | None = None,
 ) -> LineQueue:
     """The queue of the lines of events at some positions, given in the order of the events; raises ``NoOrderError``.
 
     With ``owners``, the number of each event's slice, the queue holds one slice after another.
     """
+    ordering = plan.ordering
     firsts = np.diff(positions, prepend=-1) > 0
     own = [events[at] for at in positions[firsts].tolist()]
     of_lines = np.cumsum(firsts) - 1
@@ -93,8 +111,11 @@ def line_queue(
         np.ascontiguousarray(lines.stated[order]),
         np.zeros(len(order), np.uint8),
     )
-    columns = (each[sequence] for each in (times, earliest, latest))
-    return LineQueue(keys, ordering.skew, followed, positions[order], streams[order], *columns)
+    times, earliest, latest = (each[sequence] for each in (times, earliest, latest))
+    names_action = np.array([bool(each.steps) for each in rules], np.bool_)
+    return LineQueue(
+        keys, ordering.skew, followed, positions[order], streams[order], times, earliest, latest, names_action
+    )
 
 
 def _keys(events: Sequence[Event], ordering: Ordering) -> tuple[list[Key], Numbers]:

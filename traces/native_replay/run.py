@@ -11,6 +11,7 @@ from assay.checker.native.functions.trace_rules import EncodedLines, RuleProgram
 from assay.grammar import kernel as k
 from assay.traces.event import Event
 from assay.traces.native_replay.encode_lines import EncodedStatements, KindsOfEvents, packed
+from assay.traces.native_replay.hidden_steps import HiddenSteps
 from assay.traces.native_replay.linear_order import LineQueue
 from assay.traces.observe.binding import NO_CONDITION, NO_RULE, undecoded
 from assay.traces.observe.binding_tally import BindingTally, Unread
@@ -37,12 +38,15 @@ def encoded_lines(
     return positions[order], EncodedLines(numbers[order], rows[order], np.zeros(len(order), np.uint8))
 
 
-def replay(steps: RuleSteps, row: Rows, waiting: LineQueue, begin: int, end: int) -> bool:
+def replay(
+    steps: RuleSteps, row: Rows, waiting: LineQueue, begin: int, end: int, unseen: HiddenSteps | None = None
+) -> bool:
     """Replay the lines from ``begin`` to ``end``; whether the end was reached. ``row`` is changed in place.
 
-    Where a line is not enabled, the first allowed other line that is enabled is taken before it.
+    Where a line is not enabled, the first allowed other line that is enabled is taken before it; if there is none, the
+    fewest hidden steps after which the line itself is.
     """
-    at = begin
+    at, last, left = begin, begin, 0 if unseen is None else unseen.limit
     while True:
         at = steps.follow(row, waiting.lines, at, end)
         if at == end:
@@ -52,9 +56,19 @@ def replay(steps: RuleSteps, row: Rows, waiting: LineQueue, begin: int, end: int
         other = next(
             (each for each in waiting.alternatives(at, end, NEAR[0]) if _is_enabled(steps, row, waiting, each)), None
         )
-        if other is None:
+        if other is not None:
+            waiting.bring_forward(other, at)
+            continue
+        if unseen is None:
             return False
-        waiting.bring_forward(other, at)
+        if waiting.pins(last, at):
+            left = unseen.limit
+        taken = unseen.before(steps, row, waiting.lines, at, left)
+        if taken is None:
+            return False
+        unseen.take(steps, row, taken)
+        waiting.unseen[at] = taken
+        last, left = at, left - len(taken)
 
 
 def _is_enabled(steps: RuleSteps, row: Rows, waiting: LineQueue, place: int) -> bool:

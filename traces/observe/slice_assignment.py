@@ -11,6 +11,7 @@ import numpy as np
 
 from assay.grammar.kernel import Slicing
 from assay.grammar.lazy_dataclass import dataclass
+from assay.traces.attribution.run_events import LogEvents
 from assay.traces.event import Event
 from assay.traces.observe.slice_incarnations import incarnations
 from assay.traces.table.event_selection import Selection, SliceField
@@ -75,8 +76,12 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames) -> Slic
     found = _Named(slicing, table)
     mark = SliceField(slicing.sort.elements[0])
     slices: dict[str, Selection] = {}
+    undivided = slicing.since is None and slicing.identity is None and not found.groups
     for name in sorted(found.slices, key=_natural):
         own = found.slices[name]
+        if undivided:
+            slices["-".join(name)] = Selection(table, own, statements.numbers, mark)
+            continue
         of_group = [found.groups[name[:size]] for size in range(1, len(name)) if name[:size] in found.groups]
         every = np.concatenate([own, *of_group])
         group = np.sort(every[len(own) :])
@@ -95,10 +100,15 @@ class _Named:
         self.groups: dict[Name, Positions] = {}
         self.shared = np.empty(0, np.int32)
         known: dict[Name, int] = {}
-        statements = table.statements(EveryKind(frozenset(slicing.fields)))  # far fewer than what events state in all
-        names = table.map_statements(statements, "names a slice", lambda event: _name(slicing, event))
-        codes = np.array([known.setdefault(name, len(known)) for name in names], np.int32)
-        own = codes[statements.numbers] if len(codes) else np.empty(0, np.int32)
+        if any(isinstance(part, LogEvents) for part in table.parts):
+            statements = table.statements(
+                EveryKind(frozenset(slicing.fields))
+            )  # far fewer than what events state in all
+            names = table.map_statements(statements, "names a slice", lambda event: _name(slicing, event))
+            codes = np.array([known.setdefault(name, len(known)) for name in names], np.int32)
+            own = codes[statements.numbers] if len(codes) else np.empty(0, np.int32)
+        else:  # of events that are objects hardly two state the same
+            own = np.array([known.setdefault(_name(slicing, event), len(known)) for event in table], np.int32)
         order, begins = in_order(own, len(known))
         for name, code in known.items():
             positions = order[begins[code] : begins[code + 1]]
@@ -115,9 +125,11 @@ def _name(slicing: Slicing, event: Event) -> Name:
     found: list[str] = []
     for field in slicing.fields:
         value = event.fields.get(field)
-        if not isinstance(value, int | str):
-            break
-        found.append(str(value))
+        if value.__class__ is not str:
+            if not isinstance(value, int | str):
+                break
+            value = str(value)
+        found.append(value)
     return tuple(found)
 
 

@@ -53,7 +53,10 @@ class _Touched:
 
 
 def held_lines(model: TraceModel, path: SearchPath) -> int:
-    """How many lines of a path read, in a condition, what an earlier line wrote or stated."""
+    """How many lines of a path read, in a condition, what an earlier line wrote or stated.
+
+    It takes as long as the replay of a log, and is asked only where something may have been supposed.
+    """
     touched, held = _Touched(model), 0
     determined: dict[str, set[object]] = {}
     for move in path.moves():

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
+from assay.traces.explain.mismatch import FIRST_ONLY
 from assay.traces.gc_control import frozen_heap
 from assay.traces.observe.binding_tally import counted_as_ignored
 from assay.traces.pickling import from_bytes, to_bytes
@@ -68,6 +69,7 @@ def answer_all(
     """The finished answers about all slices, by at most ``jobs`` processes (0: one for each core)."""
     many = sum(map(len, slices.values())) >= WORTH_IT
     work = _Work(Joiner(joint), tuple(slices.items()), finish, Shelf.of(joint.chain.states) if many else None)
+    jobs = 1 if joint.first else jobs  # which slice is the first must not depend on processes
     count = min(jobs or len(os.sched_getaffinity(0)), len(slices)) if sys.platform == "linux" else 1
     found: dict[int, SliceAnswer] = {}
     with frozen_heap():
@@ -77,9 +79,11 @@ def answer_all(
             for number in range(len(work.slices)):
                 if number not in found:
                     found[number] = work.whole(*work.answer(number))
+                if joint.first and found[number].result.violations:
+                    break
         except StopRequest:
             pass  # the rest is not checked, as the answer about each slice says
-    why = f"not checked: {stopped()}"
+    why = f"not checked: {stopped() or FIRST_ONLY}"
     numbered = enumerate(work.slices)
     return [found[number] if number in found else unchecked(name, events, why) for number, (name, events) in numbered]
 

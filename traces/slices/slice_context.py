@@ -41,6 +41,7 @@ class Joint:
     * ``outside``: where the kernel lacks guards, the full kernel, whose guards hold wherever nothing is uncertain.
     * ``supposes``: only the line of a first update may show that a slice began in the log.
     * ``log``: what windows of slices are made of, where a log may begin anywhere.
+    * ``first``: the first slice with a mismatch ends the validation, without a repair.
     * ``past``: the shared steps, where slices may be logs of their own (docs/design/slice-search.md).
     """
 
@@ -57,6 +58,7 @@ class Joint:
     supposes: bool = False
     past: SharedPast = field(default_factory=SharedPast)
     log: LogPart | None = None
+    first: bool = False
 
     @property
     def is_apart(self) -> bool:
@@ -113,7 +115,8 @@ def joint(
     found = Joint(split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial)
     past = shared_past(shared, path, seen, plan.ordering) if apart else SharedPast()
     log = None if loaded is None or apart else LogPart(loaded, split.plan_of_slices(plan), options, of_slice=True)
-    return replace(found, begun=options.begun, late=options.late, supposes=options.supposes, past=past, log=log)
+    found = replace(found, begun=options.begun, late=options.late, supposes=options.supposes, past=past, log=log)
+    return replace(found, first=options.first)
 
 
 def _assumed(split: Split, variables: Sequence[int], hidden: Iterable[str]) -> dict[str, frozenset[str]]:

@@ -29,7 +29,7 @@ from assay.traces.observe.partial_order import (
     OrderedObservation,
     PartialOrder,
 )
-from assay.traces.options import DEFAULT_OPTIONS
+from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps
 from assay.traces.result import Execution, Remark, SliceResult, TraceVerdict
 from assay.traces.search import driver
@@ -85,7 +85,7 @@ class Apart:
     hidden actions that may change them at any time.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - all that the answer about a slice depends on
         self,
         split: Split,
         plan: k.TracePlan,
@@ -94,9 +94,10 @@ class Apart:
         writer: ConditionPrinter,
         properties: Sequence[k.Property],
         assumed: Collection[str] = (),
+        options: Options = DEFAULT_OPTIONS,
     ) -> None:
         self._split, self._plan, self._seen, self._past = split, plan, seen, past
-        self._writer, self._of_slices = writer, properties
+        self._writer, self._of_slices, self._options = writer, properties, options
         action = _set_all([split.kernel.variables[at] for at in seen])
         kernel = replace(split.kernel, actions=(*split.kernel.actions, action))
         self._assumed = ", ".join(f"`{action}`" for action in assumed)
@@ -146,7 +147,7 @@ class Apart:
         """The same, where slices may act whatever the shared state is."""
         names = frozenset(self._split.kernel.variables[at].name for at in self._seen)
         freed = without_guards_on(self._split, names)
-        return Apart(freed, self._plan, self._seen, SharedPast(), self._writer, self._of_slices)
+        return Apart(freed, self._plan, self._seen, SharedPast(), self._writer, self._of_slices, (), self._options)
 
     def _answer(self, name: str, observations: Sequence[Observation], used: int) -> SliceSearchResult | None:
         own = self._by_number(compared_order(self._all.model, observations))
@@ -159,9 +160,9 @@ class Apart:
         if self._without_hidden is not None:
             by, found = self._without_hidden, self._without_hidden.path(order, begun)
         if found is None:
-            by, found = self._all, self._all.findings(order, begun, self._writer)
+            by, found = self._all, self._all.findings(order, begun, self._writer, self._options)
         if self._with_writes is not None and (found.path is None or found.violations):
-            by, found = self._with_writes, self._with_writes.findings(order, begun, self._writer)
+            by, found = self._with_writes, self._with_writes.findings(order, begun, self._writer, self._options)
             if not found.violations:
                 return None
         run = None if found.path is None else execution(by.model, found.path)
@@ -274,7 +275,7 @@ class _Searched:
         return MismatchFindings(path=found.path) if isinstance(found, Accepted) else None
 
     def findings(
-        self, order: PartialOrder, begun: Callable[[State], State], writer: ConditionPrinter
+        self, order: PartialOrder, begun: Callable[[State], State], writer: ConditionPrinter, options: Options
     ) -> MismatchFindings:
         """An execution, or the mismatches.
 
@@ -282,7 +283,7 @@ class _Searched:
         """
         search = self._search(order, begun)
         if not _has_writes_of_several(order):
-            return explain_and_continue(search, writer, DEFAULT_OPTIONS)
+            return explain_and_continue(search, writer, options)
         start = search.begin(search.frontier.start)
         found = driver.run(search, start, replace(DEFAULT_OPTIONS, solver=False))
         match found:

@@ -12,6 +12,7 @@ from assay.traces.event import Event, LogPosition
 from assay.traces.observe.binding import EventBinder
 from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation, files_tell_order
+from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.properties.execution import PropertyChecker, speaks_of
 from assay.traces.result import ExecutedStep, Execution, LogViolation, Remark, SliceResult, TraceVerdict
 from assay.traces.search.read_write_sets import contradicts_itself
@@ -224,7 +225,8 @@ class Joiner:
             return None
         joint, plan = self.joint, self.model.plan
         properties = self._of_kernel.own_properties
-        return Apart(joint.split, plan, joint.seen, joint.past, self.blamer.writer, properties, joint.assumed)
+        options = replace(DEFAULT_OPTIONS, first=joint.first)
+        return Apart(joint.split, plan, joint.seen, joint.past, self.blamer.writer, properties, joint.assumed, options)
 
     @cached_property
     def views(self) -> Views:

@@ -48,7 +48,7 @@ class SliceField:
         return Event(event.kind, event.pattern, fields, event.record, event.run, event.stream)
 
     def _fields(self, fields: Mapping[str, Field]) -> Mapping[str, Field]:
-        if not isinstance(fields, LineFields):
+        if fields.__class__ is not LineFields:
             return {**fields, EVERY_SLICE: self._stands_for}
         known = self._marked.get(fields.more)
         if known is None:

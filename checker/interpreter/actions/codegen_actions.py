@@ -255,7 +255,7 @@ class _Action:
     def _assign(self, node: k.Assign) -> None:
         source = self._source
         path = "".join(f"{source.of(p.key) if isinstance(p, k.AtKey) else p.index}, " for p in node.path)
-        value = source.checked(source.of(node.value), node.type)
+        value = source.checked(node.value, node.type)
         position = source.scope.positions[node.variable]
         self._line(f"writes.append(PendingWrite({position}, ({path}), {value}, {source.give(node)}))")
 

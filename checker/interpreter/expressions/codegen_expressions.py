@@ -22,6 +22,8 @@ from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.interpreter.values.value_order import order_key
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.elaborate.scopes.type_relations import parts
+from assay.grammar.elaborate.types.coercion import fits
 from assay.grammar.kernel import types as t
 from assay.grammar.values import FrozenMap, RecordValue, Some, VariantValue
 
@@ -210,17 +212,22 @@ class PythonWriter:
             case k.MakeVariant(_, variant, items):
                 return f"VariantValue({variant!r}, ({self._all(items)}))"
             case k.Checked(_, operand):
-                return self.checked(self.of(operand), node.type)
+                return self.checked(operand, node.type)
             case _:
                 return self._collection(node) or self._part(node)
 
     def _all(self, items: tuple[k.Expr, ...]) -> str:
         return "".join(f"{self.of(item)}, " for item in items)
 
-    def checked(self, value: str, type_: t.Type) -> str:
-        """The source of a value with its range check."""
-        fits = range_check(type_)
-        return value if fits is None else f"{self.give(_fitting(fits))}({value})"
+    def checked(self, node: k.Expr, type_: t.Type) -> str:
+        """The source of a value with its range check. Of a collection that grows, what is added is checked alone."""
+        match node:
+            case k.Combine(_, "union" | "concat" as op, left, right) if _is_in_range(left.type, type_):
+                return f"({self.of(left)} {_COMBINED[op]} {self.checked(right, type_)})"
+            case _:
+                fits = None if _is_in_range(node.type, type_) else range_check(type_)
+                value = self.of(node)
+                return value if fits is None else f"{self.give(_fitting(fits))}({value})"
 
     def _collection(self, node: k.Expr) -> str | None:
         match expression(node):
@@ -287,6 +294,16 @@ _FOLDED = (
 """The nodes that are computed once, if they depend on nothing."""
 
 _COMBINED: Mapping[str, str] = {"union": "|", "difference": "-", "intersection": "&", "concat": "+"}
+
+
+def _is_in_range(have: t.Type, want: t.Type) -> bool:
+    """Whether the type of an expression alone says that its values are in the ranges of another one. Total maps are
+    looked at: they have to be complete."""
+    return fits(have, want) and not _has_total_map(want)
+
+
+def _has_total_map(type_: t.Type) -> bool:
+    return (isinstance(type_, t.MapType) and not type_.partial) or any(map(_has_total_map, parts(type_)))
 
 
 def is_total(node: k.Expr) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from assay.traces.event import Opaque
@@ -18,30 +18,28 @@ def compiled_path(path: str) -> Callable[[Any], Any]:
     """
     if "." not in path:
         return lambda content: content.get(path, MISSING)
-    return lambda content: _one(path, _follow(content, path))
+    return _compiled(path, path)
 
 
-def _one(path: str, values: Iterator[Any]) -> Any:
-    first = next(values, MISSING)
-    for other in values:
-        if other != first or type(other) is not type(first):
-            return Opaque(f"two keys of the line are called `{path}`")
-    return first
+def _compiled(path: str, whole: str) -> Callable[[Any], Any]:
+    """What follows a path that is the end of a ``whole`` one, from an object or a list."""
+    dots = [at for at, letter in enumerate(path) if letter == "."]
+    ways = [(path[:at], _compiled(path[at + 1 :], whole)) for at in dots]
+    place = int(path.partition(".")[0]) if path.partition(".")[0].isdecimal() else None
 
+    def follow(content: Any) -> Any:
+        if not isinstance(content, dict):
+            if place is None or not isinstance(content, list) or place >= len(content):
+                return MISSING
+            return ways[0][1](content[place]) if ways else content[place]
+        found = content.get(path, MISSING)
+        for head, rest in ways:
+            inner = content.get(head, MISSING)
+            value = MISSING if inner is MISSING else rest(inner)
+            if found is MISSING:
+                found = value
+            elif value is not MISSING and (value != found or type(value) is not type(found)):
+                return Opaque(f"two keys of the line are called `{whole}`")
+        return found
 
-def _follow(content: Any, path: str) -> Iterator[Any]:
-    if isinstance(content, list):
-        head, _, rest = path.partition(".")
-        if head.isdecimal() and int(head) < len(content):
-            item = content[int(head)]
-            yield from _follow(item, rest) if rest else (item,)
-        return
-    if not isinstance(content, dict):
-        return
-    if path in content:
-        yield content[path]
-    at = path.find(".")
-    while at >= 0:
-        if path[:at] in content:
-            yield from _follow(content[path[:at]], path[at + 1 :])
-        at = path.find(".", at + 1)
+    return follow

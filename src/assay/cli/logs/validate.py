@@ -45,7 +45,7 @@ def _time(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
     return None if value is None else window.parse_time(value)
 
 
-NOT_ON_SPARK = ("--timeout", "--memory", "--story", "--jobs", "--mutants", "--no-slice", "--follow")
+NOT_ON_SPARK = ("--timeout", "--memory", "--story", "--jobs", "--mutants", "--no-slice", "--first", "--follow")
 """Options that `--spark` refuses."""
 
 
@@ -83,6 +83,7 @@ NOT_ON_SPARK = ("--timeout", "--memory", "--story", "--jobs", "--mutants", "--no
 @click.option("--seed", type=int, default=0, show_default=True, help="Which fields --mutants changes.")
 @click.option("--jobs", type=click.IntRange(min=0), default=0, show_default="all cores", metavar="N",
               help="How many processes check partitions.")  # fmt: skip
+@click.option("--first", is_flag=True, help="Stop at the first mismatch, and look for no repair of it.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S",
               help="End after S seconds, and answer with what was found by then.")  # fmt: skip
 @click.option("--memory", callback=size_in_bytes, metavar="SIZE", help="The same for memory, such as 800M or 4G.")
@@ -128,6 +129,7 @@ def validate(
     mutants: int,
     seed: int,
     jobs: int,
+    first: bool,
     timeout: float | None,
     memory: int | None,
     whole: bool,
@@ -150,11 +152,13 @@ def validate(
                3 inconclusive    4 vacuous: nothing was checked
     """
     bound = parse_settings(settings)
-    limits = Options(nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict, jobs=jobs, whole=whole)
+    limits = Options(
+        nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict, jobs=jobs, whole=whole, first=first
+    )
     scope = AnswerScope(since, until, topics, _accepted(known))
     if spark is not None:
         target = SparkOutput(clusters, tables, output.as_json, output.junit, output.html, output.details)
-        refused = (timeout is not None, memory is not None, output.stories, jobs, mutants, whole, follow)
+        refused = (timeout is not None, memory is not None, output.stories, jobs, mutants, whole, first, follow)
         refuse_on_spark(dict(zip(NOT_ON_SPARK, map(bool, refused), strict=True)), target)
         wanted = _spec_on_spark(spec, model, bound)
         return validate_on_spark(spark, paths, SparkQuestion(wanted, clause, limits, scope, shapes, redact), target)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Never
 
 import pytest
 
 from assay.grammar.load import load_text
 from assay.traces.explain import mismatch
 from assay.traces.log_reader import read_logs
+from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import TraceVerdict, Validation
 from assay.traces.validate import validate
 
@@ -71,9 +73,9 @@ trace t:
 """
 
 
-def answer(folder: Path, spec: str, *events: dict[str, object]) -> Validation:
+def answer(folder: Path, spec: str, *events: dict[str, object], options: Options = DEFAULT_OPTIONS) -> Validation:
     (folder / "log.jsonl").write_text("".join(json.dumps(each) + "\n" for each in events), encoding="utf-8")
-    return validate(load_text(spec), list(read_logs([folder / "log.jsonl"]).events))
+    return validate(load_text(spec), list(read_logs([folder / "log.jsonl"]).events), options=options)
 
 
 def test_a_right_line_is_not_blamed_for_the_one_that_repeats_it(tmp_path: Path) -> None:
@@ -88,6 +90,37 @@ def test_a_lost_line_is_named_at_the_end_of_a_log(tmp_path: Path) -> None:
     (violation,) = found.violations
     assert (violation.repair.kind, violation.place.line) == ("add", 2)
     assert "step2(a)" in violation.repair.text
+
+
+def test_a_lost_line_is_named_where_a_hidden_step_came_before_it(tmp_path: Path) -> None:
+    spec = MESSAGES.replace("trace t:", "trace t:\n    hidden wake; at most 1 between two pinned events").replace(
+        "action send(n: N):\n",
+        "    awake: bool = false\naction wake:\n    awake := true\naction send(n: N):\n    when up: awake\n",
+    )
+    found = answer(tmp_path, spec, {"event": "Receive", "n": 2})
+    (violation,) = found.violations
+    assert (violation.repair.kind, violation.place.line) == ("add", 1)
+    assert "send(2)" in violation.repair.text
+
+
+SLICES = STEPS.replace("    from events\n", "    from events\n    slice P by node\n")
+SLICES = SLICES.replace("node: P", "slice: P").replace("(node)", "(slice)")
+
+
+@pytest.mark.parametrize("spec", [STEPS, SLICES], ids=["a log", "slices"])
+def test_only_the_first_mismatch_is_told_where_that_is_asked_for(
+    spec: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unexpected(*_: object) -> Never:
+        raise AssertionError
+
+    monkeypatch.setattr(mismatch, "best_repair", unexpected)
+    wrong = [{"event": "Three", "time": at, "node": node} for at, node in enumerate("abc", 1000)]
+    found = answer(tmp_path, spec, *wrong, options=Options(first=True))
+    (violation,) = found.violations
+    assert (found.verdict, violation.place.line) == (TraceVerdict.INCONSISTENT, 1)
+    assert [part.label for part in violation.blame[0].parts] == ["begun", "marked"]
+    assert violation.repair.text == mismatch.NOT_ASKED
 
 
 def test_only_what_is_false_at_the_line_is_named(tmp_path: Path) -> None:

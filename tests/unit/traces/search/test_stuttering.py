@@ -10,13 +10,15 @@ import pytest
 
 from assay.grammar import kernel as k
 from assay.grammar.load import Loaded, load_text
-from assay.traces.event import Event
+from assay.traces.event import Event, LogPosition, LogRecord, ProcessRun
 from assay.traces.observe.binding import EventBinder, bind
 from assay.traces.observe.model_size import sized_kernel
+from assay.traces.result import TraceVerdict, Validation
 from assay.traces.search.stuttering import compared_events, compared_order, is_repeatable, without_stuttering
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable
+from assay.traces.validate import validate
 
 
 def left(loaded: Loaded, events: list[Event]) -> list[int]:
@@ -49,6 +51,46 @@ def test_an_action_that_writes_something_else_each_time_is_always_compared(elect
 def test_two_equal_lines_are_both_compared(election: Callable[..., Loaded], line: Callable[..., Event]) -> None:
     events = [line("n1", number, 100, "Leading", number=0) for number in (1, 2)]
     assert left(election(), events) == [1, 2]
+
+
+LOOP = """\
+module turns
+
+state:
+    ours: bool = true
+
+action serve:
+    when ours
+    ours := false
+
+action return_:
+    when not ours
+    ours := true
+
+trace log:
+    from events
+    on Serve: serve
+    on Return: return_
+    order: file
+"""
+
+
+def played(kinds: str) -> Validation:
+    """What is said of turns in one file, by their first letters."""
+    names = {"s": "Serve", "r": "Return"}
+    events = [
+        Event(names[each], names[each], {}, LogRecord(LogPosition("x", at, 0), 100 + at, "INFO", "", None, ""), RUN)
+        for at, each in enumerate(kinds, 1)
+    ]
+    return validate(load_text(LOOP), events)
+
+
+RUN = ProcessRun("n1", 1)
+
+
+def test_no_step_of_a_service_is_taken_for_a_repetition_of_the_step_before_the_last() -> None:
+    assert played("srsrsrsr").verdict is TraceVerdict.CONSISTENT
+    assert [each.place.line for each in played("srssrssr").violations] == [4, 7]
 
 
 TOLD = """\
