@@ -11,8 +11,8 @@ from importlib import import_module
 
 NAMES = (
     "agreement",
-    "assistant",
     "alignments",
+    "assistant",
     "cuts",
     "events",
     "hands",

@@ -45,7 +45,7 @@ def hidden_rules(model: TraceModel) -> tuple[k.TraceRule, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class HiddenInstance:
     """A hidden action with its arguments, by parameter."""
 
     action: str
@@ -60,7 +60,7 @@ class HiddenSteps:
 
     def __init__(self, model: TraceModel, program: RuleProgram, rules: Sequence[k.TraceRule], first: int) -> None:
         """The rules of :func:`hidden_rules`, of which the first has the number ``first`` in the program."""
-        self.limit, self.instances = model.plan.hidden_limit, list[Instance]()
+        self.limit, self.instances = model.plan.hidden_limit, list[HiddenInstance]()
         words = program.stated_words
         numbers, stated = list[int](), list[Rows]()
         for number, rule in enumerate(rules, first):
@@ -68,7 +68,7 @@ class HiddenSteps:
             for arguments in model.instances(rule.event, (ANY,) * len(names)):
                 row = np.zeros(words, np.uint64)
                 row[: program.stated[number].words] = program.stated[number].pack(arguments)
-                self.instances.append(Instance(rule.event, tuple(zip(names, arguments, strict=True))))
+                self.instances.append(HiddenInstance(rule.event, tuple(zip(names, arguments, strict=True))))
                 numbers.append(number)
                 stated.append(row)
         count = len(numbers)
