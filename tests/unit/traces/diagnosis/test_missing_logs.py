@@ -235,3 +235,13 @@ def test_where_logs_are_missing_a_mismatch_is_no_proof_and_an_explanation_rests_
     wrong = validate(election(), healthy[3:9])
     assert wrong.verdict is TraceVerdict.INCONSISTENT
     assert with_gaps(wrong, lost).verdict is TraceVerdict.INCONCLUSIVE
+
+
+def test_what_was_not_read_may_say_more_than_lines_that_are_held_against_nothing(
+    election: Callable[..., Loaded], healthy: tuple[Event, ...]
+) -> None:
+    unread = Notice("unsupported compression", None, "old.zip is not read: zip file version 8.4")
+    found = replace(validate(election(), healthy[:9]), verdict=TraceVerdict.VACUOUS, rests_on=("a beginning",))
+    assert with_gaps(replace(found, notices=(unread,)), []).verdict is TraceVerdict.INCONCLUSIVE
+    nothing = replace(found, notices=(unread,), counts=replace(found.counts, used=0))
+    assert with_gaps(nothing, []).verdict is TraceVerdict.VACUOUS
