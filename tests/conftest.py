@@ -55,9 +55,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Look for cycles less often, and never among what all tests share: a tenth of the time went into that."""
-    gc.collect()
-    gc.freeze()
+    """Look for cycles less often: there are few, and what all tests share is large.
+
+    Nothing is frozen here: `frozen_heap` would take it for frozen already, and look through all that tests remember.
+    """
     gc.set_threshold(50_000, 20, 50)
 
 

@@ -3,19 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
-
-import pytest
 
 from assay.traces.gc_control import YOUNG_THRESHOLD, frozen_heap
-
-
-@pytest.fixture(autouse=True)
-def thawed() -> Iterator[None]:
-    """What all tests share is frozen, see ``tests/conftest.py``; a command begins with nothing frozen."""
-    gc.unfreeze()
-    yield
-    gc.freeze()
 
 
 def test_inside_garbage_is_looked_for_less_often_and_afterwards_as_before() -> None:
