@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,10 +37,12 @@ from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.event import Event
 from assay.traces.impact.outages import Meter
 from assay.traces.pickling import from_bytes, to_bytes
-from assay.traces.result import Validation
+from assay.traces.result import TraceVerdict, Validation
 from assay.traces.scoped_validate import assemble_answer
 from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.spec_selection import with_selection
+
+NAMES_SHOWN = 4
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -128,7 +131,23 @@ def cluster_answer(
     found = with_selection(
         assemble_answer(each.shared, own, each.beside, question.scope, seconds, meter), each.choice, each.events
     )
+    found = judged_as_one(found, each.overview.clusters)
     return ClusterAnswer(name, question.spec.spec(each.choice), found, each.overview, events)
+
+
+def judged_as_one(validation: Validation, clusters: Sequence[str]) -> Validation:
+    """The answer about files in which lines name these clusters: of several it is inconclusive, because tasks read parts
+    of files, and do not know which cluster a line belongs to (docs/design/several-clusters.md)."""
+    if len(clusters) < 2 or validation.verdict is TraceVerdict.VACUOUS:
+        return validation
+    names = ", ".join(clusters[:NAMES_SHOWN]) + (", …" if len(clusters) > NAMES_SHOWN else "")
+    reason = (
+        f"these are logs of {len(clusters)} clusters ({names}), which Spark judges as one: name the cluster of each file"
+        " with --clusters REGEX, or ask without --spark"
+    )
+    if validation.reason:
+        reason += f"; {validation.reason}"
+    return replace(validation, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
 
 
 def _slices_to_answer(asked: ClusterAnswers) -> Mapping[str, int]:
