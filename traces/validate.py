@@ -57,6 +57,7 @@ NOTHING_USED = "no event of the log is used by the trace clause: nothing was che
 FEW_LINES = 2_000
 """In a log of at most this many events, all slices are searched together without being asked, where that may decide."""
 
+LITTLE_HELD = "more events were supposed, of which no line tells, than lines were held against what others determine"
 NOTHING_HELD = "no line was held against what other lines determine: each is explained by what was supposed for it"
 NO_TIMELINE = "not checked: no execution was found for what all slices share"
 
@@ -339,11 +340,16 @@ def conclude(
     held = bool(lines_held or not rests_on)
     count = sum(each.count for each in unread)
     verdict = _verdict(shared, violations, results, whole, checked=checked, unread=count, broken=broken)
+    reason = _reason(
+        shared, violations, results, whole, checked=checked, unread=reason_of_unread(violations, unread), held=held
+    )
+    if verdict is TraceVerdict.CONSISTENT and not held:
+        verdict = TraceVerdict.VACUOUS
+    elif verdict is TraceVerdict.CONSISTENT and shared.supposed > lines_held:
+        verdict, reason = TraceVerdict.INCONCLUSIVE, f"{LITTLE_HELD}: {shared.supposed:,} against {lines_held:,}"
     return Validation(
-        verdict=verdict if held or verdict is not TraceVerdict.CONSISTENT else TraceVerdict.VACUOUS,
-        reason=_reason(
-            shared, violations, results, whole, checked=checked, unread=reason_of_unread(violations, unread), held=held
-        ),
+        verdict=verdict,
+        reason=reason,
         kernel=shared.kernel,
         clause=shared.clause,
         counts=EventCounts.of(tally, shared.read),
