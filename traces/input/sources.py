@@ -77,13 +77,18 @@ class TextSource:
 
 
 def check_paths(paths: Iterable[Path]) -> None:
-    """Raise SpecError (E601) with every path that does not exist."""
-    missing = [path for path in paths if path != STANDARD_INPUT and not path.exists()]
+    """Raise SpecError (E601) with every path that does not exist, or that the system does not look at."""
+    asked = [(path, _missing(path)) for path in paths if path != STANDARD_INPUT]
+    missing = [Diagnostic("E601", Span(str(path), 1, 1, 1, 1), why) for path, why in asked if why is not None]
     if missing:
-        raise SpecError(
-            Diagnostic("E601", Span(str(path), 1, 1, 1, 1), f"there is no file or directory `{path}`")
-            for path in missing
-        )
+        raise SpecError(missing)
+
+
+def _missing(path: Path) -> str | None:
+    try:
+        return None if path.exists() else f"there is no file or directory `{path}`"
+    except OSError as error:  # the name is too long, or a folder on the way may not be read
+        return f"it cannot be read: {error.strerror}"
 
 
 def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) -> Iterator[TextSource]:

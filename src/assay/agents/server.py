@@ -162,12 +162,14 @@ class AgentServer:
     def _path(self, spec: str) -> str:
         """A spec in the folder, or a bundled one."""
         inside = self.folder / spec
-        if inside.is_file() and is_inside(self.folder, inside):
-            return str(inside)
         try:
+            if inside.is_file() and is_inside(self.folder, inside):
+                return str(inside)
             bundled = locate_spec(spec)
         except SpecError as error:
             raise ToolError(error.diagnostics[0].message) from error
+        except OSError as error:
+            raise ToolError(f"the file cannot be read: {error.strerror}") from error
         if spec.removeprefix("spec/").removesuffix(".assay").replace(".", "/") not in bundled_specs():
             raise ToolError(f"`{bundled}` is outside of the folder {self.folder}")
         return spec

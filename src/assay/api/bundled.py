@@ -8,6 +8,7 @@ from pathlib import Path
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, Span, SpecError
 from assay.grammar.diagnostics.suggest import did_you_mean
 
+LONGEST = 60
 MOST_ALIKE = 6
 SPECS = Path(__file__).resolve().parent.parent / "spec"
 
@@ -23,8 +24,12 @@ def locate_spec(argument: str) -> Path:
     A path that exists is returned even if it is no spec: the reader of files says what is wrong with it.
     """
     path = Path(argument)
-    if path.exists():
-        return path
+    try:
+        if path.exists():
+            return path
+    except OSError as error:  # the name is too long, or a folder on the way may not be read
+        place = Span(_shortened(argument), 0, 0, 0, 0)
+        raise SpecError([Diagnostic("E604", place, f"the file cannot be read: {error.strerror}")]) from error
     name = argument.removeprefix("spec/").removesuffix(".assay").replace(".", "/")
     if name in bundled_specs():
         return SPECS / f"{name}.assay"
@@ -32,6 +37,10 @@ def locate_spec(argument: str) -> Path:
         raise SpecError([Diagnostic("E601", Span(argument, 0, 0, 0, 0), "no such file", _advice(path, name))])
     what = f"`{argument}` is neither a file nor the name of a bundled spec"
     raise SpecError([Diagnostic("E903", NOWHERE, what, _advice(path, name))])
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
 
 
 def _advice(path: Path, name: str) -> tuple[Note, ...]:
