@@ -61,7 +61,7 @@ def test_an_editor_is_answered(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_it_ends_in_silence_when_the_editor_says_so() -> None:
-    asked = [
+    asked: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
         {"id": 2, "method": "shutdown"},
         {"method": "exit"},
