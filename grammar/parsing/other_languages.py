@@ -9,7 +9,7 @@ _OPERATORS = {
     "&&": "`and`",
     "/\\": "`and`",
     "||": "`or`",
-    "|": "`or`; variants of an enum are separated by `,`",
+    "|": "`or`; sets are `{x in S if P}` and `{e for x in S}`, and variants of an enum are separated by `,`",
     "\\/": "`or`",
     "!": "`not`",
     "~": "`not`",
@@ -135,7 +135,7 @@ _NAMES = {
     "SUBSET": "`subsets(S)`",
     "UNION": "`{x for s in S, x in s}`",
     "DOMAIN": "`keys(m)`",
-    "ENABLED": "`enabled(a)`, in a `property`",
+    "ENABLED": "`enabled(a)`",
     "all": "`forall x in S: e`, or `all(e for x in S)`",
     "any": "`exists x in S: e`, or `any(e for x in S)`",
     "reduce": "`fold total = 0 for x in s: total + x`",
@@ -143,6 +143,36 @@ _NAMES = {
     "FoldSeq": "`fold total = 0 for x in s: total + x`",
     "FoldSet": "`sum(e for x in S)`, or `fold total = 0 for x in s: total + x` over a sequence",
     "FoldFunction": "`sum(m[k] for k in keys(m))`",
+}
+
+# What other languages call on a value, as in `S.contains(x)`.
+_METHODS = {
+    "contains": "`x in S`",
+    "has": "`x in S`",
+    "notin": "`x not in S`",
+    "get": "`m[k]`",
+    "set": "`m with {k -> e}`, or `m[k] := e` in an action",
+    "put": "`m with {k -> e}`, or `m[k] := e` in an action",
+    "setBy": "`m with {k -> f(m[k])}`",
+    "add": "`S + {x}`",
+    "remove": "`S - {x}`, or `without(m, k)`",
+    "subseteq": "`S <= T`",
+    "filter": "`{x in S if P}`",
+    "select": "`[x in s if P]`",
+    "map": "`{e for x in S}`",
+    "mapBy": "`[x in S -> e]`",
+    "forall": "`forall x in S: P`",
+    "exists": "`exists x in S: P`",
+    "fold": "`fold total = 0 for x in s: total + x`",
+    "oneOf": "`pick x in S` in an action",
+    "nth": "`s[i]`",
+    "slice": "`take(drop(s, i), n)`",
+    "to": "`a .. b`",
+    "keys": "`keys(m)`",
+    "values": "`values(m)`",
+    "indices": "`0 .. count(s) - 1`",
+    "is_empty": "`S == {}`",
+    "isEmpty": "`S == {}`",
 }
 
 _CHOICE = "write `choose x in S if P` for the only such element; in an action `pick x in {y in S if P}` takes any"
@@ -158,9 +188,9 @@ _FORMS = {
     "SUBSET": "write `subsets(S)`",
     "UNION": "write `{x for s in S, x in s}`",
     "DOMAIN": "write `keys(m)`",
-    "LAMBDA": "write a `def` with parameters",
-    "RECURSIVE": "write `fold total = 0 for x in s: …` over a sequence, or `sum(e for x in S)`: a `def` calls no `def` again",
-    "ENABLED": "write `enabled(a)`, in a `property`",
+    "LAMBDA": "write a `def`, and pass its name, or a call of it with `_` for what is left open: `newer(_, epoch)`",
+    "RECURSIVE": "write `fold total = 0 for x in s: …` over a sequence, or `sum(e for x in S)`; a `def` may call itself without being announced",
+    "ENABLED": "write `enabled(a)`",
     "UNCHANGED": "leave it out: what an action does not assign stays as it is",
 }
 
@@ -194,6 +224,13 @@ def is_operator_elsewhere(word: str) -> bool:
 def form_elsewhere(word: str) -> str | None:
     """What to write for an expression of another language that begins with the word."""
     return _FORMS.get(word)
+
+
+def method_elsewhere(name: str) -> str | None:
+    """What to write for a function of another language that is called on a value, or with the value as its argument."""
+    if name in _METHODS:
+        return _METHODS[name]
+    return _WORDS[name] if name in _WORDS and len(name) > 1 else _NAMES.get(name)
 
 
 def known_elsewhere(name: str) -> str | None:

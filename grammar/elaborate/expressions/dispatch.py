@@ -40,6 +40,7 @@ from assay.grammar.elaborate.types import domains
 from assay.grammar.elaborate.types.coercion import convert, convertible
 from assay.grammar.elaborate.types.unify import together
 from assay.grammar.kernel.types import BOOL, INT, EnumType, MapType, OptionType, RecordType, SeqType, Type
+from assay.grammar.parsing.other_languages import method_elsewhere
 
 NAMED_OPERATORS = ("old", "new", "enabled", "occurs", "some")
 
@@ -206,7 +207,9 @@ def _call(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
             entity = resolve(expr.function, cx)
             return erroneous(expr.span) if entity is None else call_entity(entity, expr, cx, hint)
         case _:
-            return cx.error("E103", expr.function.span, "only a function, a record or a variant is called")
+            known = method_elsewhere(expr.function.name.text) if isinstance(expr.function, syntax.Attr) else None
+            advice = [] if known is None else [f"nothing is called on a value here: write {known}"]
+            return cx.error("E103", expr.function.span, "only a function, a record or a variant is called", *advice)
 
 
 def _call_name(name: syntax.Name, expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:

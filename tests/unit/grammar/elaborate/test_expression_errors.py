@@ -27,6 +27,7 @@ ROWS = [
     ("elect(node, 1)", "E103", "an action cannot be called"),
     ("live(node)", "E103", "a state variable cannot be called"),
     ("vote.epoch(1)", "E103", "is called"),
+    ("live.contains(node)", "E103", "write `x in S`"),
     ("forall node in live: true", "E104", "`node`"),
     ("forall a in live: exists a in live: true", "E104", "`a`"),
     ("let Node = 1: true", "E104", "`Node`"),
