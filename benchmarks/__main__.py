@@ -30,6 +30,7 @@ NAMES = (
     "spark",
     "spark_logs",
     "spark_table",
+    "specs",
     "symbolic",
     "synthetic",
     "table",

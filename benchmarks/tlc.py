@@ -92,12 +92,12 @@ def our_cpu_seconds(model: str) -> Ours:
         return Ours(search / REPEATS, (time.process_time() - started) / REPEATS)
 
 
-def tlc(folder: Path, module: str) -> Measured:
-    """TLC with all cores and the parallel collector."""
+def tlc(folder: Path, module: str, patience: float | None = None) -> Measured:
+    """TLC with all cores and the parallel collector. Raises ``TimeoutExpired`` after so many seconds."""
     virtual = [str(JAVA), "-XX:+UseParallelGC", f"-Djava.io.tmpdir={folder}", "-cp", str(jar()), "tlc2.TLC"]
     asked = ["-workers", str(os.cpu_count() or 1), "-nowarning", "-deadlock", "-metadir", "states", f"{module}.tla"]
     before, started = _children(), time.perf_counter()
-    done = subprocess.run([*virtual, *asked], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run([*virtual, *asked], cwd=folder, capture_output=True, text=True, check=False, timeout=patience)
     return Measured(Answer(done.stdout + done.stderr), time.perf_counter() - started, _children() - before)
 
 
