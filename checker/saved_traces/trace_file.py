@@ -7,13 +7,13 @@ from pathlib import Path
 
 from assay.checker.saved_traces.saved_trace import NOT_A_TRACE, SavedTrace, trace_from_json
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Span, SpecError
-from assay.grammar.parsing.spec_text import read_text
+from assay.grammar.parsing.spec_text import read_run
 
 
 def read_trace(path: Path) -> SavedTrace:
     """The trace in a file that ``assay check`` wrote. Raises ``SpecError`` if it cannot be read or is no such file."""
     diagnostics = Diagnostics()
-    text = read_text(path, diagnostics)
+    text = read_run(path, diagnostics)
     if text is None:
         raise SpecError(diagnostics)
     try:

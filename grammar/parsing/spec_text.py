@@ -10,6 +10,8 @@ from assay.grammar.diagnostics.suggest import did_you_mean
 
 MAX_BYTES = 10_000_000
 MAX_LINE = 10_000
+MAX_RUN_BYTES = 1_000_000_000
+"""For a saved run: one of 100,000 steps has 15 million bytes and more."""
 
 
 def normalized(text: str) -> str:
@@ -19,21 +21,27 @@ def normalized(text: str) -> str:
 
 def read_text(path: Path, diagnostics: Diagnostics) -> str | None:
     """The text of a file with plain line ends, or None after a report (codes E601 to E605)."""
-    content = _read_bytes(path, diagnostics)
+    content = _read_bytes(path, MAX_BYTES, diagnostics)
     text = None if content is None else _decode(content, str(path), diagnostics)
     if text is None or _has_long_line(text, str(path), diagnostics):
         return None
     return text
 
 
-def _read_bytes(path: Path, diagnostics: Diagnostics) -> bytes | None:
+def read_run(path: Path, diagnostics: Diagnostics) -> str | None:
+    """The text of a saved run, which may be longer than a spec, and in one line; None after a report as above."""
+    content = _read_bytes(path, MAX_RUN_BYTES, diagnostics)
+    return None if content is None else _decode(content, str(path), diagnostics)
+
+
+def _read_bytes(path: Path, most: int, diagnostics: Diagnostics) -> bytes | None:
     place = Span(str(path), 1, 1, 1, 1)
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             _report_special(path, place, diagnostics)
             return None
         with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
+            content = stream.read(most + 1)
     except (FileNotFoundError, NotADirectoryError):
         _report_missing(path, place, diagnostics)
     except OSError as error:
@@ -41,13 +49,16 @@ def _read_bytes(path: Path, diagnostics: Diagnostics) -> bytes | None:
     except ValueError:
         diagnostics.error("E601", place, "this is not the name of a file")
     else:
-        return _within_size(content, place, diagnostics)
+        return _within_size(content, most, place, diagnostics)
     return None
 
 
-def _within_size(content: bytes, place: Span, diagnostics: Diagnostics) -> bytes | None:
-    if len(content) <= MAX_BYTES:
+def _within_size(content: bytes, most: int, place: Span, diagnostics: Diagnostics) -> bytes | None:
+    if len(content) <= most:
         return content
+    if most == MAX_RUN_BYTES:
+        diagnostics.error("E605", place, f"a saved run may have {most:,} bytes, and this file has more")
+        return None
     line = content.count(b"\n") + 1
     widest = max(map(len, content.split(b"\n")))
     longest = (
