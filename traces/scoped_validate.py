@@ -56,12 +56,12 @@ from assay.traces.table.event_table import EventTable
 from assay.traces.trouble.assembly import trouble_in_scope, trouble_of, with_execution
 from assay.traces.trouble.finding import NO_TROUBLE, Trouble
 from assay.traces.validate import (
+    INFERRED_BEFORE,
     SharedAnswer,
     conclude,
     validate_product,
     validate_shared,
     validate_slices,
-    without_inferred,
 )
 
 LONGEST_EXAMPLE = 100
@@ -251,7 +251,16 @@ def _validate_in_scope(
         explain=reading.explain,
         levels=WORTH_WORDS,
     )
-    return _SharedPart(without_inferred(shared, len(more)), slices, [*left, *inference_notices(more)])
+    return _SharedPart(_without_inferred(shared, len(more)), slices, [*left, *inference_notices(more)])
+
+
+def _without_inferred(shared: SharedAnswer, count: int) -> SharedAnswer:
+    """The answer without counting the inferred events on which it rests."""
+    if not count:
+        return shared
+    tally = replace(shared.tally, used=shared.tally.used - count)
+    rests_on = (*shared.rests_on, INFERRED_BEFORE)
+    return replace(shared, read=shared.read - count, tally=tally, rests_on=rests_on, supposed=count)
 
 
 def _from_later(reading: LogReading, ask: Callable[[LogReading], _SharedPart]) -> _SharedPart:

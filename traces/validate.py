@@ -243,15 +243,6 @@ def _of_followed(found: ReplayedLog, read: int, explanations: tuple[EventMeaning
 INFERRED_BEFORE = "logs are missing, and what came before them was supposed"
 
 
-def without_inferred(shared: SharedAnswer, count: int) -> SharedAnswer:
-    """The answer without counting the inferred events on which it rests."""
-    if not count:
-        return shared
-    tally = replace(shared.tally, used=shared.tally.used - count)
-    rests_on = (*shared.rests_on, INFERRED_BEFORE)
-    return replace(shared, read=shared.read - count, tally=tally, rests_on=rests_on, supposed=count)
-
-
 def validate_slices(
     shared: SharedAnswer,
     slices: Mapping[str, Sequence[Event]],
