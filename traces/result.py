@@ -216,6 +216,8 @@ class SliceResult:
     """What its explanation rests on of which no line tells."""
     unexplained: tuple[Event, ...] = ()
     """The lines that nothing explains, whether they are mismatches or not."""
+    open_lines: bool = False
+    """Whether it is undecided because of these lines alone."""
 
 
 @dataclass(frozen=True, slots=True)

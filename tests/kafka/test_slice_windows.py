@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from assay.api.log_answers import validate
+from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import TraceVerdict
+from assay.traces.slices.versions import ask_slice
+from assay.traces.windows.window_model import LogPart
 
 LEADER = (
     "[2026-11-21 01:54:{at},124] INFO [Broker id={broker}] Leader audit-1 with topic id Some(fzFNa-HhRjCamjRexivRfA) starts "
@@ -61,3 +65,43 @@ def test_leaders_of_different_leader_epochs_contradict_nothing(tmp_path: Path, e
     verdict, named = said(tmp_path, lines)
     assert verdict is not TraceVerdict.INCONSISTENT
     assert named == []
+
+
+@pytest.mark.slow
+def test_the_chain_that_slices_share_decides_as_a_window_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three partitions are asked about one after the other: the second one contradicts itself."""
+    asked: list[tuple[bool, bool]] = []
+
+    def compared(log: LogPart, lines: Sequence[OrderedObservation]) -> ask_slice.SliceWindowAnswer:
+        alone = ask_slice.refuted_lines(log, lines, 1, in_turn=True, together=True)
+        asked.append((ask_slice.is_explained_in_turn(log, lines), alone is None))
+        return ask_slice.UNANSWERED
+
+    monkeypatch.setattr(ask_slice, "ask_slice", compared)
+    said(
+        tmp_path,
+        {
+            broker: "".join(
+                LEADER.format(
+                    at=50 + broker, broker=broker, epoch=epoch, isr="2,3", before=1, version=epoch + broker
+                ).replace("audit-1", f"audit-{at}")
+                for at, epoch in enumerate(epochs)
+            )
+            for broker, epochs in {2: (2, 2, 5), 3: (3, 2, 9)}.items()
+        },
+    )
+    assert asked == [(True, True), (False, False), (True, True)]
+
+
+@pytest.mark.slow
+def test_what_came_before_the_first_known_write_rests_on_writes_without_lines(tmp_path: Path) -> None:
+    """A follower begins an epoch of which no line tells; later a line gives the partition's state in full."""
+    place = tmp_path / "broker-3" / "state-change.log"
+    place.parent.mkdir()
+    before = FOLLOWER.format(at="50", broker=3, epoch=2, before=1).replace("orders-4", "audit-1")
+    place.write_text(before + LEADER.format(at="56", broker=3, epoch=5, isr="2,3", before=4, version=9))
+    answer = validate([str(tmp_path)])
+    assert answer.verdict in (TraceVerdict.CONSISTENT, TraceVerdict.VACUOUS)
+    assert any("explained by writes of which no line tells" in each for each in answer.validation.rests_on)

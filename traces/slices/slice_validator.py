@@ -136,13 +136,14 @@ class Joiner:
         if self.joint.log is None or certain or result.verdict not in _DOUBTFUL:
             return result
         from assay.traces.explain.contradiction import violation_of_window  # noqa: PLC0415 - few answers need the solver
-        from assay.traces.slices.versions.ask_slice import contradictory_lines  # noqa: PLC0415
+        from assay.traces.slices.versions.ask_slice import EXPLAINED, contradictory_lines  # noqa: PLC0415
 
         doubted = [each.observation.event for each in lines.few if contradicts_itself(self.model, each.observation)]
-        refuted = contradictory_lines(self.joint.log, lines.few, doubted or result.unexplained)
-        if refuted is None:
-            return result
-        found = violation_of_window(refuted, self.model.kernel, self.blamer.writer)
+        answer = contradictory_lines(self.joint.log, lines.few, doubted or result.unexplained)
+        if isinstance(answer, str):
+            explained = answer == EXPLAINED and result.open_lines and not doubted
+            return _explained_by_the_unlogged(result) if explained else result
+        found = violation_of_window(answer, self.model.kernel, self.blamer.writer)
         named = {blame.place for blame in found.blame}
         others = (each for each in result.violations if each.place not in named)
         return replace(result, verdict=TraceVerdict.INCONSISTENT, reason=None, violations=(found, *others))
@@ -301,6 +302,7 @@ class Joiner:
             lacking=bool(found.missing or found.unplaced or found.begun is not None),
             rests_on=rests_on,
             unexplained=tuple(found.unexplained),
+            open_lines=verdict is TraceVerdict.INCONCLUSIVE and reason == reason_of_lines(asked),
         )
 
     def check_then_explain(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:
@@ -463,6 +465,15 @@ def _untold_writes(numbers: Sequence[int]) -> str:
     return f"no line tells of write {', '.join(map(str, numbers[:NUMBERS_SHOWN]))}{more}"
 
 
+def _explained_by_the_unlogged(result: SliceResult) -> SliceResult:
+    """The answer about a slice whose lines that fit nothing known a window explains."""
+    places = list(dict.fromkeys(str(each.record.place) for each in result.unexplained))
+    more = f" and {len(places) - 1} more lines are" if len(places) > 2 else " and one more line are"
+    told = f"{places[0]}{more if len(places) > 1 else ' is'} explained by writes of which no line tells"
+    rests_on = told if result.rests_on is None else f"{result.rests_on}, and {told}"
+    return replace(result, verdict=TraceVerdict.CONSISTENT, reason=None, rests_on=rests_on)
+
+
 def reason_of(found: SliceFindings) -> str | None:
     """Why the verdict is open; None if it is not."""
     if found.narrowed is not None:
@@ -472,6 +483,13 @@ def reason_of(found: SliceFindings) -> str | None:
         )
     if found.missing:
         return _untold_writes(found.missing)
+    return reason_of_lines(found)
+
+
+def reason_of_lines(found: SliceFindings) -> str | None:
+    """Why the verdict is open, if it is so because of single lines alone."""
+    if found.narrowed is not None or found.missing:
+        return None
     if found.passed_over:
         place = found.passed_over[0].observation.event.record.place
         return f"{place} fits nothing that is known, and may tell of what came before, or of writes without a line"

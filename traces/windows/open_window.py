@@ -113,20 +113,20 @@ class OpenWindow:
         self.formula = BlockFormula(conflicts)
         self._order, self._allowed = order, allowed
         self.parts = _Parts()
-        self._steps = [_instances(template, window.model, item) for item in window.items]
+        self._steps = [instances_of(template, window.model, item) for item in window.items]
         shown = window.hidden if allowed.hidden else ()
         calls = [each for each in shown if not each.lost and (allowed.unlogged or not each.unlogged)]
         self._hidden = tuple(each for call in calls for each in _hidden_instances(template, call))
         calls = [each for each in window.hidden if each.lost and allowed.lost]
         self._lost = tuple(each for call in calls for each in _hidden_instances(template, call))
-        skipped = [_instances(template, window.model, item) for item in allowed.skipped]
+        skipped = [instances_of(template, window.model, item) for item in allowed.skipped]
         written = [each for steps in skipped for step in steps for each in step]
         if allowed.unbounded:
             unlogged = [each for each in window.hidden if each.unlogged]
             written += [each for call in unlogged for each in _hidden_instances(template, call)]
         bits = (bit for each in written for bit in each.writes)
         self._skipped = frozenset(range(template.width) if allowed.everything else bits)
-        self._conditions = [_condition(template, item) for item in window.items]
+        self._conditions = [condition_of(template, item) for item in window.items]
         kinds = ("invariant", "lemma", "transition")
         self._properties = [
             (each, template.property(each), _bits_read(template, each))
@@ -232,7 +232,7 @@ class OpenWindow:
 
     def _step_frame(self, here: dict[int, int], at: int) -> None:
         groups = [tuple(self._steps[number][at]) for number in here]
-        mux = _step_mux(self.template, tuple(groups))
+        mux = step_mux(self.template, tuple(groups))
         fires: list[int] = []
         reopened: list[int] = []
         for (number, place), group in zip(here.items(), groups, strict=True):
@@ -327,7 +327,7 @@ class OpenWindow:
         return [known[each] for each in needed]
 
 
-def _instances(template: Template, model: TraceModel, item: WindowItem) -> list[list[ActionInstance]]:
+def instances_of(template: Template, model: TraceModel, item: WindowItem) -> list[list[ActionInstance]]:
     """The instances that each step of a line may be."""
     found: list[list[ActionInstance]] = []
     for calls in steps_of(model, item):  # type: ignore[arg-type]  # it has an observation, which is all that is read
@@ -354,7 +354,8 @@ def _hidden_instances(template: Template, call: HiddenCall) -> Iterator[ActionIn
         yield from template.instances(call.action, arguments)
 
 
-def _condition(template: Template, item: WindowItem) -> int | None:
+def condition_of(template: Template, item: WindowItem) -> int | None:
+    """Where the condition of a line holds, in a template; None if it has none."""
     condition = item.condition
     if condition is None:
         return None
@@ -386,7 +387,7 @@ def _hidden_mux(template: Template, steps: tuple[ActionInstance, ...]) -> _Mux:
     return known  # type: ignore[return-value]
 
 
-def _step_mux(template: Template, groups: tuple[tuple[ActionInstance, ...], ...]) -> _Mux:
+def step_mux(template: Template, groups: tuple[tuple[ActionInstance, ...], ...]) -> _Mux:
     """One of the steps of some lines; the bits that a line may write are open if it is reopened."""
     key = ("steps", tuple(tuple((each.action, each.arguments, each.enabled) for each in group) for group in groups))
     known = template.muxes.get(key)

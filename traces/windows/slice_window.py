@@ -7,7 +7,7 @@ missing. What contradicts itself here is wrong in every log that holds these lin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from assay.checker.symbolic.sat.clause_blocks import TRUE, BlockFormula, UnansweredError
 from assay.grammar import kernel as k
@@ -52,7 +52,7 @@ class SliceWindow(OpenWindow):
             self._open_frame()
         begin = len(self.parts.frames) - 1
         self.parts.slots.append(Slot(begin, here))
-        acting = {unit: number for unit in here if (number := self._actor(self._units[unit])) is not None}
+        acting = {unit: number for unit in here if (number := actor(self._units[unit], self._steps)) is not None}
         steps = {number: here[unit] for unit, number in acting.items()}
         for at in range(max((len(self._steps[number]) for number in steps), default=0)):
             self._step_frame({n: each for n, each in steps.items() if at < len(self._steps[n])}, at)
@@ -61,10 +61,14 @@ class SliceWindow(OpenWindow):
             for number in self._units[unit]:
                 self._require(number, place, begin, after)
 
-    def _actor(self, unit: Unit) -> int | None:
-        """The line of a unit that says most of its step; the others are conditions on the same step."""
-        naming = [number for number in unit if self._steps[number]]
-        return min(naming, key=lambda number: sum(map(len, self._steps[number])), default=None)
+
+def actor(
+    unit: Unit, steps: Sequence[Sequence[Sequence[object]]] | Mapping[int, Sequence[Sequence[object]]]
+) -> int | None:
+    """The line of a unit that says most of its step; the others are conditions on the same step. ``steps`` are the
+    instances that each step of a line may be."""
+    naming = [number for number in unit if steps[number]]
+    return min(naming, key=lambda number: sum(map(len, steps[number])), default=None)
 
 
 def contradiction_among(

@@ -13,6 +13,7 @@ from assay.checker.aig.graph import FALSE, Gates
 from assay.checker.interpreter.actions.action import ActionMeaning
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.layout.decode import decode
+from assay.checker.layout.encode import encode
 from assay.checker.layout.row import row_layout
 from assay.checker.native.llvm.function_builder import TRUE
 from assay.checker.native.lowering.dispatch import StateSymbols
@@ -146,6 +147,18 @@ class Template:
         row = input_row(self.code, layout, spread(layout, bits))
         symbol = row.load(layout.places[0].shape, layout.places[0].shift)
         return symbol, bits, self.code.literal(is_state(self.code, layout, row))
+
+    def parameters(self, action: str) -> Sequence[k.Parameter]:
+        """The parameters of an action."""
+        return self.meanings.actions[action].node.parameters
+
+    def argument_bits(self, action: str, at: int, value: Value) -> list[bool]:
+        """The bits of an open argument that has this value. Raises ``UnfitError`` if it cannot have it."""
+        parameter = self.parameters(action)[at]
+        layout = row_layout((k.Variable(parameter.binder.name, parameter.binder.type, False),))
+        (place,) = layout.places
+        word = encode(value, place.shape) << place.shift
+        return [bool(word >> bit & 1) for bit in owned_bits(layout)]
 
     def argument(self, action: str, at: int, bits: Sequence[bool]) -> Value:
         """The value of an open argument."""

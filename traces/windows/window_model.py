@@ -4,7 +4,7 @@ terms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from math import prod
 
@@ -135,9 +135,14 @@ class WindowModel:
         return self.told(value, next(each.type for each in self.probe.kernel.variables if each.name == name))
 
 
-def window_model(log: LogPart, items: Sequence[OrderedObservation], factor: int = 1) -> WindowModel:
+def window_model(
+    log: LogPart, items: Sequence[OrderedObservation], factor: int = 1, *, shared: bool = False
+) -> WindowModel:
     """The model of some items; ``factor`` multiplies the room for numbers and the spare elements. Raises
-    ``SpecError``."""
+    ``SpecError``.
+
+    A model that is ``shared`` with other slices has at least as many spare elements as theirs.
+    """
     probe = probe_of(log.loaded, log.plan.name)
     stated = Stated(probe)
     for item in items:
@@ -157,12 +162,35 @@ def window_model(log: LogPart, items: Sequence[OrderedObservation], factor: int 
     if log.of_slice:  # windows of many slices share few models
         counts = {sort: count + count % 2 if spares[sort] else count for sort, count in counts.items()}
         sizes = dict.fromkeys(sizes, max(sizes.values()))
+    if shared:
+        counts = {sort: count + -count % SHARED_STEP if spares[sort] else count for sort, count in counts.items()}
+        counts = _largest(log, counts, {sort for sort in counts if not spares[sort]}, sizes)
     sorts = {sort: tuple(f"{sort}-{at}" for at in range(count)) for sort, count in counts.items()}
     model, kernel = _model(log, sorts, sizes)
     found = _in_window(model, items, probe, names, scales)
     logged = log.processes(min((each.time for each in items), default=0.0))
     hidden = () if log.of_slice else tuple(_hidden(logged, kernel, model, names))
     return WindowModel(model, kernel, found, hidden, names, scales, probe)
+
+
+SHARED_STEP = 4
+"""In windows that share a model, sets with spare elements have a multiple of so many."""
+
+_shapes: list[tuple[Loaded, object, dict[str, int]]] = []
+SHAPES = 8
+"""For how many kinds of windows the numbers of elements are kept."""
+
+
+def _largest(log: LogPart, counts: dict[str, int], exact: Set[str], sizes: Mapping[str, int]) -> dict[str, int]:
+    """How many elements of each set the windows of one size have had at most, those of ``exact`` sets apart."""
+    key = log.plan.name, log.options, tuple((sort, counts[sort]) for sort in sorted(exact)), tuple(sizes.items())
+    for at, (spec, known, largest) in enumerate(_shapes):
+        if spec is log.loaded and known == key:
+            counts = {sort: max(count, largest[sort]) for sort, count in counts.items()}
+            del _shapes[at]
+            break
+    _shapes[:] = [(log.loaded, key, counts), *_shapes[: SHAPES - 1]]
+    return counts
 
 
 def _rule_in(plan: k.TracePlan, rule: k.TraceRule) -> k.TraceRule:

@@ -75,6 +75,10 @@ class BlockFormula:
         """Free the solver's memory."""
         self._solver.delete()
 
+    def renew(self, conflicts: int) -> None:
+        """Give the next questions a new budget."""
+        self._left = conflicts
+
     def fresh(self) -> int:
         """A new variable."""
         self.count += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from heapq import heapify, heappop, heappush
@@ -14,12 +14,12 @@ from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.symbolic.sat.clause_blocks import UnansweredError
 from assay.grammar.diagnostics.diagnostic import SpecError
-from assay.grammar.load import Loaded
 from assay.traces.event import Event
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.slices.versions.version_history import by_time, number_of
 from assay.traces.windows.ask import CONFLICTS, TWICE, WindowRefuted, template_of
 from assay.traces.windows.open_window import Order
+from assay.traces.windows.slice_chain import chain_of
 from assay.traces.windows.slice_window import SliceWindow, Unit
 from assay.traces.windows.window_model import LogPart, WindowModel, window_model
 
@@ -29,18 +29,33 @@ LINES = 20
 SUSPECTS = 14
 """How many of them may be lines that nothing explains: the last ones, for the first may tell of what came before."""
 
+MOST_WINDOWS = 3
+"""How many windows of a slice are asked about."""
+
+EXPLAINED, UNANSWERED = "explained", "no answer"
+SliceWindowAnswer = WindowRefuted | str
+"""Lines that contradict each other; or ``EXPLAINED``, or ``UNANSWERED``."""
+
 LATE = 10_000.0
 """By how many milliseconds a fact may be older than its line, where the clause sets no bound."""
 
 
 def contradictory_lines(
     log: LogPart, lines: Sequence[OrderedObservation], unexplained: Iterable[Event]
-) -> WindowRefuted | None:
-    """Lines of one slice that contradict each other, looked for around those that nothing explains; None if there are
-    none, or no answer."""
+) -> SliceWindowAnswer:
+    """Lines of one slice that contradict each other, looked for around those that nothing explains; or whether
+    something explains all of these, as many at a time as are asked about at once."""
     places = {each.record.place for each in unexplained}
     suspects = [each for each in sorted(lines, key=by_time) if each.observation.event.record.place in places]
-    return ask_slice(log, _about(suspects[-SUSPECTS:], lines)) if suspects else None
+    if not suspects:
+        return UNANSWERED
+    answer: SliceWindowAnswer = EXPLAINED
+    for end in range(len(suspects), 0, -SUSPECTS)[:MOST_WINDOWS]:
+        found = ask_slice(log, _about(suspects[max(0, end - SUSPECTS) : end], lines))
+        if isinstance(found, WindowRefuted):
+            return found
+        answer = answer if found == EXPLAINED else found
+    return answer if len(suspects) <= SUSPECTS * MOST_WINDOWS else UNANSWERED
 
 
 def _about(suspects: Sequence[OrderedObservation], lines: Sequence[OrderedObservation]) -> list[OrderedObservation]:
@@ -60,9 +75,9 @@ def _numbers(line: OrderedObservation) -> Iterator[tuple[str, int]]:
     return ((name, value) for name, value in line.observation.values if type(value) is int)
 
 
-def ask_slice(log: LogPart, lines: Sequence[OrderedObservation]) -> WindowRefuted | None:
-    """Those of some lines of one slice that contradict each other, with the guards and properties between them; None if
-    some beginning and some behaviour explain them all, or if there is no answer.
+def ask_slice(log: LogPart, lines: Sequence[OrderedObservation]) -> SliceWindowAnswer:
+    """Those of some lines of one slice that contradict each other, with the guards and properties between them; or
+    whether some beginning and some behaviour explain them all, or there is no answer.
 
     First the lines are asked about in one order that they may have had. Those in a row that only observe count as lines
     of one moment. What contradicts itself there is asked again by itself, in every order, with twice the room for
@@ -70,50 +85,50 @@ def ask_slice(log: LogPart, lines: Sequence[OrderedObservation]) -> WindowRefute
     """
     try:
         with deep_recursion(log.loaded.kernel):
+            if is_explained_in_turn(log, lines):
+                return EXPLAINED
             for together in (True, False):
-                first = _refuted(log, lines, 1, in_turn=True, together=together)
+                first = refuted_lines(log, lines, 1, in_turn=True, together=together)
                 if first is None:
-                    return None
-                if (found := _refuted(log, first.items, TWICE)) is not None:
+                    return EXPLAINED
+                if (found := refuted_lines(log, first.items, TWICE)) is not None:
                     return found
-            return None
+            return UNANSWERED
     except (UnansweredError, SpecError, UnsupportedError):
-        return None
+        return UNANSWERED
 
 
-_explained: list[tuple[Loaded, dict[Hashable, None]]] = []
-EXPLAINED_KEPT = 1_000
-"""How many windows of a spec are remembered that are explained: slices that saw the same have the same windows."""
+def is_explained_in_turn(log: LogPart, lines: Sequence[OrderedObservation]) -> bool:
+    """Whether something explains some lines in one order, asked of the chain that slices share; if not, it may be that
+    there is no answer."""
+    items = sorted(lines, key=by_time)
+    window = window_model(log, items, shared=True)
+    units, before = _ordered(log, window, items)
+    units = list(_merged(window, _units_in_turn(items, units, before)))
+    try:
+        return chain_of(template_of(window.kernel), log, CONFLICTS).is_explained(window, units)
+    except UnansweredError:
+        return False
 
 
-def _explained_of(loaded: Loaded) -> dict[Hashable, None]:
-    """The explained windows of a spec; those of the last few specs are kept."""
-    for spec, known in _explained:
-        if spec is loaded:
-            return known
-    _explained[:] = [(loaded, {}), *_explained[:3]]
-    return _explained[0][1]
-
-
-def _refuted(
+def refuted_lines(
     log: LogPart, lines: Sequence[OrderedObservation], room: int, *, in_turn: bool = False, together: bool = False
 ) -> WindowRefuted | None:
+    """Those of some lines that contradict each other, by a window of their own; None if something explains them.
+
+    They are taken in the order of their times (``in_turn``) or in any that is allowed, and those in a row that only
+    observe as if they were of one moment (``together``). Raises ``UnansweredError``.
+    """
     items = sorted(lines, key=by_time)
     window = window_model(log, items, room)
     units, before = _ordered(log, window, items)
     if in_turn:
-        units = [units[at] for at in _in_turn(before, [min(items[n].time for n in unit) for unit in units])]
+        units = _units_in_turn(items, units, before)
         units = list(_merged(window, units)) if together else units
         before = tuple(tuple(range(at)) for at in range(len(units)))
-    key, explained = _key(log, window, units, before), _explained_of(log.loaded)
-    if key in explained:
-        return None
     asked = SliceWindow(template_of(window.kernel), window, units, Order(before), log, CONFLICTS)
     try:
         if asked.is_explained():
-            if len(explained) >= EXPLAINED_KEPT:
-                explained.clear()
-            explained[key] = None
             return None
         core = asked.core()
     finally:
@@ -126,10 +141,10 @@ def _refuted(
     )
 
 
-def _key(log: LogPart, window: WindowModel, units: Sequence[Unit], before: Sequence[Sequence[int]]) -> Hashable:
-    """What a window asks, in its own terms."""
-    said = tuple((each.rule.span, each.observation.values) for each in window.items)
-    return log.plan.name, log.options, window.kernel.parameters, said, tuple(units), tuple(map(tuple, before))
+def _units_in_turn(
+    items: Sequence[OrderedObservation], units: Sequence[Unit], before: Sequence[Sequence[int]]
+) -> list[Unit]:
+    return [units[at] for at in _in_turn(before, [min(items[n].time for n in unit) for unit in units])]
 
 
 def _ordered(
