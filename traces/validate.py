@@ -385,14 +385,7 @@ def _held(shared: SharedAnswer, answers: Sequence[SliceAnswer]) -> int:
     """How many lines were held against what others determine: all of a log from birth; of a slice that begins before
     its log all but the line that it begins with."""
     own = shared.held if shared.rests_on else shared.tally.used
-    return own + sum(each.tally.used - _not_held(each) for each in answers)
-
-
-def _not_held(answer: SliceAnswer) -> int:
-    """How many lines of a slice are explained by what was supposed for them: that with which it begins, and those that
-    writes without lines explain."""
-    begun = 0 if answer.result.rests_on is None else 1 + len(answer.result.unexplained)
-    return min(answer.tally.used, begun)
+    return own + sum(each.held for each in answers)
 
 
 def _is_searched(whole: ProductAnswer | None) -> bool:
