@@ -19,7 +19,8 @@ class Options:
       one of ``versions``, or if no version is known.
     * ``partial``: lines are missing. A version number without a line is then an update that a missing line may have
       reported, and no hidden step is inferred for it. A search may visit only a part of the nodes (``OF_PARTIAL``).
-    * ``lossy``: of nodes that have logs lines were not read. Elsewhere a line that was lost excuses no contradiction.
+    * ``lossy``: of nodes that have logs lines were not read. Elsewhere a line that was lost excuses a contradiction only
+      if another line misses it too.
     * ``begun``: only the beginnings of logs are missing. A slice is then first validated as if logs were whole.
     * ``late``: when the last of the files begins, in milliseconds. A line before that may lack an explanation because
       another file began later.

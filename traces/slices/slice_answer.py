@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.binding_tally import BindingTally
-from assay.traces.result import Impact, SliceResult
+from assay.traces.result import Impact, SliceResult, TraceVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +26,12 @@ class SliceAnswer:
         and not those that writes without lines explain."""
         supposed = 0 if self.result.rests_on is None else 1 + len(self.result.unexplained)
         return max(0, self.tally.used - supposed)
+
+
+def explained_by_the_unlogged(result: SliceResult) -> SliceResult:
+    """The answer about a slice whose lines that fit nothing known a window explains."""
+    places = list(dict.fromkeys(str(each.record.place) for each in result.unexplained))
+    more = f" and {len(places) - 1} more lines are" if len(places) > 2 else " and one more line are"
+    told = f"{places[0]}{more if len(places) > 1 else ' is'} explained by writes of which no line tells"
+    rests_on = told if result.rests_on is None else f"{result.rests_on}, and {told}"
+    return replace(result, verdict=TraceVerdict.CONSISTENT, reason=None, rests_on=rests_on)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from assay.checker.interpreter.expressions.traverse import variables_of
+from assay.grammar import kernel as k
 from assay.traces.event import Event, LogPosition
 from assay.traces.observe.binding import EventBinder
 from assay.traces.observe.observation import Observation
@@ -17,7 +18,7 @@ from assay.traces.properties.execution import PropertyChecker, speaks_of
 from assay.traces.result import ExecutedStep, Execution, LogViolation, Remark, SliceResult, TraceVerdict
 from assay.traces.search.read_write_sets import contradicts_itself
 from assay.traces.search.transition_system import TraceModel
-from assay.traces.slices.slice_answer import SliceAnswer
+from assay.traces.slices.slice_answer import SliceAnswer, explained_by_the_unlogged
 from assay.traces.slices.slice_context import Joint
 from assay.traces.slices.slice_search import STATES_KEPT, Apart, ConditionRemover, SliceSearchResult
 from assay.traces.slices.timeline.timeline_classes import Views
@@ -88,6 +89,13 @@ class SlicesOfKernel:
         self.lemmas = PropertyChecker(self.model, alone, {"invariant", "lemma"})
         self.binder = EventBinder(self.model.plan, self.model.applies)
         self.names = named_by(self.model.plan.rules)
+        self._joint, self._seen = joint, {joint.split.kernel.variables[i].name for i in joint.seen}
+
+    def reads_shared(self, rule: k.TraceRule) -> bool:
+        """Whether a line of a rule is held against what all slices share: a window of a slice leaves that open."""
+        called = (self._joint.split.kernel.action(call.action) for step in rule.steps for call in step)
+        nodes = (*called, *(each for each in (rule.then, rule.observe) if each is not None))
+        return any(not self._seen.isdisjoint(variables_of(each)) for each in nodes)
 
 
 class Joiner:
@@ -142,7 +150,7 @@ class Joiner:
         answer = contradictory_lines(self.joint.log, lines.few, doubted or result.unexplained)
         if isinstance(answer, str):
             explained = answer == EXPLAINED and result.open_lines and not doubted
-            return _explained_by_the_unlogged(result) if explained else result
+            return explained_by_the_unlogged(result) if explained else result
         found = violation_of_window(answer, self.model.kernel, self.blamer.writer)
         named = {blame.place for blame in found.blame}
         others = (each for each in result.violations if each.place not in named)
@@ -302,7 +310,9 @@ class Joiner:
             lacking=bool(found.missing or found.unplaced or found.begun is not None),
             rests_on=rests_on,
             unexplained=tuple(found.unexplained),
-            open_lines=verdict is TraceVerdict.INCONCLUSIVE and reason == reason_of_lines(asked),
+            open_lines=verdict is TraceVerdict.INCONCLUSIVE
+            and reason == reason_of_lines(asked)
+            and not any(self._of_kernel.reads_shared(rule) for rule in found.open_rules),
         )
 
     def check_then_explain(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:
@@ -463,15 +473,6 @@ def _rests_on(found: SliceFindings, *, partial: bool) -> str | None:
 def _untold_writes(numbers: Sequence[int]) -> str:
     more = ", …" if len(numbers) > NUMBERS_SHOWN else ""
     return f"no line tells of write {', '.join(map(str, numbers[:NUMBERS_SHOWN]))}{more}"
-
-
-def _explained_by_the_unlogged(result: SliceResult) -> SliceResult:
-    """The answer about a slice whose lines that fit nothing known a window explains."""
-    places = list(dict.fromkeys(str(each.record.place) for each in result.unexplained))
-    more = f" and {len(places) - 1} more lines are" if len(places) > 2 else " and one more line are"
-    told = f"{places[0]}{more if len(places) > 1 else ' is'} explained by writes of which no line tells"
-    rests_on = told if result.rests_on is None else f"{result.rests_on}, and {told}"
-    return replace(result, verdict=TraceVerdict.CONSISTENT, reason=None, rests_on=rests_on)
 
 
 def reason_of(found: SliceFindings) -> str | None:

@@ -157,7 +157,7 @@ def ask_around(
     asked = items[first : at + AFTER]
     born = first == 0 and shows_birth(each.observation.event for each in asked)
     left = frozenset(n for n, each in enumerate(asked) if any(each is other for other in doubted))
-    answer = ask(log, order, asked, left)
+    answer = ask(log, order, asked, left, items[at])
     if not isinstance(answer, WindowRefuted):
         believed = [each for each in items if not any(each is other for other in doubted)]
         answer = ask_related(log, order, believed, culprit or failed) or answer
@@ -183,14 +183,19 @@ def ask_related(
 
 
 def ask(
-    log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], doubted: frozenset[int] = frozenset()
+    log: LogPart,
+    order: PartialOrder,
+    items: Sequence[OrderedObservation],
+    doubted: frozenset[int] = frozenset(),
+    failed: OrderedObservation | None = None,
 ) -> WindowAnswer:
-    """Whether some beginning explains these items, which are all of a stretch of time; ``doubted`` are not asked for."""
+    """Whether some beginning explains these items, which are all of a stretch of time; ``doubted`` are not asked for.
+    ``failed`` is the one that a search does not explain."""
     if not items:
         return WindowUnanswered("no line of the log is near it")
     try:
         with deep_recursion(log.loaded.kernel):
-            return _answer(log, order, items, doubted)
+            return _answer(log, order, items, doubted, failed)
     except UnansweredError:
         return WindowUnanswered("the solver came to no answer about the lines around it")
     except (SpecError, UnsupportedError) as error:
@@ -211,7 +216,11 @@ def template_of(kernel: k.Kernel) -> Template:
 
 
 def _answer(
-    log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], doubted: frozenset[int]
+    log: LogPart,
+    order: PartialOrder,
+    items: Sequence[OrderedObservation],
+    doubted: frozenset[int],
+    failed: OrderedObservation | None,
 ) -> WindowAnswer:
     window = window_model(log, items)
     in_turn = tuple(tuple(range(at)) for at in range(len(items)))
@@ -222,17 +231,21 @@ def _answer(
             explained = WindowExplained(tuple(items), window, first)
             return WindowUnanswered("; ".join(lost)) if lost else explained
         lines = [each.line for each in first if each.kind == "line"]
-        confirmed = _confirmed(log, order, items, [items[each] for each in lines])
+        confirmed = _confirmed(log, order, items, [items[each] for each in lines], failed)
         if isinstance(confirmed, WindowRefuted):
             return confirmed
         if confirmed is None or not lines:
-            return _in_any_order(log, order, items, doubted)
+            return _in_any_order(log, order, items, doubted, failed)
         lost.append(confirmed)
         doubted = doubted.union(lines)
 
 
 def _in_any_order(
-    log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], doubted: frozenset[int]
+    log: LogPart,
+    order: PartialOrder,
+    items: Sequence[OrderedObservation],
+    doubted: frozenset[int],
+    failed: OrderedObservation | None,
 ) -> WindowAnswer:
     """The answer where the lines contradict each other in the order of their times, and not by themselves."""
     window = window_model(log, items, TWICE)
@@ -241,17 +254,50 @@ def _in_any_order(
     if isinstance(found, WindowRun):
         return WindowExplained(tuple(items), window, found)
     core = [items[each.line] for each in found if each.kind == "line"]
-    confirmed = _confirmed(log, order, items, core)
+    confirmed = _confirmed(log, order, items, core, failed)
     if isinstance(confirmed, WindowRefuted):
         return confirmed
     return WindowUnanswered(confirmed or "the lines around it contradict each other only if nothing else happened")
 
 
 def _confirmed(
-    log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], core: Sequence[OrderedObservation]
+    log: LogPart,
+    order: PartialOrder,
+    items: Sequence[OrderedObservation],
+    core: Sequence[OrderedObservation],
+    failed: OrderedObservation | None,
 ) -> WindowRefuted | str | None:
     """Whether some lines contradict each other whatever else happened, and whichever line between them was lost. A text
-    says that a line was lost; None is that something else happened."""
+    says that a line was lost; None is that something else happened.
+
+    Where all of a log were read, a line is supposed to be lost only if another line misses it too: the ``failed`` one,
+    if it is none of those that contradict each other.
+    """
+    refuted = _alone(log, order, items, core, lost=False)
+    if not isinstance(refuted, WindowRefuted):
+        return None
+    witnessed = failed is not None and not any(each is failed for each in core)
+    if not (log.options.lossy or witnessed):
+        return refuted
+    more = [] if failed is None or log.options.lossy else [failed]
+    together = sorted([*core, *more], key=lambda each: (each.time, each.index))
+    excused = _alone(log, order, items, together, lost=True)
+    if isinstance(excused, WindowRefuted):
+        return excused if log.options.lossy else refuted
+    lost = ", ".join(dict.fromkeys(f"`{each.action}`" for each in excused.steps if each.lost))
+    places = ", ".join(str(each.observation.event.record.place) for each in core)
+    return f"{places} contradict each other unless a line about {lost} was lost" if lost else None
+
+
+def _alone(
+    log: LogPart,
+    order: PartialOrder,
+    items: Sequence[OrderedObservation],
+    core: Sequence[OrderedObservation],
+    *,
+    lost: bool,
+) -> WindowRun | WindowRefuted:
+    """Whether some lines contradict each other whatever else happened, or if one line between them was ``lost``, too."""
     between = tuple(each for each in items if each not in core and not _is_outside(order, each, core))
     window = window_model(log, (*core, *between), TWICE)
     skipped = window.items[len(core) :]
@@ -260,17 +306,13 @@ def _confirmed(
     if bounded and any(each.unlogged for each in window.hidden):
         limit += UNLOGGED  # the clause bounds what nodes with logs do unseen
     lines, in_order = window.of(window.items[: len(core)]), Order(_before(order, core))
+    allowed = Allowance(limit, unlogged=bounded, unbounded=not bounded, lost=lost, skipped=skipped)
+    # Mostly a lost line alone explains what it does with hidden steps.
     answer: list[Switch] = []
-    for allowed in (
-        Allowance(limit, unlogged=bounded, unbounded=not bounded, skipped=skipped),
-        Allowance(lost=True, skipped=skipped),  # mostly a lost line alone explains what it does with hidden steps
-        Allowance(limit, unlogged=bounded, unbounded=not bounded, lost=True, skipped=skipped),
-    )[: None if log.options.lossy else 1]:  # no line is supposed to be lost where all of a log were read
-        found = _question(lines, in_order, allowed, forced=False)
+    for each in (Allowance(lost=True, skipped=skipped), allowed) if lost else (allowed,):
+        found = _question(lines, in_order, each, forced=False)
         if isinstance(found, WindowRun):
-            lost = ", ".join(dict.fromkeys(f"`{each.action}`" for each in found.steps if each.lost))
-            places = ", ".join(str(each.observation.event.record.place) for each in core)
-            return f"{places} contradict each other unless a line about {lost} was lost" if lost else None
+            return found
         answer = found
     return _refuted(window, core, answer)
 

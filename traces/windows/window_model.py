@@ -169,7 +169,8 @@ def window_model(
     model, kernel = _model(log, sorts, sizes)
     found = _in_window(model, items, probe, names, scales)
     logged = log.processes(min((each.time for each in items), default=0.0))
-    hidden = () if log.of_slice else tuple(_hidden(logged, kernel, model, names))
+    lossy = log.options.lossy
+    hidden = () if log.of_slice else tuple(_hidden(logged, kernel, model, names, lossy=lossy))
     return WindowModel(model, kernel, found, hidden, names, scales, probe)
 
 
@@ -340,9 +341,10 @@ MOST_INSTANCES = 64
 
 
 def _hidden(
-    logged: frozenset[str], window: k.Kernel, model: TraceModel, names: Mapping[str, Sequence[str]]
+    logged: frozenset[str], window: k.Kernel, model: TraceModel, names: Mapping[str, Sequence[str]], *, lossy: bool
 ) -> Iterator[HiddenCall]:
-    """What may happen unseen: the hidden actions of the clause, and whatever a writer does that is not ``logged``."""
+    """What may happen unseen: the hidden actions of the clause, whatever a writer does that is not ``logged``, and that
+    of which a line may have been lost."""
     known = {each.name: each for each in window.actions}
     for name in model.plan.hidden:
         if name in known:
@@ -356,7 +358,7 @@ def _hidden(
         choices[at] = unlogged
         if unlogged and _are_few(choices):
             yield HiddenCall(name, tuple(choices), unlogged=True)
-    for name in _reported_actions(model.plan):
+    for name in _losable(model.plan, lossy=lossy):
         choices = [values_of(each) for each in known[name].parameters]
         if name not in model.plan.hidden and _are_few(choices):
             yield HiddenCall(name, tuple(choices), lost=True)
@@ -372,6 +374,17 @@ def _reported_actions(plan: k.TracePlan) -> dict[str, None]:
     kinds = every.intersection(load_catalogue().kinds) or every  # of another system than Kafka, all are lines
     rules = [each for each in plan.rules if each.event in kinds]
     return dict.fromkeys(call.action for rule in rules for step in rule.steps for call in step)
+
+
+RARE = "risk"
+"""The severity of what a clause reports as out of the common."""
+
+
+def _losable(plan: k.TracePlan, *, lossy: bool) -> Iterator[str]:
+    """The actions that one lost line may have told of. Of what is out of the common (a disk that was emptied) a line is
+    supposed only where lines of nodes with logs were not read (``lossy``): it would explain nearly anything."""
+    rare = {each.action for each in plan.reported if each.severity == RARE and not lossy}
+    return (name for name in _reported_actions(plan) if name not in rare)
 
 
 def _is_unlogged(element: Value, names: Sequence[str], logged: frozenset[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import field
 
+from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event, LogPosition
 from assay.traces.observe.partial_order import OrderedObservation
@@ -54,6 +55,12 @@ class SliceFindings:
         yield from (each.event for each in self.violations)
         yield from (each.observation.event for each in self.passed_over)
         yield from (line.observation.event for write in self.unplaced for line in write.lines)
+
+    @property
+    def open_rules(self) -> Iterator[k.TraceRule]:
+        """The rules of the lines that nothing explains and that are no mismatches."""
+        yield from (each.observation.rule for each in self.passed_over)
+        yield from (line.observation.rule for write in self.unplaced for line in write.lines)
 
     @property
     def is_open(self) -> bool:
