@@ -101,10 +101,12 @@ def _explain_all(
 
         answer = None if log is None or not most else _asked(search, conclusion, log, doubted)
         if isinstance(conclusion, Undecided):
-            if not isinstance(answer, WindowRefuted):
+            if isinstance(answer, WindowRefuted):  # a search that goes on would hit the limit again
+                findings.violations.append(_with_window(search, start, answer, None, writer).violation)
+                findings.reason = f"{conclusion.reason}; what follows was not checked"
+            else:
                 _leave_open(findings, conclusion, answer)
-                break
-            conclusion = Rejected(conclusion.deepest)
+            break
         failed = _first_failed(search, conclusion)
         if failed is not None and _follows(answer, doubted, findings.violations):
             # What follows from an earlier finding is no finding: the line is left out, too.
