@@ -140,12 +140,15 @@ def test_partitions_are_those_that_python_makes(candidates: list[tuple[int, int]
     prints = np.array([mark for mark, _ in candidates], np.uint64)
     rows = np.array([[row] for _, row in candidates], np.uint64).reshape(n, 1)
     answers = []
-    for run in (hash_kernels.partition, hash_kernels.partition.python):
+    tails, second = np.zeros(n, np.uint64), np.zeros((n, 1), np.uint64)
+    hash_kernels.second_prints(rows, n, second)
+    for run, more in ((hash_kernels.partition, tails), (hash_kernels.partition.python, tails[:0])):
         offsets, recent = np.zeros(hash_kernels.OWNERS + 1, np.int64), np.zeros(hash_kernels.RECENT, np.int32)
         order, marks, fresh = np.zeros(n, np.uint32), np.zeros(n, np.uint64), np.zeros(n, np.uint8)
-        run(prints, rows, n, offsets, order, marks, fresh, recent)
+        run(prints, rows, n, offsets, order, marks, more, fresh, recent)
         answers.append((offsets.tolist(), order[: offsets[-1]].tolist(), marks[: offsets[-1]].tolist(), fresh.tolist()))
     assert answers[0] == answers[1]
+    assert tails[: len(answers[0][1])].tolist() == second[answers[0][1], 0].tolist()
 
 
 @settings(deadline=None)  # the first call builds
