@@ -7,15 +7,16 @@ from functools import partial
 
 from assay.checker.layout.call_frame import ContextSlot, Starts
 from assay.checker.layout.refinement_image import ImageLayout, argument_layout, image_layout
-from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, row_layout
+from assay.checker.layout.row import RowLayout, row_layout
 from assay.checker.native.functions.action import ActionWriter, InstanceFlags, LabelPositions
 from assay.checker.native.functions.bitsliced_gates import prefilter_functions
 from assay.checker.native.functions.bitsliced_prefilter import Prefilter, PrefilterWriter, condition_of
 from assay.checker.native.functions.canonical_row import canonical_functions
+from assay.checker.native.functions.fingerprint import print_function, prints_function, store_print
 from assay.checker.native.functions.initial_states import initial_functions
 from assay.checker.native.functions.refinement_image import image_function
 from assay.checker.native.functions.row_loops import expand_function, inspect_function
-from assay.checker.native.functions.runtime import Runtime, over_rows
+from assay.checker.native.functions.runtime import Runtime
 from assay.checker.native.functions.unroll_budget import Writer, Writing, written
 from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar, word
 from assay.checker.native.llvm.unsupported import UnsupportedError
@@ -28,16 +29,16 @@ from assay.grammar.lazy_dataclass import dataclass
 GENERATOR_VERSION = 6
 """Part of the key of cached object code. Increase it with every change of the generated code."""
 
-HALT = """@halt = internal global i64 0, align 8
+PRELUDE = """target triple = "@TRIPLE@"
+
+@halt = internal global i64 0, align 8
 
 define void @set_halt(i64 %value) {
   store atomic volatile i64 %value, ptr @halt monotonic, align 8
   ret void
 }
 """
-"""The cancellation flag. Long loops poll it, and no more rows are expanded once it is set."""
-
-MULTIPLIERS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
+"""The target, and the cancellation flag. Long loops poll it, and no more rows are expanded once it is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +82,12 @@ def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
     sieve = PrefilterWriter(kernel, layout, frozenset()).sieve(())
     text = "\n".join(
         [
-            _prelude(layout.words),
+            PRELUDE,
+            print_function(layout.words),
             _emit(layout.words, has_steps=False, symmetric=False),
             expand_function(sieve, layout.words),
             inspect_function(sieve, layout.words),
-            _prints(layout.words),
+            prints_function(layout.words),
             _judge(layout.words, len(conditions)),
             prefilter_functions(sieve, layout.words, guards.positions),
             *functions,
@@ -129,7 +131,7 @@ def program(
     )
     sieve = PrefilterWriter(kernel, layout, strict).sieve(states)
     emit = _emit(layout.words, has_steps=bool(steps), symmetric=group is not None, arguments=arguments is not None)
-    fixed = [_prelude(layout.words), emit, *_loops(sieve, layout.words, guards)]
+    fixed = [PRELUDE, print_function(layout.words), emit, *_loops(sieve, layout.words, guards)]
     orbits = [] if group is None else canonical_functions(kernel, layout, group)
     initial = initial_functions(kernel, layout, hits, strict)
     if conditions:
@@ -158,7 +160,7 @@ def program(
 
 def _loops(sieve: Prefilter, words: int, guards: LabelPositions) -> list[str]:
     """The functions that loop over rows, and those that ask guards of many rows at once."""
-    loops = [expand_function(sieve, words), inspect_function(sieve, words), _prints(words)]
+    loops = [expand_function(sieve, words), inspect_function(sieve, words), prints_function(words)]
     return [*loops, prefilter_functions(sieve, words, guards.positions)]
 
 
@@ -199,35 +201,6 @@ def _argument_layouts(kernel: k.Kernel) -> list[RowLayout]:
     return layouts
 
 
-def _prelude(words: int) -> str:
-    """The fingerprint of a row: each word is multiplied and folded. Zero is excluded, because it marks empty slots of
-    tables."""
-    code = FunctionBuilder()
-    state = Scalar(64, str((words * MULTIPLIERS[1] + LAYOUT_VERSION) % (1 << 64)))
-    for at in range(words):
-        mixed = code.fresh(64, f"xor i64 {state.text}, %w{at}")
-        state = _folded(code, mixed, MULTIPLIERS[at % 2])
-    state = _folded(code, state, MULTIPLIERS[words % 2])
-    zero = code.fresh(1, f"icmp eq {state.typed}, 0")
-    result = code.fresh(64, f"select i1 {zero.text}, i64 1, {state.typed}")
-    arguments = ", ".join(f"i64 %w{at}" for at in range(words))
-    return (
-        f'target triple = "@TRIPLE@"\n\n{HALT}\ndefine internal i64 @print({arguments}) alwaysinline {{\n'
-        + "\n".join(code.lines)
-        + f"\n  ret {result.typed}\n}}\n"
-    )
-
-
-def _folded(code: FunctionBuilder, value: Scalar, by: int) -> Scalar:
-    wide = code.fresh(128, f"zext {value.typed} to i128")
-    product = code.fresh(128, f"mul i128 {wide.text}, {by}")
-    low = code.fresh(64, f"trunc i128 {product.text} to i64")
-    shifted = code.fresh(128, f"lshr i128 {product.text}, 64")
-    high = code.fresh(64, f"trunc i128 {shifted.text} to i64")
-    folded = code.fresh(64, f"xor {low.typed}, {high.text}")
-    return code.fresh(64, f"xor {folded.typed}, {value.text}")
-
-
 def _emit(words: int, *, has_steps: bool, symmetric: bool, arguments: bool = False, name: str = "emit") -> str:
     """Emit a successor. Properties of steps see it as it is; what is stored, and its fingerprint, are those of its
     representative."""
@@ -260,7 +233,7 @@ def _emit(words: int, *, has_steps: bool, symmetric: bool, arguments: bool = Fal
     if symmetric:
         code.do(f"call void @canonical(ptr {first.text})")
         new = runtime.load_row(words, first.text).words
-    _store_print(code, runtime, new, count)
+    store_print(code, runtime, new, count)
     runtime.put(ContextSlot.COUNT, code.fresh(64, f"add {count.typed}, 1"))
     code.jump(done)
     code.label(done)
@@ -277,12 +250,6 @@ def _store_arguments(code: FunctionBuilder, runtime: Runtime, at: Scalar) -> Non
     code.do(f"store i64 %arguments, ptr {address.text}")
     code.jump(going_on)
     code.label(going_on)
-
-
-def _store_print(code: FunctionBuilder, runtime: Runtime, row: list[Scalar], at: Scalar) -> None:
-    mark = code.fresh(64, f"call i64 @print({', '.join(value.typed for value in row)})")
-    address = code.fresh(64, f"getelementptr i64, ptr {runtime.array(ContextSlot.PRINTS)}, {at.typed}")
-    code.do(f"store {mark.typed}, ptr {address.text}")
 
 
 def _function(head: str, parameters: str, code: FunctionBuilder, last: str) -> str:
@@ -395,11 +362,3 @@ done:
   ret void
 }}
 """
-
-
-def _prints(words: int) -> str:
-    loads = [f"%p{at} = getelementptr i64, ptr %row, i64 {at}\n  %w{at} = load i64, ptr %p{at}" for at in range(words)]
-    arguments = ", ".join(f"i64 %w{at}" for at in range(words))
-    target = "%target = getelementptr i64, ptr %out, i64 %i"
-    body = [*loads, f"%mark = call i64 @print({arguments})", target, "store i64 %mark, ptr %target"]
-    return over_rows("prints(ptr %rows, i64 %n, ptr %out)", words, "\n  ".join(body))

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from assay.checker.interpreter.property_meaning import OF_STEPS
 from assay.checker.jit import object_cache
 from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, Rows, row_layout
-from assay.checker.native.functions.program import GENERATOR_VERSION, HALT
+from assay.checker.native.functions.program import GENERATOR_VERSION, PRELUDE
 from assay.checker.native.functions.runtime import Runtime
 from assay.checker.native.functions.unroll_budget import Writing, written
 from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar, constant
@@ -74,7 +74,7 @@ def rule_program(kernel: k.Kernel, rules: Sequence[k.TraceRule], properties: Seq
     program = RuleProgram("", layout, stated)
     words = program.stated_words
     loops = [_applies(len(rules), words), _follow(len(rules), layout.words, words), _follow_each(layout.words)]
-    return RuleProgram("\n".join(['target triple = "@TRIPLE@"\n', HALT, *functions, *loops]), layout, stated)
+    return RuleProgram("\n".join([PRELUDE, *functions, *loops]), layout, stated)
 
 
 def _binders(rule: k.TraceRule) -> tuple[k.Variable, ...]:
