@@ -19,9 +19,6 @@ from typing import Any
 
 from assay.grammar.user_cache import cached, keep
 
-KEPT = 400
-"""How many entries of one kind are kept; the oldest are deleted. A kernel takes some 170 kB."""
-
 MARK = "\ue000"
 """Begins a stand-in: a text for which the reader of an entry puts in another one."""
 
@@ -52,7 +49,7 @@ def remember(name: str | None, value: object, stand_ins: Mapping[str, str] = _NO
         return None
     named = _decoded(content, stand_ins)
     if named is not None:
-        keep(name, content, at_most=KEPT)
+        keep(name, content)
     return named
 
 

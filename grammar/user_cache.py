@@ -3,19 +3,38 @@
 Its files hold machine code and tables that steer the program. So a file is used only if nobody else can have written
 it: it belongs to this user or to the superuser, and neither its group nor others may write it. The owner and mode are
 asked of the open file, which nobody can exchange afterwards.
+
+The folder has a limit. What was used least recently is deleted first, by whichever process finds too much; a process
+that misses a file makes its content again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 
 CHECKSUM = 32
 WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+LIMIT = 256 << 20
+"""Bytes on disk that the entries of a folder may take."""
+SHARE = 16
+"""A process looks for too much when it first keeps something, and each time it has written a part of the limit: one of
+so many. So the limit is exceeded by no more than such a part for each process that runs."""
+
+_ENTRY = re.compile(r"[a-z]+-[0-9a-f]{64}|[0-9a-f]{64}\.o|\.assay-unfinished-\w+", re.ASCII)
+"""What may be deleted: the folder is chosen by the user and may hold other files."""
+_BLOCK = 4096
+_NOTED = 3600
+"""Seconds after which a use is noted again, so that reading does not write each time."""
+_written: dict[Path, int] = {}
+"""Bytes that this process has written to a folder since it last looked for too much."""
 
 
 def user_cache() -> Path | None:
@@ -47,39 +66,62 @@ def cached(name: str, folder: Path | None = None) -> bytes | None:
         return None
     try:
         with (place / name).open("rb") as file:
-            content = file.read() if is_own(os.fstat(file.fileno())) else b""
+            status = os.fstat(file.fileno())
+            content = file.read() if is_own(status) else b""
+            if content and time.time() - status.st_mtime > _NOTED:
+                with suppress(OSError):  # a cache that is only read
+                    os.utime(file.fileno())
     except OSError:
         return None
     checksum, kept = content[:CHECKSUM], content[CHECKSUM:]
     return kept if _checksum(name, kept) == checksum else None
 
 
-def keep(name: str, content: bytes, folder: Path | None = None, *, at_most: int | None = None) -> None:
+def keep(name: str, content: bytes, folder: Path | None = None) -> None:
     """Keep content under a name. A cache that cannot be written only costs time in the next run.
 
-    The file is written under a temporary name and renamed, so that processes do not disturb each other. With
-    ``at_most`` only so many entries stay whose names begin as this one's, up to the hyphen: the oldest are deleted.
+    The file is written under a temporary name and renamed, so that processes do not disturb each other. The name is
+    ``<kind>-<hash>`` or ``<hash>.o``, with a SHA-256 in hexadecimal digits; under another name it stays for ever.
     """
     place = folder or user_cache()
     if place is None:
         return
     with suppress(OSError):
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place, delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=place, prefix=".assay-unfinished-", delete=False) as file:
             try:
                 file.write(_checksum(name, content) + content)
                 file.flush()
                 Path(file.name).replace(place / name)
             except OSError:
                 Path(file.name).unlink()
-        if at_most is not None:
-            _delete_oldest(place, name.partition("-")[0], at_most)
+        written = _written.get(place, LIMIT) + _size(len(content) + CHECKSUM)
+        if written >= LIMIT // SHARE:
+            _delete_least_recent(place)
+            written = 0
+        _written[place] = written
 
 
-def _delete_oldest(place: Path, kind: str, at_most: int) -> None:
-    entries = sorted(place.glob(f"{kind}-*"), key=lambda path: path.stat().st_mtime_ns)
-    for path in entries[: max(0, len(entries) - at_most)]:
-        path.unlink(missing_ok=True)
+def _delete_least_recent(place: Path) -> None:
+    """Delete entries until the rest keeps the limit. Other processes may do the same, or read what is deleted."""
+    found = []
+    with os.scandir(place) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                if _ENTRY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                    status = entry.stat(follow_symlinks=False)
+                    found.append((status.st_mtime_ns, _size(status.st_size), entry.path))
+    excess = sum(size for _, size, _ in found) - LIMIT
+    for _, size, path in sorted(found):
+        if excess <= 0:
+            break
+        Path(path).unlink(missing_ok=True)
+        excess -= size
+
+
+def _size(content: int) -> int:
+    """The bytes on disk of a file, so that very many small ones count too."""
+    return -(-content // _BLOCK) * _BLOCK
 
 
 def _checksum(name: str, content: bytes) -> bytes:

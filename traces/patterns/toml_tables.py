@@ -13,9 +13,6 @@ from typing import Any
 
 from assay.grammar.user_cache import cached, keep
 
-KEPT = 16
-"""How many states of such packages are kept; the oldest are deleted."""
-
 
 @cache
 def toml_tables(package: str) -> Mapping[str, Mapping[str, Any]]:
@@ -28,5 +25,5 @@ def toml_tables(package: str) -> Mapping[str, Mapping[str, Any]]:
         tables: Mapping[str, Mapping[str, Any]] = json.loads(kept)
         return tables
     tables = {file: tomllib.loads(text) for file, text in texts.items()}
-    keep(name, json.dumps(tables).encode(), at_most=KEPT)
+    keep(name, json.dumps(tables).encode())
     return tables

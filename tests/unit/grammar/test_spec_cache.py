@@ -115,13 +115,3 @@ def test_a_spec_with_a_warning_or_a_mistake_tells_it_each_time(tmp_path: Path) -
     for _ in range(2):
         with pytest.raises(load.UnusableSpecError, match="Tap"):
             load.load_spec(path)
-
-
-def test_only_so_many_entries_of_a_kind_are_kept(tmp_path: Path) -> None:
-    folder = tmp_path / "few"
-    for number in range(5):
-        keep(f"kind-{number}", b"", folder, at_most=3)
-        keep(f"other-{number}", b"", folder)
-    assert len(list(folder.glob("kind-*"))) == 3
-    assert len(list(folder.glob("other-*"))) == 5
-    assert cached("kind-4", folder) == b""

@@ -1,0 +1,19 @@
+"""Object code is built again when its file in the cache has gone."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+from assay.checker.jit import object_cache as objects
+
+TEXT = f'target triple = "{objects.TRIPLE}"\ndefine i64 @seven() {{\n  ret i64 7\n}}\n'
+
+
+def test_code_whose_file_was_deleted_is_built_again(tmp_path: Path) -> None:
+    key = objects.cache_key(TEXT)
+    for _ in range(2):
+        code = objects.kept(key, TEXT, 1, tmp_path)
+        (file,) = tmp_path.iterdir()
+        file.unlink()
+        assert objects.LoadedObject(code).function("seven", ctypes.c_int64)() == 7
