@@ -70,7 +70,7 @@ def cached(name: str, folder: Path | None = None) -> bytes | None:
             content = file.read() if is_own(status) else b""
             if content and time.time() - status.st_mtime > _NOTED:
                 with suppress(OSError):  # a cache that is only read
-                    os.utime(file.fileno())
+                    os.utime(place / name)
     except OSError:
         return None
     checksum, kept = content[:CHECKSUM], content[CHECKSUM:]
