@@ -10,7 +10,7 @@ from assay.cli.settings import load
 from assay.grammar import kernel as k
 
 LESSONS = {
-    "kafka/cluster": ("two_processes", 9),
+    "kafka/cluster": ("two_processes", 10),
     "kafka/kraft/cluster": ("lessons", 27),
     "kafka/kraft/leadership": ("lessons", 28),
     "kafka/kraft/partition": ("lessons", 18),

@@ -63,7 +63,7 @@ QUICK = [
 ]
 LONG = [
     Strength("kafka/alter_partition", 37, 34, 0, 3),
-    Strength("kafka/cluster", 41, 29, 11, 1, model="small", scenarios="two_processes"),
+    Strength("kafka/cluster", 44, 32, 11, 1, model="small", scenarios="two_processes"),
     Strength("kafka/client_metadata", 40, 35, 3, 2),
     Strength("kafka/isr_in_zookeeper", 29, 26, 3, 0),
     Strength("kafka/kraft/partition_refinement", 4, 4, 0, 0, model="r2e3"),
@@ -89,7 +89,7 @@ MINUTES = [
     Strength("kafka/kraft/quorum", 81, 75, 3, 3, model="n3e2l2"),
     Strength("kafka/kraft/voters", 74, 69, 4, 1),
     Strength("kafka/kraft/snapshots", 104, 91, 4, 9, model="n3e3l2", scenarios="default"),
-    Strength("kafka/kraft/cluster", 117, 116, 1, 0, scenarios="lessons"),
+    Strength("kafka/kraft/cluster", 121, 120, 1, 0, scenarios="lessons"),
     Strength("kafka/kraft/leadership", 188, 184, 3, 1, scenarios="lessons"),
     Strength("kafka/kraft/partition", 139, 123, 13, 3, model="r2e3", scenarios="lessons"),
 ]

@@ -406,7 +406,7 @@ def test_a_range_that_grows_with_the_set_is_refused_for_any_size() -> None:
     assert "the variable `votes` depends on the size of Node" in str(raised.value.diagnostics[0].message)
 
 
-QUEUE = """
+SENT_QUEUE = """
 module queue
 type Small = 0 .. 3
 state:
@@ -421,4 +421,4 @@ invariant known: {n for n in elements(queue)} <= sent
 
 
 def test_behind_the_end_of_a_sequence_there_is_no_element() -> None:
-    assert outcomes(prove(kernel(QUEUE), only("known"), by="ic3")) == {"known": Outcome.UP_TO_BOUND}
+    assert outcomes(prove(kernel(SENT_QUEUE), only("known"), by="ic3")) == {"known": Outcome.UP_TO_BOUND}
