@@ -246,7 +246,6 @@ class BlockSearch(CheckpointedSearch):
             self._place == 0
             and self.levels.counts[-1] <= NARROW
             and self.levels.in_memory
-            and not self.seen.keys.has_second
             and not self._refining
             and self.compiled.stubborn is None
         )

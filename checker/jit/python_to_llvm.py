@@ -6,7 +6,8 @@ read, and truncated when written. Statements are assignments, ``for`` over a ``r
 ``while``, ``if``, ``break``, ``continue`` and ``return`` of nothing, a word or words. Expressions are arithmetic,
 comparisons, ``and``, ``or``, ``not``, ``x if c else y``, elements, rows and slices of arrays, ``len``, ``a.shape[n]``,
 ``min``, ``np.empty`` of a constant size, constants of the module, calls of other such functions, and ``call_machine``. Conversions
-(``np.int64(x)``, ``int(x)``) are allowed and do nothing, so that Python itself can run the function.
+(``np.int64(x)``, ``int(x)``) are allowed and do nothing, so that Python itself can run the function. A tuple that has a
+name is unpacked into new names.
 """
 
 from __future__ import annotations
@@ -141,6 +142,8 @@ class _Function(LlvmWriter):
                 self.value(call)
             case ast.Assign(targets, value):
                 found = self.value(value)
+                if isinstance(value, ast.Name) and isinstance(found, tuple) and self.rebinds(targets):
+                    raise self.refused(node)
                 for target in targets:
                     self.put(target, found)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
@@ -165,6 +168,12 @@ class _Function(LlvmWriter):
                 self.leave(node, () if value is None else self.value(value))
             case _:
                 raise self.refused(node)
+
+    def rebinds(self, targets: list[ast.expr]) -> bool:
+        """Whether targets have a name that means something already. Two arguments whose parts have one name would
+        silently become one."""
+        names = {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+        return not names.isdisjoint(self.slots.keys() | self.others.keys() - {"_"})
 
     def leave(self, node: ast.Return, found: Value) -> None:
         """A return statement."""

@@ -82,6 +82,14 @@ def test_engines_agree_on_random_kernels(folder: Path, seed: int, keep_going: bo
     )
 
 
+@pytest.mark.parametrize("fingerprints", ["96", "128"])
+def test_small_levels_know_states_by_second_fingerprints(folder: Path, fingerprints: Fingerprints) -> None:
+    """The slots of the table had the size of the level once: an initial state was counted again as its successor."""
+    agreed = agree(random_kernel(Random(71583578583)), folder, keep_going=False, fingerprints=fingerprints)
+    assert agreed is not None
+    assert agreed.statistics.distinct == 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("_part", range(5))
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)

@@ -100,7 +100,7 @@ def follow(  # noqa: PLR0913, PLR0917 - one loop, which takes its arrays one by 
     expand, inspect = machine
     rows, prints, parents, actions = candidates
     hits, saved, found_states, found_steps, known_states, known_steps = notes
-    slots, halves, caps, counts, stride, step, long, size = table
+    slots, halves, caps, counts, stride, step, long, slot = table
     out_rows, out_parents, out_actions, ends = out
     size, number, most_levels, most_states, widest = limits
     taken, fresh = counted
@@ -132,7 +132,7 @@ def follow(  # noqa: PLR0913, PLR0917 - one loop, which takes its arrays one by 
             taken[np.int64(actions[i])] += 1
             owner = np.int64(prints[i] >> OWNER_SHIFT)
             if long:
-                fresh_here = put_long(halves, size, 2 * owner * stride, caps[owner], prints[i], rows, i)
+                fresh_here = put_long(halves, slot, 2 * owner * stride, caps[owner], prints[i], rows, i)
             else:
                 fresh_here = put(slots, owner * stride, caps[owner], step, prints[i], rows, i)
             if fresh_here:

@@ -60,8 +60,8 @@ def essence(report: Report) -> dict[str, Any]:
         (1000, 1000, {"max_depth": 33}),
         (1000, 1000, {"max_states": 77}),
         (1000, 1000, {"check_deadlock": False}),
-        (1000, 1000, {"fingerprints": "64"}),
         (1000, 1000, {"fingerprints": "96"}),
+        (1000, 1000, {"fingerprints": "64"}),
         (1000, 1000, {"fingerprints": "128"}),
     ],
 )

@@ -89,6 +89,13 @@ def whole_row(rows: Any) -> Any:
     return rows[0]
 
 
+@ArrayFunction
+def twice_named(one: Any, other: Any) -> Any:
+    size, first = one
+    size, last = other
+    return size + first + last
+
+
 @settings(deadline=None)  # the first call builds
 @given(SMALL, st.sampled_from([np.int8, np.int32, np.int64]))
 def test_every_form_means_what_it_means_in_python(numbers: list[int], dtype: Any) -> None:
@@ -131,6 +138,11 @@ def test_an_array_with_gaps_is_refused() -> None:
 def test_what_is_outside_the_language_is_refused_with_its_place(function: ArrayFunction[Any]) -> None:
     with pytest.raises(UntranslatableError, match=r"line \d+: `.+` is outside the language"):
         function(np.zeros((2, 2), np.uint64) if function is whole_row else 3)
+
+
+def test_parts_of_two_arguments_do_not_share_a_name() -> None:
+    with pytest.raises(UntranslatableError, match=r"line \d+: `size, last = other` is outside the language"):
+        twice_named((1, 2), (3, 4))
 
 
 @settings(deadline=None)  # the first call builds
