@@ -13,7 +13,7 @@ from dataclasses import field
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.enumerate_set import searched
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame
-from assay.checker.interpreter.expressions.traverse import children, descendants
+from assay.checker.interpreter.expressions.traverse import binders_of, children, descendants, free_locals
 from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.undefined import Undefined
@@ -86,7 +86,7 @@ class _Explainer:
         shown: dict[str, str] = {}
         for part, at in _open_parts(expr, scope):
             plain = expression_text(part, self.sources)
-            text = f"old({plain})" if at.old and not scope.old else plain
+            text = f"old({plain})" if at.old and not scope.old and not isinstance(part, k.Old) else plain
             if text not in shown and text != whole and len(shown) < MOST_VALUES:
                 shown[text] = _shown(part, frame, at)
         return tuple(shown.items())
@@ -113,37 +113,39 @@ def _deciding(expr: k.Logic, frame: Frame, scope: EvaluationScope, *, holds: boo
 
 
 def _open_parts(expr: k.Expr, scope: EvaluationScope) -> Iterator[tuple[k.Expr, EvaluationScope]]:
-    """The parts that have a value here: no constants, and nothing that depends on an inner binder."""
-    inner = {binder for each in (expr, *descendants(expr)) for binder in _binders(each)}
-    level = [(each, scope) for each in _parts(expr)]
-    if isinstance(expr, k.Old):
-        level = [(expr.operand, scope.before())]
+    """The parts that have a value here: nothing that is written as its value, and nothing that depends on a binder
+    around it. A value before the step is one part: what ``old`` is written around may be the body of a ``def``.
+    """
+    inner = {name for each in (expr, *descendants(expr)) for name in binders_of(each)}
+    level = [(each, scope) for each in children(expr)]
     while level:
         following = []
         for part, at in level:
-            if not isinstance(part, k.Const | k.TypeDomain | k.Old) and not _mentions(part, inner):
+            if not _is_literal(part) and inner.isdisjoint(free_locals(part)):
                 yield part, at
-            under = at.before() if isinstance(part, k.Old) else at
-            following += [(each, under) for each in _parts(part)]
+            before = isinstance(part, k.Old)
+            inside = part.operand if isinstance(part, k.Old) else part
+            following += [(each, at.before() if before else at) for each in children(inside)]
         level = following
 
 
-def _parts(expr: k.Expr) -> list[k.Expr]:
-    return list(children(expr))
+_LITERALS = (
+    k.Const
+    | k.TypeDomain
+    | k.Checked
+    | k.MakeSome
+    | k.MakeSet
+    | k.MakeSeq
+    | k.MakeBag
+    | k.MakeMap
+    | k.MakeRecord
+    | k.MakeVariant
+)
 
 
-def _binders(expr: k.Expr) -> list[str]:
-    match expr:
-        case k.Quantified() | k.LetIn() | k.Filter() | k.Tabulate():
-            return [expr.binder.name]
-        case k.Image():
-            return [generator.binder.name for generator in expr.generators]
-        case _:
-            return []
-
-
-def _mentions(expr: k.Expr, names: set[str]) -> bool:
-    return any(isinstance(each, k.Local) and each.name in names for each in (expr, *descendants(expr)))
+def _is_literal(part: k.Expr) -> bool:
+    """Whether the part is written as its value: a constant, a variant such as ``Idle``, a set of constants."""
+    return all(isinstance(each, _LITERALS) for each in (part, *descendants(part)))
 
 
 Change = tuple[str, str, str]

@@ -61,6 +61,21 @@ def remember_spec(
     remember(_kernel_entry(tree.sources, model, overrides), kernel)
 
 
+def declared_models(loaded: Loaded) -> tuple[str, ...]:
+    """The names of the ``model`` blocks of a spec. Its modules are read where no earlier run has asked this of the same
+    files; that takes a third of a second for the large ones.
+    """
+    name = entry("models", sorted(loaded.sources.items()))
+    found = remembered(name)
+    if isinstance(found, tuple):
+        return found
+    from assay.grammar.elaborate.modules.parameter_overrides import models_of  # noqa: PLC0415 - a tenth of a second
+
+    models = tuple(model.name.text for model in models_of(loaded.tree.top))
+    remember(name, models)
+    return models
+
+
 def kernel_with_names(
     loaded: Loaded, elements: Elements, sizes: Mapping[str, int], make: Callable[[Elements], Kernel]
 ) -> Kernel:

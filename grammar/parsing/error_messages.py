@@ -257,6 +257,14 @@ def _else(fault: Fault) -> ParseHint | None:
     return ParseHint("E001", fault.place, "this `else` belongs to no `if`", (note,))
 
 
+def _elif(fault: Fault) -> ParseHint | None:
+    """``if c then a elif d then b else e``."""
+    if str(fault.token) != "elif" or "then" not in map(str, fault.line):
+        return None
+    note = "in an expression write `else if … then …`; `elif` is for blocks"
+    return replace(_general(fault), notes=(note,))
+
+
 def _operator(fault: Fault) -> ParseHint | None:
     """A word between two values that is an operator in another language, or ``a if c else b``."""
     if not fault.accepted & {"PLUS", "AND"}:
@@ -342,6 +350,7 @@ _CASES: tuple[Callable[[Fault], ParseHint | None], ...] = (
     _arrow,
     _chained,
     _else,
+    _elif,
     _reserved,
     _type_as_value,
     _misspelt,

@@ -17,6 +17,7 @@ from assay.checker.simulate.simulate import Simulated
 from assay.checker.simulate.simulate import simulate as walk
 from assay.grammar.diagnostics.diagnostic import Diagnostic
 from assay.grammar.lazy_dataclass import dataclass
+from assay.grammar.spec_cache import declared_models
 from assay.report.junit import junit_of_report
 from assay.report.lines import Line
 from assay.report.specs.check_object import report_object
@@ -92,6 +93,14 @@ class SpecAnswer:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckAnswer(SpecAnswer):
     """What a search of the states found."""
+
+    def lines(self) -> list[Line]:
+        """The answer as lines of text, each with its tone; where no model was named, with the names of those that
+        could be checked too.
+        """
+        loaded = self.spec.loaded
+        others = declared_models(loaded) if loaded.model is None else ()
+        return report_lines(self.report, [name for name in others if name != loaded.kernel.model])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from assay.agents.server import manual_pages
 from assay.cli.main import invoke
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.load import load_text
+from assay.grammar.syntax import RESERVED
 
 SKILL = Path(str(files("assay.agents"))) / "skill"
 EXAMPLES = sorted((SKILL / "examples").glob("*.assay"))
@@ -50,6 +51,24 @@ def parts_of(S: set[Client], e: Count): set[int] = {sum({e for x in S}), min(e f
 def chosen(S: set[Client], P: bool): Client = choose x in S if P
 def greatest(S: set[Client], m: map[Client, Count]): Client = (let e = 1: argmax(e for x in S))
 def folded(s: seq[Count, max 3], e: Count, f: Count): int = fold a = e for x in s: f
+"""
+FORMS_IN_SENTENCES = """
+module sentences
+param Client: set = {a, b}
+type Count = 0 .. 3
+state:
+    table: map[Client, map[Client, Count]] = [r -> [s -> 0]]
+    next: Count? = none
+    count: Client? = none
+def least(S: set[Count]): Count? = if S == {} then none else min(S)
+action move(c: Client, d: Client):
+    table[c][d] := 1
+    next := least(values(table[c]))
+action choice:
+    let S = {k for k in Client if table[k][k] == 1}
+    pick m in (if S == {} then {none} else {some(c) for c in S})
+    count := m
+invariant i: forall x in Client, y in Count: x == a or x == b or y > 0
 """
 STEPS = """
 module steps
@@ -125,6 +144,21 @@ def test_the_forms_in_tables_of_the_language_page_are_right() -> None:
     forms = [form for cell in (*cells, also) for form in re.findall(r"`([^`]+)`", cell)]
     assert len(forms) > 50
     assert not [form for form in forms if form not in FORMS + STEPS]
+
+
+def test_the_forms_in_sentences_of_the_language_page_are_right() -> None:
+    load_text(FORMS_IN_SENTENCES)
+    page = " ".join((SKILL / "language.md").read_text().split())
+    idiom = "pick m in (if S == {} then {none} else {some(c) for c in S})"
+    for form in (idiom, "table[c][d] := 1", "[r -> [s -> 0]]", "if S == {} then none else min("):
+        assert form in page
+        assert form in FORMS_IN_SENTENCES
+
+
+def test_the_words_that_are_no_names_are_all_in_the_language_page() -> None:
+    page = " ".join((SKILL / "language.md").read_text().split())
+    named = page[page.index("No names are `") :].split("`")[1]
+    assert set(named.split()) == RESERVED - {"_", "expect"}
 
 
 def mistakes() -> list[tuple[str, str, str]]:

@@ -83,6 +83,27 @@ def test_old_values_are_shown_as_old(run: Run) -> None:
     }
 
 
+def test_the_values_of_calls_are_shown_and_constants_are_not(run: Run) -> None:
+    calls = """
+def led(): set[Node] = {n in Node if role[n] is Leader}
+def rank(n: Node): 0 .. 3 = let at = votes[n]: at
+def followers(): set[Node] = {n in Node if role[n] == Follower}
+"""
+
+    def values(kind: str, condition: str) -> dict[str, str]:
+        result = run(f"{MODEL}{calls}{kind} bad: {condition}\n").result("bad")
+        return dict(result.explanation.parts[-1].values)
+
+    counted = values("invariant", "count(led()) <= 1")
+    assert counted["count(led())"] == "2"
+    ranked = values("invariant", "forall n, m in Node: log == [n, m] implies rank(n) + rank(m) < rank(n)")
+    assert (ranked["rank(n)"], ranked["rank(n) + rank(m)"]) == ("1", "2")
+    stepped = values("transition", "old(followers()) == followers()")
+    assert stepped["old(followers())"] == "{a, b}"
+    assert not {"Follower", "old(Follower)"} & stepped.keys()
+    assert "Follower" not in values("invariant", "role == [n -> Follower]")
+
+
 def test_the_label_of_the_false_conjunct_is_given(run: Run) -> None:
     answer = run(f"{MODEL}\ninvariant bad:\n    fine: last.at < 3\n    wrong: last.at == 0\n")
     assert answer.result("bad").explanation.label == "wrong"

@@ -109,3 +109,10 @@ def test_no_trace_is_written_where_nothing_is_violated_and_that_is_said(assay: A
     assert ran.code == 0
     assert "t.json was not written" in ran.err
     assert not (tmp_path / "t.json").exists()
+
+
+def test_the_answer_says_which_models_it_is_not_about(assay: Any) -> None:
+    said = "  not checked: model double (`--model NAME`)\n"
+    assert said in assay("check", "counter.assay").out
+    assert said in assay("check", "counter.assay").out  # what the first run remembered
+    assert "not checked" not in assay("check", "counter.assay", "--model", "double").out

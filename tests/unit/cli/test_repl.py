@@ -45,6 +45,16 @@ def test_mistakes_are_answers_and_the_session_goes_on(repl: Any) -> None:
     assert "none.json" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [("help", ":help"), ("quit", ":quit"), ("exit", ":quit"), ("why reset", ":why reset"), ("steps", ":steps")],
+)
+def test_a_command_without_its_colon_is_told_how_it_is_written(repl: Any, line: str, meant: str) -> None:
+    ran = repl(line)
+    assert f"commands begin with a colon: `{meant}`" in ran.out
+    assert not ran.err
+
+
 def test_numbers_take_listed_steps_and_quit_ends(repl: Any) -> None:
     ran = repl("0", "0", ":quit", "count + 1000")
     assert "  count: 1 -> 2" in ran.out

@@ -122,6 +122,8 @@ class Session:
         except NoSuchStepError as error:
             return [Line(str(error), Tone.WARN)]
         except UnusableSpecError as error:
+            if meant := self._command_without_colon(text):
+                return [Line(f"commands begin with a colon: `{meant}`", Tone.WARN)]
             complain_about(error.diagnostics, error.sources)
         except SpecError as error:
             complain_about(error.diagnostics)
@@ -140,6 +142,13 @@ class Session:
             return self._take(self.stepper.find_call(text))
         value = self.stepper.evaluate(text)
         return [Line(value.shown, Tone.PLAIN if value.undefined is None else Tone.WARN)]
+
+    def _command_without_colon(self, text: str) -> str | None:
+        """``:why elect(b1)`` for ``why elect(b1)``; None for what is no command."""
+        word, _, rest = text.partition(" ")
+        if word in ("quit", "q", "exit"):
+            return ":quit"
+        return f":{word} {rest}".rstrip() if word in self._commands else None
 
     def _is_step(self, text: str) -> bool:
         return text.partition("(")[0].strip() in self.stepper.kernel.next

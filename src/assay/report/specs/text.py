@@ -4,7 +4,7 @@ exercise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from assay.checker.report import (
@@ -40,15 +40,16 @@ GLUE = "\N{NO-BREAK SPACE}"
 """Keeps a parameter and its value on one line while lines are wrapped; no name of the language holds it."""
 
 
-def report_lines(report: Report) -> list[Line]:
-    """The whole answer."""
+def report_lines(report: Report, unchecked: Sequence[str] = ()) -> list[Line]:
+    """The whole answer. ``unchecked`` names other models of the spec, of which it says nothing."""
     remarks = _stopped(report) or coverage_lines(report)
-    return [*findings_lines(report), *remarks, Line(""), statistics_line(report)]
+    return [*findings_lines(report, unchecked), *remarks, Line(""), statistics_line(report)]
 
 
-def findings_lines(report: Report) -> list[Line]:
+def findings_lines(report: Report, unchecked: Sequence[str] = ()) -> list[Line]:
     """The verdict, each property, the details of violated ones, and the bounds."""
-    lines = [_verdict(report), *_not_exercised(report), *model_lines(report.kernel), Line("")]
+    about = [*model_lines(report.kernel), *_unchecked(unchecked)]
+    lines = [_verdict(report), *_not_exercised(report), *about, Line("")]
     lines += _property_table(report)
     for result in report.properties:
         if found := list(property_lines(report.kernel, result)):
@@ -105,6 +106,12 @@ def model_lines(kernel: Kernel) -> list[Line]:
     return [Line(line.replace(GLUE, " "), Tone.FAINT) for line in lines]
 
 
+def _unchecked(models: Sequence[str]) -> Iterator[Line]:
+    if models:
+        word = "model" if len(models) == 1 else "models"
+        yield Line(f"  not checked: {word} {_first_names(models)} (`--model NAME`)", Tone.FAINT)
+
+
 def parameter_text(value: object) -> str:
     """The value of a parameter as one would write it after ``--set``."""
     match value:
@@ -146,8 +153,12 @@ def _not_exercised(report: Report) -> Iterator[Line]:
         guards = [each.label if ":" in each.label else f"{each.action}.{each.label}" for each in idle_guards(report)]
         for what, names in (("never happens", idle_actions(report)), ("never decisive", guards)):
             if names:
-                more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
-                yield Line(f"  {what}: {', '.join(names[:MOST_NAMES])}{more}", Tone.WARN)
+                yield Line(f"  {what}: {_first_names(names)}", Tone.WARN)
+
+
+def _first_names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    return f"{', '.join(names[:MOST_NAMES])}{more}"
 
 
 MOST_NAMES = 6
