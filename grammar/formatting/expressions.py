@@ -1,4 +1,4 @@
-"""Expressions and types on one line, with no more parentheses than needed."""
+"""Expressions and types on one line, with no more parentheses than needed, or than make `and` beside `or` readable."""
 
 from __future__ import annotations
 
@@ -117,9 +117,11 @@ def needs_parentheses(expr: Expr, wanted: int, may_end_open: bool) -> bool:
     """Whether an expression needs parentheses in a place that requires the precedence ``wanted``.
 
     ``may_end_open``: the place is the rightmost of its surroundings, so that a quantifier, which extends to the end,
-    may stand there.
+    may stand there. An ``and`` beside ``or`` keeps those that a reader was given, although it binds more strongly.
     """
     own = strength(expr)
+    if own == AND and wanted in (OR, AND) and isinstance(expr, Junction) and expr.grouped:
+        return True
     return not may_end_open if own == OPEN else own < wanted
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from lark import Token
@@ -69,6 +70,10 @@ class ExpressionBuilder(Builder):
             first = left.parts if isinstance(left, Junction) and left.op == op else (left,)
             return Junction(str(op), (*first, right), span=span)  # type: ignore[arg-type]  # one of the two
         return Binary(str(op), left, right, span=span)  # type: ignore[arg-type]  # the grammar yields exactly BinaryOp
+
+    def grouped(self, span: Span, children: list[Any]) -> Expr:
+        (inside,) = children
+        return replace(inside, grouped=True) if isinstance(inside, Junction) else inside
 
     def not_in(self, span: Span, children: list[Any]) -> Expr:
         return Binary("not in", children[0], children[-1], span=span)

@@ -162,10 +162,11 @@ class Binary(Expr):
 @dataclass(frozen=True, slots=True)
 class Junction(Expr):
     """``a and b and c``: two or more operands in a list, so that long conjunctions are no deep trees. The first is no
-    list of the same operator."""
+    list of the same operator. ``grouped``: it was written in parentheses, which the formatter keeps beside ``or``."""
 
     op: Literal["and", "or"]
     parts: tuple[Expr, ...]
+    grouped: bool = field(default=False, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
