@@ -140,6 +140,7 @@ _LITERALS = (
     | k.MakeMap
     | k.MakeRecord
     | k.MakeVariant
+    | k.Endpoint  # of nothing: where a recursion would come back to arguments that it had before
 )
 
 

@@ -87,6 +87,7 @@ def test_the_values_of_calls_are_shown_and_constants_are_not(run: Run) -> None:
     calls = """
 def led(): set[Node] = {n in Node if role[n] is Leader}
 def rank(n: Node): 0 .. 3 = let at = votes[n]: at
+def total(each: int, n: 0 .. 3): int = if n == 0 then 0 else each + total(each, n - 1)
 def followers(): set[Node] = {n in Node if role[n] == Follower}
 """
 
@@ -102,6 +103,9 @@ def followers(): set[Node] = {n in Node if role[n] == Follower}
     assert stepped["old(followers())"] == "{a, b}"
     assert not {"Follower", "old(Follower)"} & stepped.keys()
     assert "Follower" not in values("invariant", "role == [n -> Follower]")
+    recursive = values("invariant", "total(2, last.at) < 2")
+    assert recursive["total(2, last.at)"] == "2"
+    assert not [text for text, value in recursive.items() if "undefined" in value]
 
 
 def test_the_label_of_the_false_conjunct_is_given(run: Run) -> None:
