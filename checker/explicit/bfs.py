@@ -19,7 +19,7 @@ from assay.checker.explicit.expansion.counters import new_tally
 from assay.checker.explicit.expansion.narrow_levels import (
     IS_FULL,
     IS_RARE,
-    NARROW,
+    IS_WIDE,
     NO_LIMIT,
     ROOM,
     NarrowLevels,
@@ -91,7 +91,7 @@ class BlockSearch(CheckpointedSearch):
         self._frontier = 0
         self._told = self._cpu = 0.0
         self._searching_since: float | None = None
-        self._narrow: NarrowLevels | None = None
+        self._narrow = NarrowLevels(compiled.layout.words)
         self._whole = True
         """Whether levels and counts tell of the same states: not in the midst of a change."""
 
@@ -244,7 +244,7 @@ class BlockSearch(CheckpointedSearch):
         """Whether the level is small, and nothing about it needs a round: then many may follow at once."""
         return (
             self._place == 0
-            and self.levels.counts[-1] <= NARROW
+            and self.levels.counts[-1] <= self._narrow.width
             and self.levels.in_memory
             and not self._refining
             and self.compiled.stubborn is None
@@ -254,7 +254,6 @@ class BlockSearch(CheckpointedSearch):
         """Expand levels for as long as they are small, at least one; whether there is another one."""
         self._heed_limits()
         self._within_budget(self.seen.adapt)
-        self._narrow = self._narrow or NarrowLevels(self.compiled.layout.words)
         lane, before, number = self._rounds.first_lane, len(self.levels.counts) - 1, self.levels.starts[-2]
         most = self.options.max_depth, self.options.max_states
         limits = (ROOM if most[0] is None else most[0] - self.depth, NO_LIMIT if most[1] is None else most[1])
@@ -265,7 +264,7 @@ class BlockSearch(CheckpointedSearch):
         if len(found.sizes):
             self._take_over(found, lane, before)
         self.compiled.machine.refuse_halted()
-        if not len(found.sizes) or found.why == IS_RARE:
+        if not len(found.sizes) or found.why in {IS_RARE, IS_WIDE}:
             return self._whole_level()
         if found.why == IS_FULL:
             with suppress(TableFullError):  # then a round says what there is room for

@@ -82,13 +82,14 @@ class SearchFindings:
         """The kind and the property's position of every finding so far."""
         return set(self._noted)
 
-    def marks_of(self, lane: ThreadBuffer) -> tuple[Marks, Marks]:
-        """For each place of a buffer's findings in states, and on steps, whether such a finding is known."""
+    def marks_of(self, lane: ThreadBuffer) -> tuple[Marks, Marks, Marks]:
+        """For each place of a buffer's findings in states, and on steps, whether such a finding is known; and whether
+        something undefined, a terminal state and a deadlock are."""
         states, steps = (
             np.array([(kind, at) in self._noted for at in range(len(places))], np.uint8)
             for kind, places in ((STATE, lane.found_states), (STEP, lane.found_steps))
         )
-        return states, steps
+        return states, steps, np.array([(kind, 0) in self._noted for kind in (STUCK, TERMINAL, DEAD)], np.uint8)
 
     def note(self, event: SearchEvent) -> None:
         """Keep a finding if it is the first of its kind."""

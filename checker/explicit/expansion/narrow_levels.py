@@ -3,14 +3,19 @@
 The loop does for each level what a round does (``parallel_round.py``), in the same order, so that states get the same
 numbers. Whatever is rare ends it before the level is touched: something undefined, a deadlock, a transition to look at,
 a level that is not small, a table that is full. The caller then searches that level by a round.
+
+One call is to take about as long as a round: it is given fewer states where they take long, and levels that would then
+fill it are left to rounds.
 """
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 
+from assay.checker.explicit.expansion.parallel_round import ROUND_SECONDS
 from assay.checker.explicit.expansion.thread_buffer import Marks, ThreadBuffer
 from assay.checker.explicit.store.hash_kernels import (
     ALL,
@@ -31,18 +36,21 @@ from assay.checker.layout.call_frame import NEVER, ContextSlot
 from assay.checker.layout.row import Rows
 from assay.grammar.lazy_dataclass import dataclass
 
-NARROW = 64
-"""The most states of a level that counts as small."""
-WIDEST = 1024
-"""The most candidates of such a level."""
+NARROW = 1024
+"""The most states of a level that counts as small: fewer than a round would deal out to threads."""
+WIDEST = 1 << 14
+"""The most candidates of such a level: threads insert more of them sooner."""
+FEWEST = 64
+"""A level of so many states is small even if states take long, or have many successors."""
 ROOM = 1 << 15
 """The most states, and the most levels, of one call."""
 
 COUNT, OVERFLOW, CURRENT = int(ContextSlot.COUNT), int(ContextSlot.OVERFLOW), int(ContextSlot.CURRENT)
 STUCK, DEAD, TERMINAL = int(ContextSlot.STUCK), int(ContextSlot.DEAD), int(ContextSlot.TERMINAL)
 NO_LIMIT = 1 << 62
-GOES_ON, IS_RARE, IS_FULL = 0, 1, 2
-"""Why the loop ended: at a limit or with the search; before a level for a round; before a table that must grow."""
+GOES_ON, IS_RARE, IS_FULL, IS_WIDE = 0, 1, 2, 3
+"""Why the loop ended: at a limit or with the search; before a level for a round, with something to look at; before a
+table that must grow; before a level with too many candidates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,13 @@ class NarrowLevels:
         self._parents = np.empty(ROOM, np.uint32)
         self._actions = np.empty(ROOM, np.uint16)
         self._ends = np.empty(ROOM, np.int64)
+        self._room = FEWEST
+        self._width = NARROW
+
+    @property
+    def width(self) -> int:
+        """The most states of a level that counts as small now."""
+        return min(NARROW, CHUNK, self._width)
 
     def follow(
         self,
@@ -72,24 +87,37 @@ class NarrowLevels:
         level: Rows,
         number: int,
         most: tuple[int, int],
-        known: tuple[Marks, Marks],
+        known: tuple[Marks, Marks, Marks],
     ) -> SmallLevels:
         """Expand a level and those after it: at most so many levels, until there are so many states. Its first state
-        has a number. Counts and findings in states are the buffer's; what is ``known`` of states and of steps ends nothing."""
-        size = len(level)
+        has a number. Counts and findings in states are the buffer's. What is ``known`` ends nothing: of states, of steps,
+        and of what is undefined, terminal or dead."""
+        started, size = time.perf_counter(), len(level)
         self._rows[:size] = level
         lane.begin_counting()
         expand, inspect = lane.machine.addresses
-        states, steps = known
         levels, generated, why = follow(
-            (expand, inspect), lane.context, lane.candidates, (lane.hits, np.empty_like(lane.hits), lane.found_states, lane.found_steps, states, steps),
+            (expand, inspect), lane.context, lane.candidates,
+            (lane.hits, np.empty_like(lane.hits), lane.found_states, lane.found_steps, *known),
             (table.slots, table.halves, table.caps, table.counts, table.stride, table.step, keys.has_second, table.size),
-            (self._rows, self._parents, self._actions, self._ends), (size, number, most[0], most[1], min(WIDEST, CHUNK)), (lane.taken, lane.fresh),
+            (self._rows, self._parents, self._actions, self._ends),
+            (size, number, most[0], min(most[1], number + size + self._room), min(WIDEST, CHUNK), self.width),
+            (lane.taken, lane.fresh),
         )  # fmt: skip
+        self._pace(time.perf_counter() - started, why)
         ends = self._ends[:levels]
         end = int(ends[-1]) if levels else size
         records = RecordChunk(self._rows[size:end], self._parents[size:end], self._actions[size:end])
         return SmallLevels(np.diff(ends, prepend=size), records, generated, why)
+
+    def _pace(self, took: float, why: int) -> None:
+        """Make the next call longer or shorter by the seconds that this one took, and its levels by why it ended."""
+        self._width = max(FEWEST, self._width // 2) if why == IS_WIDE else min(NARROW, 2 * self._width)
+        if took > ROUND_SECONDS:
+            self._room = max(FEWEST, self._room // 2)
+            self._width = min(self._width, self._room)
+        elif took < ROUND_SECONDS / 4:
+            self._room = min(ROOM, 4 * self._room)
 
 
 @ArrayFunction
@@ -99,10 +127,10 @@ def follow(  # noqa: PLR0913, PLR0917 - one loop, which takes its arrays one by 
     """The loop over levels. Returns how many were expanded, how many candidates they had, and why it ended."""
     expand, inspect = machine
     rows, prints, parents, actions = candidates
-    hits, saved, found_states, found_steps, known_states, known_steps = notes
+    hits, saved, found_states, found_steps, known_states, known_steps, known_ends = notes
     slots, halves, caps, counts, stride, step, long, slot = table
     out_rows, out_parents, out_actions, ends = out
-    size, number, most_levels, most_states, widest = limits
+    size, number, most_levels, most_states, widest, narrow = limits
     taken, fresh = counted
     begin, end, level, generated = 0, size, 0, 0
     while level < most_levels and level < len(ends):
@@ -114,16 +142,15 @@ def follow(  # noqa: PLR0913, PLR0917 - one loop, which takes its arrays one by 
         done = call_machine(expand, context, out_rows[begin], end - begin)
         count = np.int64(context[COUNT])
         why = GOES_ON
-        if (
-            done != end - begin
-            or end + count > len(out_parents)
-            or count > widest
-            or is_rare(context, found_steps, known_steps)
-        ):
+        if end + count > len(out_parents) and level > 0:
+            most_levels = level  # the next call begins with this level
+        elif done != end - begin or context[OVERFLOW] != 0 or count > widest or end + count > len(out_parents):
+            why = IS_WIDE
+        elif is_rare(context, found_steps, known_steps, known_ends):
             why = IS_RARE
         elif is_full(prints, count, counts, caps):
             why = IS_FULL
-        if why != GOES_ON:
+        if why != GOES_ON or most_levels == level:
             for i in range(len(hits)):
                 hits[i] = saved[i]
             return level, generated, why
@@ -149,27 +176,33 @@ def follow(  # noqa: PLR0913, PLR0917 - one loop, which takes its arrays one by 
         if new == 0:
             break
         call_machine(inspect, context, out_rows[end], new, number + end)
-        begin = end
-        end += new
-        decided = 0
-        for i in range(len(found_states)):
-            if found_states[i] != NEVER and known_states[i] == 0:
-                decided = 1
-        if decided or number + end >= most_states or new > NARROW:
+        begin, end = end, end + new
+        if has_news(found_states, known_states) or number + end >= most_states or new > narrow:
             break
     return level, generated, GOES_ON
 
 
 @ArrayFunction
-def is_rare(context: Any, found_steps: Any, known_steps: Any) -> int:
+def is_rare(context: Any, found_steps: Any, known_steps: Any, known_ends: Any) -> int:
     """Whether something in the states that were expanded is for a round."""
-    rare = 0
-    if context[OVERFLOW] != 0 or context[STUCK] != NEVER or context[DEAD] != NEVER or context[TERMINAL] != NEVER:
+    rare = has_news(found_steps, known_steps)
+    if context[STUCK] != NEVER and known_ends[0] == 0:
         rare = 1
-    for i in range(len(found_steps)):
-        if found_steps[i] != NEVER and known_steps[i] == 0:
-            rare = 1
+    if context[TERMINAL] != NEVER and known_ends[1] == 0:
+        rare = 1
+    if context[DEAD] != NEVER and known_ends[2] == 0:
+        rare = 1
     return rare
+
+
+@ArrayFunction
+def has_news(found: Any, known: Any) -> int:
+    """Whether something was found that was not known."""
+    news = 0
+    for i in range(len(found)):
+        if found[i] != NEVER and known[i] == 0:
+            news = 1
+    return news
 
 
 @ArrayFunction
@@ -230,5 +263,5 @@ def put_long(halves: Any, size: int, base: int, cap: int, mark: Any, rows: Any, 
 
 def grown(table: StateTable) -> None:
     """Make room in every part of the table that is more than half full. Raises ``TableFullError``."""
-    sizes = table.sizes_for(np.maximum(table.counts // 2, WIDEST // 16))
+    sizes = table.sizes_for(np.maximum(table.counts // 2, WIDEST // OWNERS))
     table.grow(0, OWNERS, sizes)

@@ -10,7 +10,6 @@ import pytest
 from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.engines.native_engine import check
 from assay.checker.engines.reference_engine import check as reference
-from assay.checker.explicit import bfs
 from assay.checker.explicit.expansion import narrow_levels
 from assay.checker.options import SearchOptions
 from assay.checker.report import Report
@@ -72,11 +71,54 @@ def test_a_chain_is_answered_as_by_rounds(
     chosen = SearchOptions(threads=1, **options)
     compiled = compile_kernel(kernel, chosen, tmp_path)
     at_once = essence(check(kernel, compiled, chosen))
-    monkeypatch.setattr(bfs, "NARROW", 0)
+    monkeypatch.setattr(narrow_levels, "NARROW", 0)
     assert essence(check(kernel, compiled, chosen)) == at_once
     if "fingerprints" not in options:
         slow = reference(kernel, chosen).statistics
         assert (slow.distinct, slow.generated, slow.depth) == at_once["sizes"]
+
+
+GRID = """module grid
+state:
+    x: 0 .. 40 = 0
+    y: 0 .. 40 = 0
+    z: 0 .. 7 = 0
+action right:
+    when x < 40 and (x + y) % 5 != 4 or z == 0
+    x := min({x + 1, 40})
+action up:
+    when z < 7
+    y := min({y + 1, 40})
+    z := z + (x + y) % 2
+"""
+
+
+@pytest.mark.everyday(1)
+@pytest.mark.parametrize("widest", [narrow_levels.WIDEST, 90])
+def test_levels_of_hundreds_with_many_deadlocks_are_answered_as_by_rounds(
+    tmp_path: Path, widest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A known deadlock ends no call; a level with too many candidates does, and the next one may be small again."""
+    whys: list[int] = []
+    follow = narrow_levels.NarrowLevels.follow
+
+    def noted(*arguments: Any) -> Any:
+        found = follow(*arguments)
+        whys.append(found.why)
+        return found
+
+    monkeypatch.setattr(narrow_levels.NarrowLevels, "follow", noted)
+    monkeypatch.setattr(narrow_levels, "WIDEST", widest)
+    kernel = load_text(GRID).kernel
+    options = SearchOptions(threads=1, keep_going=True)
+    compiled = compile_kernel(kernel, options, tmp_path)
+    at_once = essence(check(kernel, compiled, options))
+    assert whys.count(narrow_levels.IS_RARE) == 1
+    assert (narrow_levels.IS_WIDE in whys) == (widest == 90)
+    monkeypatch.setattr(narrow_levels, "NARROW", 0)
+    assert essence(check(kernel, compiled, options)) == at_once
+    slow = reference(kernel, options).statistics
+    assert (slow.distinct, slow.generated, slow.depth) == at_once["sizes"]
 
 
 def test_the_loop_is_used_and_grows_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
