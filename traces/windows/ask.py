@@ -170,16 +170,26 @@ def ask_related(
     log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], failed: OrderedObservation
 ) -> WindowRefuted | None:
     """The lines that speak of the same as a failed one and contradict each other, whatever else happened; None if there
-    are none, or no answer."""
+    are none, or no answer.
+
+    Only transition properties count: invariants of a state speak of elements that no line of this window names.
+    """
     lines = related_lines(items, failed)
     try:
         with deep_recursion(log.loaded.kernel):
             window = window_model(log, lines, TWICE)
+            lasting = tuple(each for each in window.kernel.properties if each.kind == "transition")
+            window = replace(window, kernel=replace(window.kernel, properties=lasting))
             template = template_of(window.kernel)
             found = contradiction_among(template, log, window, _before(order, lines), FEW_CONFLICTS)
     except (UnansweredError, SpecError, UnsupportedError):
         return None
-    return None if found is None else _refuted(window, lines, found)
+    if found is None:
+        return None
+    refuted = _refuted(window, lines, found)
+    first = refuted.items[0].observation.event
+    # One line alone is wrong by what its window has too little room for, so it is no contradiction among lines.
+    return refuted if any(each.observation.event is not first for each in refuted.items) else None
 
 
 def ask(
