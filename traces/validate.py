@@ -375,7 +375,7 @@ def reason_of_unread(violations: Sequence[LogViolation], unread: Sequence[Unread
 
 
 def _rests_on(shared: SharedAnswer, results: Sequence[SliceResult]) -> tuple[str, ...]:
-    """What the explanation rests on of which no line tells; of slices the first, and how many more."""
+    """What the explanation supposes without a line; of slices the first, and how many more."""
     found = [(each.name, each.rests_on) for each in results if each.rests_on is not None]
     more = f", and {len(found) - 1:,} more like it" if len(found) > 1 else ""
     return (*shared.rests_on, *(f"{name}: {text}{more}" for name, text in found[:1]))

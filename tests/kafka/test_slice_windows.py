@@ -97,7 +97,7 @@ def test_the_chain_that_slices_share_decides_as_a_window_of_their_own(
 
 @pytest.mark.slow
 def test_what_came_before_the_first_known_write_rests_on_writes_without_lines(tmp_path: Path) -> None:
-    """A follower begins an epoch of which no line tells; later a line gives the partition's state in full."""
+    """A follower begins an epoch that no line names; later a line gives the partition's state in full."""
     place = tmp_path / "broker-3" / "state-change.log"
     place.parent.mkdir()
     before = FOLLOWER.format(at="50", broker=3, epoch=2, before=1).replace("orders-4", "audit-1")

@@ -173,10 +173,13 @@ def _asked(
     failed = _first_failed(search, ended)
     if failed is None or not log.begins_in_mid_life:
         return None
-    culprit = failed
-    if isinstance(ended, Rejected):
+
+    def culprit() -> OrderedObservation | None:
+        if isinstance(ended, Undecided):
+            return failed
         beyond = _beyond_dead_ends(search, ended.deepest, search.model.plan.hidden_limit)
-        culprit = _first_failed(search, Rejected(tuple(beyond))) or failed
+        return _first_failed(search, Rejected(tuple(beyond)))
+
     from assay.traces.windows.ask import ask_around  # noqa: PLC0415 - as above
 
     return ask_around(log, search.frontier.order, failed, doubted, culprit)

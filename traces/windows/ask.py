@@ -8,7 +8,7 @@ clause allows, and whatever the lines between may have changed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
@@ -139,10 +139,10 @@ def ask_around(
     order: PartialOrder,
     failed: OrderedObservation,
     doubted: Sequence[OrderedObservation] = (),
-    culprit: OrderedObservation | None = None,
+    culprit: Callable[[], OrderedObservation | None] = lambda: None,
 ) -> WindowAnswer | None:
     """Whether the lines around a failed one are explained by some beginning, and those that speak of the same as the
-    ``culprit``: the line that nothing explains once all lines before it were read.
+    ``culprit``: the line that nothing explains once all lines before it were read. It is looked for only if needed.
 
     None where these lines are the log's first ones and show the birth of the cluster, unless they contradict each other
     whatever came before: nothing did. ``doubted`` are lines that are not in the order because of an earlier finding:
@@ -160,7 +160,7 @@ def ask_around(
     answer = ask(log, order, asked, left, items[at])
     if not isinstance(answer, WindowRefuted):
         believed = [each for each in items if not any(each is other for other in doubted)]
-        answer = ask_related(log, order, believed, culprit or failed) or answer
+        answer = ask_related(log, order, believed, culprit() or failed) or answer
     if born and not doubted and not isinstance(answer, WindowRefuted):
         return None
     return replace(answer, whole=first == 0 and not left) if isinstance(answer, WindowExplained) else answer
@@ -170,16 +170,11 @@ def ask_related(
     log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], failed: OrderedObservation
 ) -> WindowRefuted | None:
     """The lines that speak of the same as a failed one and contradict each other, whatever else happened; None if there
-    are none, or no answer.
-
-    Only transition properties count: invariants of a state speak of elements that no line of this window names.
-    """
+    are none, or no answer."""
     lines = related_lines(items, failed)
     try:
         with deep_recursion(log.loaded.kernel):
             window = window_model(log, lines, TWICE)
-            lasting = tuple(each for each in window.kernel.properties if each.kind == "transition")
-            window = replace(window, kernel=replace(window.kernel, properties=lasting))
             template = template_of(window.kernel)
             found = contradiction_among(template, log, window, _before(order, lines), FEW_CONFLICTS)
     except (UnansweredError, SpecError, UnsupportedError):
@@ -283,17 +278,18 @@ def _confirmed(
     Where all of a log were read, a line is supposed to be lost only if another line misses it too: the ``failed`` one,
     if it is none of those that contradict each other.
     """
-    refuted = _alone(log, order, items, core, lost=False)
+    lossy = log.options.lossy
+    refuted = _alone(log, order, items, core, lost=False, minimal=not lossy)
     if not isinstance(refuted, WindowRefuted):
         return None
     witnessed = failed is not None and not any(each is failed for each in core)
-    if not (log.options.lossy or witnessed):
+    if not (lossy or witnessed):
         return refuted
-    more = [] if failed is None or log.options.lossy else [failed]
+    more = [] if failed is None or lossy else [failed]
     together = sorted([*core, *more], key=lambda each: (each.time, each.index))
-    excused = _alone(log, order, items, together, lost=True)
+    excused = _alone(log, order, items, together, lost=True, minimal=lossy)
     if isinstance(excused, WindowRefuted):
-        return excused if log.options.lossy else refuted
+        return excused if lossy else refuted
     lost = ", ".join(dict.fromkeys(f"`{each.action}`" for each in excused.steps if each.lost))
     places = ", ".join(str(each.observation.event.record.place) for each in core)
     return f"{places} contradict each other unless a line about {lost} was lost" if lost else None
@@ -306,8 +302,10 @@ def _alone(
     core: Sequence[OrderedObservation],
     *,
     lost: bool,
+    minimal: bool,
 ) -> WindowRun | WindowRefuted:
-    """Whether some lines contradict each other whatever else happened, or if one line between them was ``lost``, too."""
+    """Whether some lines contradict each other whatever else happened, or if one line between them was ``lost``, too.
+    Only a ``minimal`` refutation names what contradicts itself: to find that takes as long as the answer."""
     between = tuple(each for each in items if each not in core and not _is_outside(order, each, core))
     window = window_model(log, (*core, *between), TWICE)
     skipped = window.items[len(core) :]
@@ -320,7 +318,7 @@ def _alone(
     # Mostly a lost line alone explains what it does with hidden steps.
     answer: list[Switch] = []
     for each in (Allowance(lost=True, skipped=skipped), allowed) if lost else (allowed,):
-        found = _question(lines, in_order, each, forced=False)
+        found = _question(lines, in_order, each, forced=False, minimal=minimal and each is allowed)
         if isinstance(found, WindowRun):
             return found
         answer = found
@@ -339,15 +337,23 @@ def _refuted(window: WindowModel, items: Sequence[OrderedObservation], core: Seq
 
 
 def _question(
-    window: WindowModel, order: Order, allowed: Allowance, conflicts: int = CONFLICTS, *, forced: bool = True
+    window: WindowModel,
+    order: Order,
+    allowed: Allowance,
+    conflicts: int = CONFLICTS,
+    *,
+    forced: bool = True,
+    minimal: bool = True,
 ) -> WindowRun | list[Switch]:
-    """A run that explains the lines, or the switches of what contradicts itself.
+    """A run that explains the lines, or the switches of what contradicts itself; none of these unless ``minimal``.
 
     With ``forced`` the run also says what the lines determine of the state before them.
     """
     asked = OpenWindow(template_of(window.kernel), window, order, allowed, conflicts)
     try:
-        return run_of(asked, forced=forced) if asked.is_explained() else asked.core()
+        if asked.is_explained():
+            return run_of(asked, forced=forced)
+        return asked.core() if minimal else []
     finally:
         asked.close()
 

@@ -27,13 +27,21 @@ Unit = tuple[int, ...]
 class SliceWindow(OpenWindow):
     """The lines of a slice from a free beginning, with everything open between them.
 
-    ``order`` is that of the units.
+    ``order`` is that of the units. Without ``invariants`` only transition properties are required.
     """
 
     def __init__(
-        self, template: Template, window: WindowModel, units: Sequence[Unit], order: Order, log: LogPart, conflicts: int
+        self,
+        template: Template,
+        window: WindowModel,
+        units: Sequence[Unit],
+        order: Order,
+        log: LogPart,
+        conflicts: int,
+        *,
+        invariants: bool = True,
     ) -> None:
-        self._units = units
+        self._units, self._invariants = units, invariants
         self._lasting = lasting(log)
         super().__init__(template, window, order, Allowance(0, everything=True), conflicts)
 
@@ -45,7 +53,7 @@ class SliceWindow(OpenWindow):
     def _is_kept(self, prop: k.Property, root: int, *, dear: bool) -> bool:
         if prop.kind == "transition":
             return prop.name in self._lasting and not dear
-        return (sum(map(len, self.template.block((root,)).clauses)) > DEAR) == dear
+        return self._invariants and (sum(map(len, self.template.block((root,)).clauses)) > DEAR) == dear
 
     def _slot(self, here: dict[int, int]) -> None:
         if self.parts.slots:
@@ -75,9 +83,13 @@ def contradiction_among(
     template: Template, log: LogPart, window: WindowModel, before: Sequence[Sequence[int]], conflicts: int
 ) -> list[Switch] | None:
     """The switches of what contradicts itself among the lines of a window, with everything open between them; None if
-    some behaviour explains them. Raises ``UnansweredError``."""
+    some behaviour explains them. Raises ``UnansweredError``.
+
+    Invariants do not count: they speak of elements that no line of such a window names.
+    """
     units = [(number,) for number in range(len(window.items))]
-    asked = SliceWindow(template, window, units, Order(tuple(map(tuple, before))), log, conflicts)
+    order = Order(tuple(map(tuple, before)))
+    asked = SliceWindow(template, window, units, order, log, conflicts, invariants=False)
     try:
         return None if asked.is_explained() else asked.core()
     finally:

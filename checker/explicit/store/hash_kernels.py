@@ -211,25 +211,10 @@ def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
             begin, end = offsets[lane, owner], offsets[lane, owner + 1]
             if size == 2:
                 new = insert_prints(slots, base, cap, marks[lane], order[lane], begin, end, fresh[lane], seen, homes)
-            elif size == 3:
-                new = insert_long(
-                    halves,
-                    3,
-                    2 * base,
-                    cap,
-                    marks[lane],
-                    tails[lane],
-                    order[lane],
-                    begin,
-                    end,
-                    fresh[lane],
-                    seen,
-                    homes,
-                )
             elif len(tails[lane]):
                 new = insert_long(
                     halves,
-                    4,
+                    size,
                     2 * base,
                     cap,
                     marks[lane],

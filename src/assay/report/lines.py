@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 
 from assay.grammar.lazy_dataclass import dataclass
@@ -33,6 +34,12 @@ class Line:
 def plural(number: int, noun: str, plural_form: str | None = None) -> str:
     """``1 state``, ``1,204 states``."""
     return f"{number:,} {noun if number == 1 else plural_form or noun + 's'}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are: ``a, b and 3 more``."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def clean(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What several files have in common is told once, with the sum of the lines."""
+"""A notice that several files have in common stands once, with the sum of the lines."""
 
 from __future__ import annotations
 

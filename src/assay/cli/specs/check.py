@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
@@ -24,6 +25,11 @@ from assay.cli.terminal.parse_size import size_in_bytes
 from assay.cli.terminal.progress import search_progress
 from assay.cli.terminal.supervisor import limit_time
 from assay.spark.session.options import Choice
+
+
+def on_or_off(name: str, default: str, text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An option that takes ``on`` or ``off``."""
+    return click.option(name, type=click.Choice(["on", "off"]), default=default, show_default=True, help=text)
 
 
 @click.command()
@@ -104,26 +110,10 @@ from assay.spark.session.options import Choice
     metavar="N",
     help="Show up to N violations of each property; more than one implies --continue.",
 )
-@click.option(
-    "--symmetry",
-    type=click.Choice(["on", "off"]),
-    default="off",
-    show_default=True,
-    help="Let one state stand for all that differ by a permutation of `symmetric` elements.",
-)
-@click.option(
-    "--view",
-    type=click.Choice(["on", "off"]),
-    default="on",
-    show_default=True,
-    help="Tell states apart by the variables of `view:` alone, where the spec has one.",
-)
-@click.option(
-    "--reduce",
-    type=click.Choice(["on", "off"]),
-    default="off",
-    show_default=True,
-    help="Leave out steps whose order no invariant and no deadlock can tell (partial-order reduction).",
+@on_or_off("--symmetry", "off", "Let one state stand for all that differ by a permutation of `symmetric` elements.")
+@on_or_off("--view", "on", "Tell states apart by the variables of `view:` alone, where the spec has one.")
+@on_or_off(
+    "--reduce", "off", "Leave out steps whose order no invariant and no deadlock can tell (partial-order reduction)."
 )
 @click.option(
     "--watch", "watched", is_flag=True, help="Check again whenever a file of the spec is saved, until Ctrl-C."

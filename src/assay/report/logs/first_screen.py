@@ -134,7 +134,7 @@ def _verdict(validation: Validation) -> Iterator[Line]:
 def _findings_in_words(validation: Validation, input_: Overview, story: int = 0) -> Iterator[Line]:
     """The findings besides broken rules, the gravest first: warnings of the logs, and remarks of the clause.
 
-    Fewer are told where the timeline has a longer ``story``.
+    There are fewer where the timeline has a longer ``story``.
     """
     findings = validation.trouble.findings
     groups = [each for each in remark_groups(validation) if not each.is_told(findings)]

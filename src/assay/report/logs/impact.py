@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from assay.report.lines import Line, Tone, clean
+from assay.report.lines import Line, Tone, clean, listed
 from assay.traces.event import Event
 from assay.traces.result import Impact, Spell, Validation
 
@@ -69,9 +69,8 @@ def _end(spell: Spell) -> str:
 
 def _unstated(impacts: Sequence[Impact]) -> Iterator[Line]:
     if impacts:
-        names = ", ".join(clean(each.slice or "") for each in impacts[:SLICES_SHOWN])
-        more = f" and {len(impacts) - SLICES_SHOWN} more" if len(impacts) > SLICES_SHOWN else ""
-        yield Line(f"    not known of {names}{more}: nothing states {', '.join(impacts[0].unstated)}", Tone.FAINT)
+        names = listed([clean(each.slice or "") for each in impacts], SLICES_SHOWN)
+        yield Line(f"    not known of {names}: nothing states {', '.join(impacts[0].unstated)}", Tone.FAINT)
 
 
 def impact_object(impact: Impact) -> dict[str, Any]:

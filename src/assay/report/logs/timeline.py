@@ -1,7 +1,7 @@
 """The timeline of a first screen: controllers, starts and failures of processes, and outages, in the order of time.
 
-An outage is told once for all partitions that it struck together. How long there was no controller is said with the
-controller that came next. What ends because all brokers are shut down at the end of the logs is no outage.
+An outage is one entry for all partitions that it struck together. The next controller's entry says how long there was
+none before it. What ends because all brokers are shut down at the end of the logs is no outage.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from assay.grammar.lazy_dataclass import dataclass
-from assay.report.lines import Line, Tone, clean, plural
+from assay.report.lines import Line, Tone, clean, listed, plural
 from assay.report.logs.impact import clock
 from assay.traces.diagnosis.incident_moments import Moment
 from assay.traces.diagnosis.node_settings import Overview
@@ -72,9 +72,8 @@ def fitting(entries: Sequence[Happened], room: int) -> list[Line]:
 
 
 def some(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    shown = ", ".join(names[:NAMES_SHOWN])
-    return f"{shown} and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else shown
+    """As many names as a line of the first screen has room for."""
+    return listed(names, NAMES_SHOWN)
 
 
 def words(label: str) -> str:

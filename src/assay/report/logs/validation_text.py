@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from assay.report.lines import Line, Tone, clean, plural
+from assay.report.lines import Line, Tone, clean, listed, plural
 from assay.report.logs.impact import impact_lines
 from assay.report.logs.remarks import remark_groups
 from assay.report.logs.trouble import identity_text, trouble_lines
@@ -165,10 +165,7 @@ def _remarks(validation: Validation) -> Iterator[Line]:
     if groups:
         yield Line("")
     for group in groups:
-        names = [clean(name) for name in group.names]
-        shown = ", ".join(names[:NAMES_SHOWN]) + (
-            f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-        )
+        shown = listed([clean(name) for name in group.names], NAMES_SHOWN)
         times = f" ({len(group.lines):,} times)" if len(group.lines) > 1 else ""
         yield Line(f"{group.heading}: {shown}{', ' if shown else ''}{group.text}{times}", Tone.WARN)
         for event in group.lines[:MOST_BLAMED]:

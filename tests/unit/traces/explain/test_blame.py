@@ -1,4 +1,4 @@
-"""Of the suspects with the same obstacles the one with the fewest hidden steps is told."""
+"""Of the suspects with the same obstacles the one with the fewest hidden steps is blamed."""
 
 from __future__ import annotations
 
