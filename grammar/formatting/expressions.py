@@ -276,9 +276,11 @@ def _part(node: SubPattern) -> str:
 
 
 def match_subject(subject: Expr) -> str:
-    """What follows the word ``match``: it begins like a name, a number or a bracket, so that the word is no name."""
+    """What follows the word ``match``: it begins like a name, a number or a bracket, so that the word is no name. It
+    does not end in ``bag``, which would begin a display with the brace behind it."""
     text = expression(subject, RANGE, False)
-    return text if text[0].isalnum() or text[0] in "_(`" else f"({text})"
+    begins_like_a_value = text[0].isalnum() or text[0] in "_(`"
+    return text if begins_like_a_value and not re.search(r"\bbag$", text) else f"({text})"
 
 
 def case_patterns(nodes: Iterable[CasePattern]) -> str:
