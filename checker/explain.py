@@ -14,13 +14,13 @@ from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.enumerate_set import searched
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame
 from assay.checker.interpreter.expressions.traverse import binders_of, children, descendants, free_locals
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.print_kernel import Sources, expression_text
 from assay.checker.report import Atomic, Explanation, State
 from assay.grammar import kernel as k
+from assay.grammar.kernel.node_unions import kind
 from assay.grammar.kernel.types import MapType, RecordType, Type
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import assert_never
 
-from assay.checker.interpreter.values.node_unions import Access, Changing, Collecting, Condition, Making, expression
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.show_types import show_type
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
+from assay.grammar.kernel.node_unions import Access, Changing, Collecting, Condition, Making, expression
 from assay.grammar.kernel.types import EnumType, RangeType, RecordType, SeqType, Type
 
 Sources = Mapping[str, str]

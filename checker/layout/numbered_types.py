@@ -6,8 +6,8 @@ from functools import partial
 from typing import assert_never
 
 from assay.checker.interpreter.values.domains import cardinality
-from assay.checker.interpreter.values.node_unions import kind
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 
 MASK_LIMIT = 512
 """The widest bit mask that is computed with."""

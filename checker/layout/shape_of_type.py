@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import assert_never
 
 from assay.checker.interpreter.values.domains import cardinality
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.show_types import show_type
 from assay.checker.layout.numbered_types import MASK_LIMIT, is_small
 from assay.checker.layout.shape import (
@@ -26,6 +25,7 @@ from assay.checker.layout.shape import (
 )
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, Span, SpecError
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 
 TOO_WIDE = "E806"
 DENSE_LIMIT = 4096

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Literal, assert_never
 
-from assay.checker.interpreter.values.node_unions import AnyStatement
-from assay.checker.interpreter.values.node_unions import statement as of_family
 from assay.checker.print_kernel import Sources, expression_text, span_text
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.elaborate.scopes.rewrite import nodes, rewritten
+from assay.grammar.kernel.node_unions import AnyStatement
+from assay.grammar.kernel.node_unions import statement as of_family
 from assay.grammar.lazy_dataclass import dataclass
 
 Kind = Literal["drop", "weaken", "swap", "keep"]

@@ -17,10 +17,10 @@ from assay.checker.interpreter.expressions.traverse import (
     variables_of,
     with_parts_replaced,
 )
-from assay.checker.interpreter.values.node_unions import statement
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import statement
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 

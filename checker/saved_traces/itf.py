@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.report import Step, Trace
 from assay.checker.results.show_instance import show_instance
@@ -34,6 +33,7 @@ from assay.checker.results.shown import shown_values
 from assay.checker.saved_traces.saved_trace import step_types
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 from assay.grammar.values import Value
 
 FORMAT = "https://apalache-mc.org/docs/adr/015adr-trace.html"

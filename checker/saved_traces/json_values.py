@@ -19,12 +19,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, assert_never
 
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.show_types import show_type
 from assay.checker.interpreter.values.type_check import CapacityExceeded, conform
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.interpreter.values.value_order import sorter
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 
 VARIANT = "variant"

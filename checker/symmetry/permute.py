@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, assert_never
 
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.symmetry_group import Permutation
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 
 

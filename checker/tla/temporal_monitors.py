@@ -14,7 +14,6 @@ from dataclasses import field
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.traverse import locals_of, variables_of
-from assay.checker.interpreter.values.node_unions import InTime, expression
 from assay.checker.liveness.translate import is_temporal
 from assay.checker.tla.expressions.collections import elements
 from assay.checker.tla.expressions.formula import (
@@ -36,6 +35,7 @@ from assay.checker.tla.expressions.temporal import NoCounterpartError, call
 from assay.checker.tla.expressions.types import definition, type_set
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import InTime, expression
 from assay.grammar.lazy_dataclass import dataclass
 
 CLOCK = "clock"

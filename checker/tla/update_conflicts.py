@@ -7,7 +7,6 @@ from functools import partial
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.traverse import assignments
-from assay.checker.interpreter.values.node_unions import statement
 from assay.checker.tla.expressions.collections import elements
 from assay.checker.tla.expressions.dispatch import let_in
 from assay.checker.tla.expressions.formula import SET, Formula, apply, branch, listed
@@ -18,6 +17,7 @@ from assay.checker.tla.updates import part_type
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import statement
 from assay.grammar.lazy_dataclass import dataclass
 
 Branches = tuple[tuple[k.If, bool], ...]

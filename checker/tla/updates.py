@@ -7,7 +7,6 @@ from functools import partial
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.traverse import assignments
-from assay.checker.interpreter.values.node_unions import statement
 from assay.checker.tla.expressions.collections import elements, place
 from assay.checker.tla.expressions.dispatch import let_in
 from assay.checker.tla.expressions.formula import LOOSE, TIGHT, Formula, branch, enclosed, let
@@ -16,6 +15,7 @@ from assay.checker.tla.expressions.scope import TlaScope
 from assay.checker.tla.expressions.types import access, part, record_field
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import statement
 from assay.grammar.lazy_dataclass import dataclass
 
 LONG = 40

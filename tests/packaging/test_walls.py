@@ -33,7 +33,7 @@ MOST_FILES = 15
 
 LONGEST_CHAIN = {
     "grammar": 20,
-    "checker": 22,
+    "checker": 20,
     "traces": 20,
     "spark": 10,
     "cli": 4,

@@ -8,8 +8,8 @@ from typing import assert_never
 from assay.checker.interpreter.expressions.enumerate_set import Listing, listing
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Meaning
 from assay.checker.interpreter.expressions.traverse import locals_of
-from assay.checker.interpreter.values.node_unions import statement
 from assay.grammar import kernel as k
+from assay.grammar.kernel.node_unions import statement
 from assay.grammar.lazy_dataclass import dataclass
 
 

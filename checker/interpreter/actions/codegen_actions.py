@@ -17,9 +17,9 @@ from assay.checker.interpreter.actions.update import PendingWrite, Updater
 from assay.checker.interpreter.expressions.codegen_expressions import NO_VALUE, PythonWriter
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.expressions.traverse import assignments
-from assay.checker.interpreter.values.node_unions import statement
 from assay.checker.interpreter.values.type_check import CapacityExceeded
 from assay.grammar import kernel as k
+from assay.grammar.kernel.node_unions import statement
 from assay.grammar.kernel.types import MapType
 from assay.grammar.values import Value
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, assert_never
 from assay.checker.interpreter.expressions.access import entry, with_entry, with_field
 from assay.checker.interpreter.expressions.enumerate_set import listing
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
-from assay.checker.interpreter.values.node_unions import statement
 from assay.checker.interpreter.values.type_check import CapacityExceeded, ExceedsAt, Fits, exceeds_along, range_check
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
+from assay.grammar.kernel.node_unions import statement
 from assay.grammar.kernel.types import AtomType, MapType, RecordType, SeqType, Type
 from assay.grammar.values import FrozenMap, RecordValue, Value
 

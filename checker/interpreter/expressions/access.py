@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, assert_never
 
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
-from assay.checker.interpreter.values.node_unions import Access, Changing
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Span
+from assay.grammar.kernel.node_unions import Access, Changing
 from assay.grammar.kernel.types import MapType, Type
 from assay.grammar.values import RecordValue
 

@@ -16,7 +16,6 @@ from assay.checker.interpreter.expressions.enumerate_set import interval, may_be
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame
 from assay.checker.interpreter.expressions.traverse import descendants, free_locals, variables_of
 from assay.checker.interpreter.values.domains import domain
-from assay.checker.interpreter.values.node_unions import expression
 from assay.checker.interpreter.values.type_check import range_check
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.interpreter.values.value_order import order_key
@@ -25,6 +24,7 @@ from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.elaborate.scopes.type_relations import parts
 from assay.grammar.elaborate.types.coercion import fits
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import expression
 from assay.grammar.values import FrozenMap, RecordValue, Some, VariantValue
 
 NO_VALUE = (Undefined, SpecError, KeyError, IndexError, AttributeError, TypeError, ValueError, ZeroDivisionError)

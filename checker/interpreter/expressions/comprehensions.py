@@ -8,9 +8,9 @@ from typing import Any, assert_never
 
 from assay.checker.interpreter.expressions.enumerate_set import Listing, listing
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
-from assay.checker.interpreter.values.node_unions import Collecting
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, Undefined, too_large
 from assay.grammar import kernel as k
+from assay.grammar.kernel.node_unions import Collecting
 from assay.grammar.kernel.types import BagType, SeqType
 from assay.grammar.values import FrozenMap, Value
 

@@ -7,9 +7,9 @@ from typing import Any, assert_never
 from assay.checker.interpreter.expressions.cancellation import EVERY, check_cancelled
 from assay.checker.interpreter.expressions.enumerate_set import searched
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
-from assay.checker.interpreter.values.node_unions import Condition
 from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.grammar import kernel as k
+from assay.grammar.kernel.node_unions import Condition
 from assay.grammar.kernel.types import AtomType, BagType
 
 

@@ -6,10 +6,10 @@ from collections import Counter
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
-from assay.checker.interpreter.values.node_unions import Making
 from assay.checker.interpreter.values.type_check import range_check
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
+from assay.grammar.kernel.node_unions import Making
 from assay.grammar.values import FrozenMap, RecordValue, Some, Value, VariantValue
 
 

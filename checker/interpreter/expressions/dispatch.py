@@ -16,9 +16,9 @@ from assay.checker.interpreter.expressions.constructors import making
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
 from assay.checker.interpreter.expressions.integers import integer
 from assay.checker.interpreter.values.domains import domain
-from assay.checker.interpreter.values.node_unions import Control, Leaf, expression
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Diagnostic, SpecError
+from assay.grammar.kernel.node_unions import Control, Leaf, expression
 from assay.grammar.kernel.types import Type
 from assay.grammar.values import Value
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any, assert_never
 
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
-from assay.checker.interpreter.values.node_unions import Integer
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
+from assay.grammar.kernel.node_unions import Integer
 from assay.grammar.kernel.types import BagType, MapType
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar, assert_never
 
-from assay.checker.interpreter.values.node_unions import statement
 from assay.grammar import kernel as k
+from assay.grammar.kernel.node_unions import statement
 
 N = TypeVar("N", bound=k.Node)
 NOT_PARTS = {"type", "span", "binder"}

@@ -8,12 +8,12 @@ from itertools import chain, combinations, product
 from math import comb, prod
 from typing import assert_never
 
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.show_types import show_type
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, too_large
 from assay.checker.interpreter.values.value_order import sorter
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 
 UNLIMITED = 1 << 4096

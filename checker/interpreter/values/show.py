@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.value_order import sorter
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 from assay.grammar.values import Value
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from assay.checker.interpreter.values.node_unions import kind
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 
 
 def show_type(type_: t.Type) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from assay.checker.interpreter.values.node_unions import kind
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 
 
 def mentions(type_: t.Type, sorts: Iterable[str]) -> bool:

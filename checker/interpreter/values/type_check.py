@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
 from assay.checker.interpreter.values.domains import cardinality
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.show_types import show_type
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 from assay.grammar.values import Value
 
 Fits = Callable[[Any], None]

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from operator import itemgetter
 from typing import Any, assert_never
 
-from assay.checker.interpreter.values.node_unions import kind
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 from assay.grammar.values import Value
 
 Key = Callable[[Any], Any]

@@ -8,7 +8,6 @@ are visited, again by exchanges.
 
 from __future__ import annotations
 
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.checker.layout.row import RowLayout
 from assay.checker.layout.value_numbering import universe
@@ -35,6 +34,7 @@ from assay.checker.symmetry.permute import permuted
 from assay.checker.symmetry_group import Group, plain_changes
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 
 
 def canonical_functions(kernel: k.Kernel, layout: RowLayout, group: Group) -> list[str]:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.checker.layout.shape import BitRange, EnumShape, OptionShape, RecordShape, Shape, TableShape
 from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar, constant, word
-from assay.checker.native.lowering.integers import count
 from assay.checker.native.lowering.pack_unpack import encode
 from assay.checker.native.symbols import intervals as n
-from assay.checker.native.symbols.merge import bit
+from assay.checker.native.symbols.merge import bit, count
 from assay.checker.native.symbols.symbol import (
     Bunch,
     Mask,
@@ -27,6 +25,7 @@ from assay.checker.native.symbols.symbol import (
     VariantSymbol,
 )
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 
 Part = tuple[Scalar, int]
 """A scalar and how many of its bits count."""

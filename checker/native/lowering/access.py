@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from assay.checker.interpreter.values.node_unions import Access, Changing
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar
 from assay.checker.native.lowering.binder_elements import listed
 from assay.checker.native.lowering.conditions import equal, is_variant, position_of
@@ -15,6 +14,7 @@ from assay.checker.native.symbols.ranking import nothing
 from assay.checker.native.symbols.symbol import Maybe, Number, RecordSymbol, Sequence, Symbol, VariantSymbol
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import Access, Changing
 
 if TYPE_CHECKING:
     from assay.checker.native.lowering.dispatch import Lowering

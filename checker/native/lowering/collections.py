@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
-from assay.checker.interpreter.values.node_unions import Collecting
 from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.binder_elements import (
@@ -26,6 +25,7 @@ from assay.checker.native.symbols.merge import add_bags, bit, bunch, choose, hol
 from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Number, Sequence, Symbol, TableSymbol
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import Collecting
 
 if TYPE_CHECKING:
     from assay.checker.native.lowering.dispatch import Lowering

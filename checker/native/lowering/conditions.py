@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from assay.checker.interpreter.values.node_unions import Condition
 from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
@@ -38,6 +37,7 @@ from assay.checker.native.symbols.symbol import (
 )
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import Condition
 
 if TYPE_CHECKING:
     from assay.checker.native.lowering.dispatch import Lowering

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar, assert_never
 
-from assay.checker.interpreter.values.node_unions import AnyExpr, expression
 from assay.checker.layout.row import RowLayout
 from assay.checker.native.llvm.function_builder import FALSE, FunctionBuilder, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
@@ -20,6 +19,7 @@ from assay.checker.native.symbols.ranking import literal
 from assay.checker.native.symbols.symbol import Bag, Bunch, Flag, Mask, Number, Sequence, Symbol
 from assay.grammar import kernel as k
 from assay.grammar.elaborate.scopes.type_relations import type_text
+from assay.grammar.kernel.node_unions import AnyExpr, expression
 
 T = TypeVar("T")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from assay.checker.interpreter.values.node_unions import Integer
-from assay.checker.native.llvm.function_builder import FALSE, FunctionBuilder, Scalar, word
+from assay.checker.native.llvm.function_builder import FALSE, word
 from assay.checker.native.lowering.binder_elements import listed, listed_symbol
 from assay.checker.native.symbols import intervals as n
-from assay.checker.native.symbols.merge import occurrences, pairs
-from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Number, Pairs, Sequence, Symbol, TableSymbol
+from assay.checker.native.symbols.merge import count, occurrences, pairs
+from assay.checker.native.symbols.symbol import Bag, Number, Pairs, TableSymbol
 from assay.grammar import kernel as k
+from assay.grammar.kernel.node_unions import Integer
 
 if TYPE_CHECKING:
     from assay.checker.native.lowering.dispatch import Lowering
@@ -49,33 +49,6 @@ def _arithmetic(node: k.Arithmetic, lowering: Lowering) -> Number:
             return quotient if node.op == "//" else remainder
         case _:
             assert_never(node.op)
-
-
-def count(code: FunctionBuilder, symbol: Symbol) -> Number:
-    """How many elements a collection has; of a bag with multiplicity."""
-    match symbol:
-        case Mask(bits):
-            return n.bounded(code.ones(bits) if bits.bits else word(0), 0, bits.bits)
-        case Bunch(items):
-            return _how_many(code, [there for there, _ in items])
-        case Sequence(length):
-            return length
-        case Bag(counted):
-            total = n.number(0)
-            for times, _ in counted:
-                total = n.add(code, total, times)
-            return total
-        case TableSymbol() | Pairs():
-            return _how_many(code, [there for there, _, _ in pairs(code, symbol).items])
-        case _:
-            raise AssertionError(f"{symbol} has no elements")
-
-
-def _how_many(code: FunctionBuilder, conditions: list[Scalar]) -> Number:
-    total = n.number(0)
-    for there in conditions:
-        total = n.add(code, total, n.from_flag(code, there))
-    return total
 
 
 def _aggregate(node: k.Aggregate, lowering: Lowering) -> Number:

@@ -8,14 +8,12 @@ from __future__ import annotations
 from typing import assert_never
 
 from assay.checker.interpreter.values.domains import cardinality
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.layout.numbered_types import is_small
 from assay.checker.layout.value_numbering import universe
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, constant
-from assay.checker.native.lowering.integers import count
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.maps import is_key, lookup
-from assay.checker.native.symbols.merge import aligned, bunch, pairs
+from assay.checker.native.symbols.merge import aligned, bunch, count, pairs
 from assay.checker.native.symbols.ranking import literal, nothing
 from assay.checker.native.symbols.symbol import (
     Bag,
@@ -32,6 +30,7 @@ from assay.checker.native.symbols.symbol import (
     VariantSymbol,
 )
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 
 Fit = tuple[Scalar, Symbol]
 

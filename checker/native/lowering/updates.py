@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from collections.abc import Sequence as Several
 from typing import assert_never
 
-from assay.checker.interpreter.values.node_unions import statement
 from assay.checker.native.llvm.function_builder import TRUE, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.access import entry, with_entry, with_field
@@ -17,6 +16,7 @@ from assay.checker.native.symbols.merge import choose, same
 from assay.checker.native.symbols.symbol import RecordSymbol, Symbol
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import statement
 from assay.grammar.lazy_dataclass import dataclass
 
 Path = tuple[Symbol | int, ...]

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, constant, word
-from assay.checker.native.lowering.integers import count
 from assay.checker.native.symbols import intervals as n
-from assay.checker.native.symbols.merge import aligned, alike, bunch, pairs
+from assay.checker.native.symbols.merge import aligned, alike, bunch, count, pairs
 from assay.checker.native.symbols.symbol import (
     Bag,
     Bunch,

@@ -352,6 +352,33 @@ def occurrences(code: FunctionBuilder, bag: Bag, item: Symbol) -> Number:
     return Number(total.value, 0, min(total.high, most)) if total.value.known is None else total
 
 
+def count(code: FunctionBuilder, symbol: Symbol) -> Number:
+    """How many elements a collection has; of a bag with multiplicity."""
+    match symbol:
+        case Mask(bits):
+            return n.bounded(code.ones(bits) if bits.bits else word(0), 0, bits.bits)
+        case Bunch(items):
+            return _how_many(code, [there for there, _ in items])
+        case Sequence(length):
+            return length
+        case Bag(counted):
+            total = n.number(0)
+            for times, _ in counted:
+                total = n.add(code, total, times)
+            return total
+        case TableSymbol() | Pairs():
+            return _how_many(code, [there for there, _, _ in pairs(code, symbol).items])
+        case _:
+            raise AssertionError(f"{symbol} has no elements")
+
+
+def _how_many(code: FunctionBuilder, conditions: list[Scalar]) -> Number:
+    total = n.number(0)
+    for there in conditions:
+        total = n.add(code, total, n.from_flag(code, there))
+    return total
+
+
 def _pairs_within(code: FunctionBuilder, a: Pairs, b: Pairs) -> Scalar:
     parts = []
     for there, key, value in a.items:

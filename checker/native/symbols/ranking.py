@@ -6,7 +6,6 @@ from math import prod
 from typing import Any, assert_never
 
 from assay.checker.interpreter.values.domains import cardinality
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.layout.numbered_types import MASK_LIMIT, is_masked, is_small
 from assay.checker.layout.value_numbering import universe
@@ -28,6 +27,7 @@ from assay.checker.native.symbols.symbol import (
     VariantSymbol,
 )
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 from assay.grammar.values import Value
 
 

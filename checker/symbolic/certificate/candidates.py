@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, count
 
 from assay.checker.interpreter.expressions.traverse import assignments, variables_of, with_parts_replaced
-from assay.checker.interpreter.values.node_unions import kind
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 from assay.grammar.lazy_dataclass import dataclass
 
 DEEPEST = 2

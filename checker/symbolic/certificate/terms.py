@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.value_order import sorter
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 from assay.grammar.values import Atom, Value
 
 Rename = Mapping[Atom, k.Local]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from assay.checker.aig.bit_blaster import owned_bits
 from assay.checker.aig.graph import FALSE
@@ -16,10 +17,11 @@ from assay.checker.interpreter.compiled_model import Model
 from assay.checker.liveness.fairness_events import split
 from assay.checker.liveness.nnf import Enabled, Literal, Occurs, StateCondition
 from assay.checker.liveness.plan import Plan
-from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.symbolic.encode.ground_actions import all_outcomes
-from assay.checker.symbolic.encode.transition_system import System, no_encoding
 from assay.grammar.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from assay.checker.symbolic.encode.transition_system import System
 
 
 @dataclass(slots=True)
@@ -63,15 +65,12 @@ class EventEncoding:
 
 
 def read(system: System, plan: Plan) -> EventEncoding:
-    """The literals of a plan. Raises ``SpecError`` for a construct without an encoding."""
+    """The literals of a plan. Raises ``UnsupportedError`` for a construct without an encoding."""
     reading = EventEncoding(plan, [EventGates() for _ in plan.events])
-    try:
-        _read_events(system, reading)
-        for number, letter in enumerate(plan.letters):
-            if isinstance(letter, StateCondition):
-                reading.conditions[number] = system.condition(letter.expr)
-    except UnsupportedError as error:
-        raise no_encoding(error) from None
+    _read_events(system, reading)
+    for number, letter in enumerate(plan.letters):
+        if isinstance(letter, StateCondition):
+            reading.conditions[number] = system.condition(letter.expr)
     return reading
 
 

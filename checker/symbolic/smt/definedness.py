@@ -13,12 +13,12 @@ from typing import Any, assert_never
 import z3
 
 from assay.checker.interpreter.expressions.traverse import assignments, children
-from assay.checker.interpreter.values.node_unions import expression, kind, statement
 from assay.checker.symbolic.smt.collections import Values
 from assay.checker.symbolic.smt.encode import SmtEncoder
 from assay.checker.symbolic.smt.values import Domain, OutsideTheoryError, TRecord, TSeq
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import expression, kind, statement
 from assay.grammar.lazy_dataclass import dataclass
 
 

@@ -12,7 +12,6 @@ from typing import Any, assert_never
 
 import z3
 
-from assay.checker.interpreter.values.node_unions import AnyExpr, expression
 from assay.checker.symbolic.smt.collections import Collections, Values
 from assay.checker.symbolic.smt.values import (
     Domain,
@@ -27,6 +26,7 @@ from assay.checker.symbolic.smt.values import (
 from assay.grammar import kernel as k
 from assay.grammar.elaborate.scopes.type_relations import is_integer, mentions
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import AnyExpr, expression
 
 COLLECTIONS = (t.SetType, t.MapType, t.SeqType, t.BagType)
 

@@ -7,13 +7,13 @@ from typing import Any, assert_never
 
 import z3
 
-from assay.checker.interpreter.values.node_unions import statement
 from assay.checker.symbolic.smt.collections import Values
 from assay.checker.symbolic.smt.encode import COLLECTIONS, SmtEncoder
 from assay.checker.symbolic.smt.values import Domain, OutsideTheoryError, TMap, TRecord
 from assay.grammar import kernel as k
 from assay.grammar.elaborate.scopes.type_relations import mentions
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import statement
 from assay.grammar.lazy_dataclass import dataclass
 
 

@@ -14,11 +14,11 @@ from typing import Any, assert_never
 import z3
 
 from assay.checker.interpreter.values.domains import cardinality
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.layout.value_numbering import universe
 from assay.checker.symbolic.smt.cardinality import Sizes
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from assay.checker.interpreter.values.node_unions import Access, Changing, Collecting
 from assay.checker.tla.expressions.formula import PRODUCT, SET, TIGHT, Formula, apply, enclosed, infix
 from assay.checker.tla.expressions.known_types import elements_fit, fits
 from assay.checker.tla.expressions.scope import TlaScope
 from assay.checker.tla.expressions.types import number, part, payload_field, record_field, type_set, unwrapped, wide_set
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import Access, Changing, Collecting
 
 
 def access(node: Access, scope: TlaScope) -> Formula:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.tla.expressions.formula import MERGE, PAIR, TIGHT, Formula, listed
 from assay.checker.tla.expressions.scope import ModuleNeeds
 from assay.checker.tla.expressions.types import number, record_field, variant_value
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 from assay.grammar.values import Value
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.traverse import variables_of
-from assay.checker.interpreter.values.node_unions import Condition, Control, Leaf, Making, expression
 from assay.checker.liveness.translate import is_temporal
 from assay.checker.tla.expressions.collections import access, changing, collecting, contents, elements
 from assay.checker.tla.expressions.constants import constant, function, record_value, some
@@ -36,6 +35,7 @@ from assay.checker.tla.expressions.temporal import NoCounterpartError, in_time
 from assay.checker.tla.expressions.types import is_variant, type_set, variant_value, wide_set
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import Condition, Control, Leaf, Making, expression
 
 Body = Callable[[TlaScope], Formula]
 

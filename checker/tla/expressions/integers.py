@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from assay.checker.interpreter.values.node_unions import Integer
 from assay.checker.tla.expressions.formula import COMPARE, PRODUCT, SUM, TIGHT, Formula, apply, infix
 from assay.checker.tla.expressions.scope import TlaScope
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import Integer
 
 
 def integer(node: Integer, scope: TlaScope) -> Formula:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.tla.expressions.formula import SET, TIGHT, Formula, compare, conjunction, headed, implication
 from assay.checker.tla.expressions.scope import TlaScope
 from assay.checker.tla.expressions.types import (
@@ -20,6 +19,7 @@ from assay.checker.tla.expressions.types import (
     wide_set,
 )
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 
 Question = Callable[[Formula, t.Type, TlaScope], Formula | None]
 """Checks something of a value of a type; None where the answer is always yes."""

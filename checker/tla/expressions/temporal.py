@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from assay.checker.interpreter.expressions.traverse import children, descendants
-from assay.checker.interpreter.values.node_unions import InTime
 from assay.checker.tla.expressions.formula import IMPLIES, PREFIX, TIGHT, Formula, apply, negation, quantified, row
 from assay.checker.tla.expressions.scope import TlaScope
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity, Span
+from assay.grammar.kernel.node_unions import InTime
 
 NO_COUNTERPART = "E808"
 

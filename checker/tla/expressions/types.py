@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import assert_never
 
 from assay.checker.interpreter.values.domains import cardinality
-from assay.checker.interpreter.values.node_unions import kind
 from assay.checker.tla.expressions.formula import SET, TIGHT, Formula, apply, compare, infix, lines, listed
 from assay.checker.tla.expressions.names import WORDS, clean
 from assay.checker.tla.expressions.scope import ModuleNeeds, type_key
 from assay.grammar.kernel import types as t
+from assay.grammar.kernel.node_unions import kind
 
 
 def has_payload(of: t.EnumType) -> bool:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any, get_args
 
-from assay.checker.interpreter.values import node_unions
 from assay.grammar import kernel as k
+from assay.grammar.kernel import node_unions
 from assay.grammar.kernel import types as t
 
 
