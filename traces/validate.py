@@ -18,7 +18,7 @@ from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.traces.event import Event
-from assay.traces.explain.mismatch import violation_of
+from assay.traces.explain.mismatch import MismatchFindings, violation_of
 from assay.traces.gc_control import frozen_heap, trim_heap
 from assay.traces.native_replay import threshold
 from assay.traces.observe.binding_tally import BindingTally, Unread, counted_as_ignored, total_of
@@ -74,8 +74,8 @@ class SharedAnswer:
     ``read`` counts all events; ``checked`` is whether any was used, ``explained`` whether an execution was found.
     ``tally`` also counts the events of slices that could not be validated. ``supposed`` is the number of inferred
     events on which the answer rests, ``rests_on`` says what else it rests on; ``held`` counts the lines that were held
-    against what others determine. ``stuck`` is the time of the first line without an explanation, or the time that
-    the search reached. ``late``: earlier events were left out.
+    against what others determine, and is None where all were: nothing came before. ``stuck`` is the time of the first
+    line without an explanation, or the time that the search reached. ``late``: earlier events were left out.
     """
 
     kernel: k.Kernel
@@ -97,7 +97,7 @@ class SharedAnswer:
     joint: Joint | None = None
     supposed: int = 0
     rests_on: tuple[str, ...] = ()
-    held: int = 0
+    held: int | None = None
     stuck: float | None = None
     late: bool = False
 
@@ -171,7 +171,7 @@ def validate_shared(
         joint=found.joint,
         stuck=findings.stuck,
         rests_on=findings.rests_on,
-        held=held_lines(model, findings.path) if findings.path and (options.partial or findings.rests_on) else 0,
+        held=_held_where_open(model, findings, options),
     )
     if options.mutants and not findings.violations and not stopped():
         answer = _with_kill_rate(answer, found, options)
@@ -183,6 +183,13 @@ def validate_shared(
         gc.collect(2 if gc.isenabled() else 0)
     trim_heap(len(events))
     return answer, slices
+
+
+def _held_where_open(model: TraceModel, findings: MismatchFindings, options: Options) -> int | None:
+    """How many lines were held against what others determine; None if nothing came before the log."""
+    if not (options.partial or findings.rests_on):
+        return None
+    return held_lines(model, findings.path) if findings.path else 0
 
 
 def _with_kill_rate(answer: SharedAnswer, found: SharedValidation, options: Options) -> SharedAnswer:
@@ -328,7 +335,7 @@ def conclude(
     broken = _all_broken(shared, results, whole)
     rests_on = _rests_on(shared, results)
     lines_held = _held(shared, answers)
-    held = bool(lines_held or not rests_on)
+    held = bool(lines_held or (shared.held is None and not rests_on))
     count = sum(each.count for each in unread)
     verdict = _verdict(shared, violations, results, whole, checked=checked, unread=count, broken=broken)
     reason = _reason(
@@ -384,7 +391,7 @@ def _rests_on(shared: SharedAnswer, results: Sequence[SliceResult]) -> tuple[str
 def _held(shared: SharedAnswer, answers: Sequence[SliceAnswer]) -> int:
     """How many lines were held against what others determine: all of a log from birth; of a slice that begins before
     its log all but the line that it begins with."""
-    own = shared.held if shared.rests_on else shared.tally.used
+    own = shared.tally.used if shared.held is None else shared.held
     return own + sum(each.held for each in answers)
 
 
