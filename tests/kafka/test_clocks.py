@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.stages import everyday, slow
+from tests.stages import everyday
 
 from assay.cli.settings import load
 from assay.traces.diagnosis import clock_correction
@@ -39,13 +39,14 @@ def with_clock(name: str, node: str, by: timedelta, root: Path) -> Path:
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "node", "by"),
     [
-        slow(("A3", "broker-3", timedelta(hours=1))),
+        ("A3", "broker-3", timedelta(hours=1)),
         ("A3", "broker-1", timedelta(seconds=-2)),
-        slow(("C2", "broker-1", timedelta(seconds=2))),
-        slow(("C2", "controller-102", timedelta(hours=-1))),
+        ("C2", "broker-1", timedelta(seconds=2)),
+        ("C2", "controller-102", timedelta(hours=-1)),
     ],
 )
 def test_a_clock_that_is_off_is_put_right_and_told(name: str, node: str, by: timedelta, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_every_lemma_says_in_words_what_holds() -> None:
             assert lines[at + 1].startswith('    "'), f"{spec}: {name}"
 
 
-@pytest.mark.everyday(2)
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("search", dict.fromkeys(EVERYDAY.values()), ids=str)
 def test_the_lemmas_hold_in_a_search_of_every_day(search: tuple[str, str | None, int | None]) -> None:
     top, model, depth = search

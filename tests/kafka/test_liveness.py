@@ -52,7 +52,7 @@ def decided(kernel: Kernel, name: str, engine: engine_selection.Engine = "native
     return next(each for each in report.properties if each.name == name)
 
 
-@pytest.mark.everyday(2)
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("bug", BUGS)
 def test_without_its_safeguard_the_system_never_recovers(bug: Bug) -> None:
     kernel = load(f"kafka/{bug.spec}", None, {bug.switch: "false"}).kernel
@@ -64,7 +64,7 @@ def test_without_its_safeguard_the_system_never_recovers(bug: Bug) -> None:
     assert (len(found.trace) - 1, found.trace.steps[-1].action) == (bug.steps, bug.last)
 
 
-@pytest.mark.everyday(3)
+@pytest.mark.everyday(2)
 @pytest.mark.parametrize(("spec", "name", "model"), PROPERTIES)
 def test_what_is_promised_happens_some_time_and_by_fairness_alone(spec: str, name: str, model: str | None) -> None:
     kernel = load(spec, model, {}).kernel

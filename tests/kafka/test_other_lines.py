@@ -152,7 +152,7 @@ def test_a_broker_before_1_1_resigns_when_it_has_its_next_session_and_lives_on(t
     assert "controller.stop" not in steps
 
 
-@pytest.mark.everyday(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["1.1.1", "3.4.1"])
 def test_a_broker_may_end_its_resignation_in_its_next_session(version: str, tmp_path: Path) -> None:
     """All lines of a broker in one file, as on its standard output: the order of the two threads is then told."""
@@ -182,7 +182,7 @@ def test_a_broker_may_end_its_resignation_in_its_next_session(version: str, tmp_
     assert "controller.resign_meanwhile" in steps
 
 
-@pytest.mark.everyday(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["1.0.2", "2.0.1"])
 def test_a_broker_that_is_not_controller_resigns_nothing_and_lives_on(version: str, tmp_path: Path) -> None:
     """As Kafka 1.0 says at each shutdown; it is not told as known behaviour."""
@@ -437,7 +437,6 @@ def test_the_preferred_replica_may_be_elected_though_it_leads_before_2_4(tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.everyday(1)
 @pytest.mark.parametrize(("leader", "version"), [(2, "2.8.2"), (1, "2.1.1")])
 def test_no_other_leader_is_elected_again_nor_later(leader: int, version: str, tmp_path: Path) -> None:
     _, found = answer(tmp_path, elected_again(leader, version))

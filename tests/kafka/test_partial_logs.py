@@ -104,9 +104,9 @@ def of_brokers(recording: str, kind: str, folder: Path) -> list[Path]:
     return sorted(unpacked(recording, folder).glob(f"broker-*/{kind}.log"))
 
 
-@pytest.mark.everyday(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["state-change", "server"])
-@pytest.mark.parametrize("recording", ["kraft-3.7.2", slow("kraft-4.1.1")])
+@pytest.mark.parametrize("recording", ["kraft-3.7.2", "kraft-4.1.1"])
 def test_one_kind_of_file_of_brokers_in_kraft_mode_is_no_false_alarm(recording: str, kind: str, tmp_path: Path) -> None:
     """What state-change.log tells is checked, with registrations supposed; server.log tells too little of partitions, and they stay open."""
     found = answer(of_brokers(recording, kind, tmp_path))

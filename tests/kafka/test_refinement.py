@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import pytest
 from tests.kafka.coverage import check_coverage_of_own_lines
-from tests.stages import everyday
 
 from assay.checker.engines import engine_selection
 from assay.checker.options import SearchOptions
@@ -105,8 +104,7 @@ def check_refines(case: Refines) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.everyday(1)
-@pytest.mark.parametrize("case", everyday(QUICK, 2), ids=str)
+@pytest.mark.parametrize("case", QUICK, ids=str)
 def test_a_spec_refines_what_it_says(case: Refines) -> None:
     check_refines(case)
 
@@ -117,7 +115,8 @@ def test_a_larger_model_refines_what_its_spec_says(case: Refines) -> None:
     check_refines(case)
 
 
-@pytest.mark.parametrize("case", everyday(WITHOUT, 1), ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize("case", WITHOUT, ids=str)
 def test_without_a_safeguard_a_step_is_none_of_the_refined_module(case: Departs) -> None:
     check_departs(case)
 

@@ -116,7 +116,7 @@ def test_a_session_that_is_closed_without_a_connection_lives_on(tmp_path: Path) 
     assert answer(reading).verdict is TraceVerdict.CONSISTENT
 
 
-@pytest.mark.everyday(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [(), (LOST.format(session=FIRST), opens(FIRST))])
 def test_and_not_one_that_has_a_connection(before: tuple[str, ...], tmp_path: Path) -> None:
     found = answer(written(tmp_path, server=refused(*before)))

@@ -35,6 +35,7 @@ def said(folder: Path, lines: dict[int, str]) -> tuple[TraceVerdict, list[list[s
     return answer.verdict, [[event.run.node for event in each.events] for each in named]
 
 
+@pytest.mark.slow
 def test_a_leader_that_says_an_isr_without_itself(tmp_path: Path) -> None:
     line = LEADER.format(at="56", broker=3, epoch=2, isr="2", before=1, version=3)
     assert said(tmp_path, {3: line}) == (TraceVerdict.INCONSISTENT, [["broker-3"]])

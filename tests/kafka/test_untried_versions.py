@@ -246,6 +246,7 @@ def test_an_operator_takes_a_broker_off_that_runs(tmp_path: Path) -> None:
     assert (steps.count("unregister"), steps.count("restate_unregistration")) == (1, 1)
 
 
+@pytest.mark.slow
 def test_nobody_takes_over_from_a_broker_that_was_not_taken_off(tmp_path: Path) -> None:
     _, found = answer(tmp_path, with_a_partition({}))
     assert actions(found) != []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.stages import everyday
 
 from assay.checker.engines import engine_selection
 from assay.checker.engines.reference_engine import check
@@ -81,7 +82,7 @@ COUNTED = [
 @pytest.mark.parametrize(
     ("name", "distinct", "depth"),
     [
-        *((name, n, depth) for name, _, n, depth in EXAMPLES),
+        *everyday([(name, n, depth) for name, _, n, depth in EXAMPLES], 4),
         *(pytest.param(*each, marks=pytest.mark.slow) for each in COUNTED),
     ],
 )

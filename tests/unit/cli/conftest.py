@@ -56,10 +56,15 @@ Run = Callable[..., Ran]
 
 
 @pytest.fixture
-def assay(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs a command in an empty directory that holds ``counter.assay``."""
+def assay(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Run:
+    """Runs a command in an empty directory that holds ``counter.assay``; all tests share what is compiled."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
     (tmp_path / "counter.assay").write_text(COUNTER)
 
     def run(*arguments: str) -> Ran:

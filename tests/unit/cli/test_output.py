@@ -22,8 +22,7 @@ def ran(folder: Path, line: str, **environment: str) -> tuple[int, bytes, str]:
     (folder / "small.assay").write_text(SPEC)
     (folder / "violated.assay").write_text(VIOLATED)
     program = f'set -o pipefail; assay() {{ {sys.executable} -P -m assay "$@"; }}; {line}'
-    # One cache for all of them: they need what it holds, and what they leave there is theirs alone.
-    known = {**os.environ, "ASSAY_CACHE": str(folder.parent / "cache"), **environment}
+    known = {**os.environ, **environment}
     done = subprocess.run(["bash", "-c", program], cwd=folder, env=known, capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr.decode()
 

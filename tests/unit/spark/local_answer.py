@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from assay.cli.settings import load
+from assay.grammar.load import Loaded
 from assay.report.logs.validation_object import validation_object
 from assay.spark.logs.validate import ClusterAnswer
 from assay.traces.diagnosis.node_settings import overview
@@ -14,7 +16,11 @@ from assay.traces.log_reader import read_logs
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.scoped_validate import validate_in_scope
 
-LOADED = load("kafka/cluster", None, {})
+
+@cache
+def loaded() -> Loaded:
+    """The spec of the logs: read when a test asks for it, for whoever only collects tests does not need it."""
+    return load("kafka/cluster", None, {})
 
 
 def said(answer: ClusterAnswer) -> Any:
@@ -28,4 +34,4 @@ def said(answer: ClusterAnswer) -> Any:
 def said_locally(logs: Path) -> Any:
     """The local answer about logs."""
     reading = read_logs([logs])
-    return said(ClusterAnswer("", LOADED, validate_in_scope(LOADED, reading, DEFAULT_OPTIONS), overview(reading)))
+    return said(ClusterAnswer("", loaded(), validate_in_scope(loaded(), reading, DEFAULT_OPTIONS), overview(reading)))

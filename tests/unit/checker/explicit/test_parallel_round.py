@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.stages import slow
 from tests.unit.checker.explicit.searched import answer
 
 from assay.checker.engines.native_engine import check
@@ -17,15 +18,17 @@ from assay.grammar.kernel import Kernel
 Model = tuple[Kernel, Compiled]
 
 
-@pytest.mark.everyday(2)
-@pytest.mark.parametrize("threads", [1, 2, 4, 7])
-def test_threads_change_no_answer(grid: Model, kip320: Model, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["grid", slow("kip320")])
+@pytest.mark.parametrize("threads", [slow(1), slow(2), 4, slow(7)])
+def test_threads_change_no_answer(
+    name: str, threads: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model: Model = request.getfixturevalue(name)
     monkeypatch.setattr("assay.checker.explicit.expansion.parallel_round.AMONG_THREADS", 0)
-    for model in (grid, kip320):
-        for keep_going in (False, True):
-            one = check(*model, SearchOptions(threads=1, keep_going=keep_going))
-            many = check(*model, SearchOptions(threads=threads, keep_going=keep_going))
-            assert answer(one) == answer(many)
+    for keep_going in (False, True):
+        one = check(*model, SearchOptions(threads=1, keep_going=keep_going))
+        many = check(*model, SearchOptions(threads=threads, keep_going=keep_going))
+        assert answer(one) == answer(many)
 
 
 @pytest.mark.slow

@@ -262,7 +262,7 @@ def test_leadership_is_proved_for_any_number_of_brokers_and_partitions() -> None
     assert outcomes(proofs) == dict.fromkeys(LEADERSHIP, Outcome.HOLDS)
 
 
-@pytest.mark.everyday(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("safeguard", "lost"), [("EpochPerElection", "one_leader_per_epoch"), ("ConditionalWrites", "leader_in_isr")]
 )

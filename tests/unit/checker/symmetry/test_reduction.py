@@ -63,6 +63,7 @@ def test_known_models_have_these_orbits_in_every_engine(
     assert report.outcome is Outcome.HOLDS
 
 
+@pytest.mark.slow
 def test_three_symmetric_sets_are_reduced_together(tmp_path: Path) -> None:
     report = reduced(spec("kafka/membership"), "native", tmp_path)
     whole = check(spec("kafka/membership"), None, None, "native", tmp_path).report

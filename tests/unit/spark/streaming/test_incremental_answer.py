@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from benchmarks.synthetic import generate
-from tests.unit.spark.local_answer import LOADED, said, said_locally
+from tests.unit.spark.local_answer import loaded, said, said_locally
 
 from assay.spark.logs.read_tasks import reader_of
 from assay.spark.logs.spec_for_cluster import SpecSelection
@@ -89,7 +89,7 @@ def by_tasks(asked: ClusterAnswers, slices: Mapping[str, Sequence[Event]]) -> di
 def follow_and_compare(source: Path, place: Path, parts: int, here: int) -> ClusterAnswer:
     """The last answer about logs that grow, after each of which the local command was asked too."""
     growing = Growing(source, place / "logs")
-    following = IncrementalValidator(ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks, here)
+    following = IncrementalValidator(ClusterQuestion(SpecSelection(loaded()), measure=False), by_tasks, here)
     directory, kept = Directory(str(growing.logs)), PieceStore(place / "pieces", STANDARD)
     for stamp in growing.stamps(parts):
         growing.grow(stamp)
@@ -119,7 +119,7 @@ def test_slices_go_on_where_they_were_whatever_comes(
     growing, went_on = Growing(tmp_path / "source", tmp_path / "logs"), list[int]()
     directory, kept = Directory(str(growing.logs)), PieceStore(tmp_path / "pieces", STANDARD)
     following = IncrementalValidator(
-        ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks, processes=processes
+        ClusterQuestion(SpecSelection(loaded()), measure=False), by_tasks, processes=processes
     )
     late, rotated = "broker-2/state-change.log", "broker-3/state-change.log"
     for number, stamp in enumerate(growing.stamps(7)):
@@ -128,7 +128,7 @@ def test_slices_go_on_where_they_were_whatever_comes(
             growing.rotate(rotated)
         if number == 5:
             following = IncrementalValidator(
-                ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks, processes=processes
+                ClusterQuestion(SpecSelection(loaded()), measure=False), by_tasks, processes=processes
             )
         answer = following.answer(directory.texts(growing.pieces, kept, STANDARD))
         assert said(answer) == said_locally(growing.logs), number
@@ -206,7 +206,7 @@ def test_lines_behind_a_gap_are_read_again_or_counted(tmp_path: Path) -> None:
 def test_logs_in_which_no_slice_is_named_yet_are_answered(tmp_path: Path) -> None:
     generate(tmp_path / "source", 40_000, brokers=3, partitions=4, violations=0, seed=1)
     growing = Growing(tmp_path / "source", tmp_path / "logs")
-    following = IncrementalValidator(ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks)
+    following = IncrementalValidator(ClusterQuestion(SpecSelection(loaded()), measure=False), by_tasks)
     directory, kept = Directory(str(growing.logs)), PieceStore(tmp_path / "pieces", STANDARD)
     growing.grow(growing.stamps(100)[0])
     answer = following.answer(directory.texts(growing.pieces, kept, STANDARD))
@@ -221,7 +221,7 @@ def test_what_a_copy_that_ended_leaves_is_done_by_the_first(tmp_path: Path, monk
     monkeypatch.setattr(IncrementalValidator, "_check_as_bytes", lambda *_: os._exit(1))
     growing, following = (
         Growing(tmp_path / "source", tmp_path / "logs"),
-        IncrementalValidator(ClusterQuestion(SpecSelection(LOADED), measure=False), by_tasks, processes=2),
+        IncrementalValidator(ClusterQuestion(SpecSelection(loaded()), measure=False), by_tasks, processes=2),
     )
     directory, kept = Directory(str(growing.logs)), PieceStore(tmp_path / "pieces", STANDARD)
     for stamp in growing.stamps(2):

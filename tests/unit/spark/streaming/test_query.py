@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from benchmarks.synthetic import generate
-from tests.unit.spark.local_answer import LOADED, said, said_locally
+from tests.unit.spark.local_answer import loaded, said, said_locally
 
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.spark.logs.read_tasks import reader_of
@@ -61,7 +61,7 @@ def test_growing_logs_are_validated_over_rotation_and_restart(spark: SparkSessio
     logs, state, told = tmp_path / "logs", tmp_path / "state", Told()
 
     def run() -> None:
-        query = follow(spark, logs, LOADED, state, told, delay=0)
+        query = follow(spark, logs, loaded(), state, told, delay=0)
         try:
             query.processAllAvailable()
         finally:
@@ -141,7 +141,7 @@ def slowly(source: Source, answering: Answering, told: list[int], monkeypatch: p
     """A query that answers so, and tells the number of each answer."""
     kept: Any = SimpleNamespace(pieces=lambda number: number, keep=lambda rows, number: None)
     monkeypatch.setattr(live, "configured", lambda spark, settings: nullcontext())
-    question = ClusterQuestion(SpecSelection(LOADED))
+    question = ClusterQuestion(SpecSelection(loaded()))
     found = LiveQuery(source, question, kept, lambda answer, changes: told.append(cast(int, answer)))
     monkeypatch.setattr(LiveQuery, "_changes", lambda self, found: [])
     monkeypatch.setattr(LiveQuery, "_begin", lambda self, spark: answering)
@@ -191,7 +191,7 @@ def test_slices_are_sent_to_tasks_where_a_cluster_has_more_processors(
     given: list[int] = []
     monkeypatch.setattr(live, "IncrementalValidator", lambda question, by_tasks, most: given.append(most))
     unused: Any = None
-    LiveQuery(unused, ClusterQuestion(SpecSelection(LOADED)), unused, unused)._begin(unused)
+    LiveQuery(unused, ClusterQuestion(SpecSelection(loaded())), unused, unused)._begin(unused)
     assert (given[0] < 10**6) == here
 
 
@@ -202,7 +202,7 @@ def test_what_cannot_be_followed_is_refused(tmp_path: Path) -> None:
         (sessions[1], str(tmp_path), "Spark Connect"),
     ):
         with pytest.raises(SpecError) as problem:
-            follow(spark, logs, LOADED, tmp_path / "state", Told())
+            follow(spark, logs, loaded(), tmp_path / "state", Told())
         assert [each.code for each in problem.value.diagnostics] == ["E842"]
         assert text in problem.value.diagnostics[0].message
 
@@ -270,7 +270,7 @@ def test_a_topic_is_followed_over_a_restart(
     monkeypatch.setattr(live, "Topic", SimpleNamespace(of=lambda *_: topic))
     for begin, end in ((0, 0.5), (0.5, 1)):
         records.write(spark, source, begin, end)
-        query = follow(spark, "kafka://host:9092/logs", LOADED, tmp_path / "s", told, delay=0)
+        query = follow(spark, "kafka://host:9092/logs", loaded(), tmp_path / "s", told, delay=0)
         query.processAllAvailable()
         query.stop()
     found, expected = said(told.answers[-1]), said_locally(source)
@@ -285,7 +285,7 @@ def test_a_topic_is_followed_over_a_restart(
 @pytest.mark.spark
 def test_without_the_connector_a_topic_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(SpecError) as problem:
-        follow(spark, "kafka://127.0.0.1:9092/logs", LOADED, tmp_path, Told())
+        follow(spark, "kafka://127.0.0.1:9092/logs", loaded(), tmp_path, Told())
     (found,) = problem.value.diagnostics
     assert found.code == "E842"
     assert "the topic `logs` of 127.0.0.1:9092" in found.message

@@ -89,8 +89,8 @@ def any_size(text: str, *names: str) -> Report:
     return prove_any(load_text(text), ["Node"], options).report
 
 
-@pytest.mark.everyday(1)
-@pytest.mark.parametrize("update", some_slow(LOST, 7))
+@pytest.mark.slow
+@pytest.mark.parametrize("update", LOST)
 def test_what_has_no_value_in_a_larger_model_is_not_proved_to_have_one(update: str) -> None:
     text = THREE.replace("UPDATE", update)
     assert result(larger(text)) is Outcome.VIOLATED

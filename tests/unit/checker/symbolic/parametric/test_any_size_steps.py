@@ -42,7 +42,7 @@ def two(report: Report) -> Outcome:
     return next(each.outcome for each in report.properties if each.name == "two")
 
 
-@pytest.mark.everyday(2)
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize(
     "condition",
     [
