@@ -61,7 +61,6 @@ LITTLE_HELD = "more events were supposed, of which no line tells, than lines wer
 NOTHING_HELD = "no line was held against what other lines determine: each is explained by what was supposed for it"
 NO_TIMELINE = "not checked: no execution was found for what all slices share"
 
-
 SMALL_SEARCH = 2_000
 """The garbage of a search that visited at most so many nodes waits for the next collection."""
 
@@ -245,9 +244,6 @@ def _of_followed(found: ReplayedLog, read: int, explanations: tuple[EventMeaning
         visited=found.visited,
         explanations=explanations,
     )
-
-
-INFERRED_BEFORE = "logs are missing, and what came before them was supposed"
 
 
 def validate_slices(
@@ -445,15 +441,14 @@ def _verdict(
     unread: int,
     broken: Sequence[BrokenProperty],
 ) -> TraceVerdict:
-    """The verdict, by precedence: a violation, nothing checked, something undecided, a broken
-    property, consistent."""
+    """The verdict, by precedence: a violation, nothing checked, something undecided, a broken property, consistent."""
     if violations:
         return TraceVerdict.INCONSISTENT
     if not checked:
         return TraceVerdict.VACUOUS
     open_ = (
         not shared.explained
-        or (shared.reason is not None and not violations)
+        or shared.reason is not None
         or shared.late
         or (whole is not None and whole.verdict is TraceVerdict.INCONCLUSIVE)
         or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
