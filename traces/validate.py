@@ -52,6 +52,7 @@ from assay.traces.table.event_table import EventTable, fields_read
 if TYPE_CHECKING:
     from assay.traces.calls.decide import CallsAnswer
     from assay.traces.native_replay.compiled_replay import ReplayedLog
+    from assay.traces.search.transition_system import TraceModel
 
 NOTHING_USED = "no event of the log is used by the trace clause: nothing was checked"
 FEW_LINES = 2_000
@@ -59,6 +60,7 @@ FEW_LINES = 2_000
 
 LITTLE_HELD = "more events were supposed, of which no line tells, than lines were held against what others determine"
 NOTHING_HELD = "no line was held against what other lines determine: each is explained by what was supposed for it"
+INFERRED_BEFORE = "logs are missing, and what came before them was supposed"
 NO_TIMELINE = "not checked: no execution was found for what all slices share"
 
 SMALL_SEARCH = 2_000
@@ -67,8 +69,7 @@ SMALL_SEARCH = 2_000
 
 @dataclass(frozen=True, slots=True)
 class SharedAnswer:
-    """The answer about what all slices share, and the context for validating slices: ``joint``, if an execution was
-    found.
+    """The answer about what all slices share. ``joint`` is the context for validating slices, if one was found.
 
     ``read`` counts all events; ``checked`` is whether any was used, ``explained`` whether an execution was found.
     ``tally`` also counts the events of slices that could not be validated. ``supposed`` is the number of inferred
