@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar, assert_never
 
 from assay.grammar import kernel as k
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel.node_unions import statement
 
 N = TypeVar("N", bound=k.Node)
@@ -72,8 +73,23 @@ def free_locals(expr: k.Expr) -> frozenset[str]:
 
 def variables_of(node: k.Node) -> frozenset[str]:
     """The names of the state variables that an expression or a statement reads."""
-    own = {node.name} if isinstance(node, k.StateVar) else set()
-    return frozenset(own.union(each.name for each in descendants(node) if isinstance(each, k.StateVar)))
+    return _variables.get_or_make(node, _variables_inside)
+
+
+_variables: IdentityMemo[k.Node, frozenset[str]] = IdentityMemo(limit=100_000)
+"""Of nodes that were asked about: an expression is asked once for itself, and again for each one around it."""
+
+
+def _variables_inside(node: k.Node) -> frozenset[str]:
+    found = {node.name} if isinstance(node, k.StateVar) else set()
+    level = list(children(node))
+    while level:
+        known = [_variables.get(each) for each in level]
+        found.update(*(names for names in known if names))
+        open_ = [each for each, names in zip(level, known, strict=True) if names is None]
+        found.update(each.name for each in open_ if isinstance(each, k.StateVar))
+        level = [inner for each in open_ for inner in children(each)]
+    return frozenset(found)
 
 
 def read_by(statements: Iterable[k.Statement]) -> frozenset[str]:

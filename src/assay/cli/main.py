@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import traceback
 from collections.abc import Mapping, Sequence
@@ -86,6 +87,9 @@ class Commands(click.Group):
         """The command of that name."""
         if cmd_name in COMMANDS and cmd_name not in self.commands:
             self.add_command(getattr(import_module(f"assay.cli.{COMMANDS[cmd_name]}.{cmd_name}"), cmd_name))
+            gc.freeze()
+            gc.unfreeze()  # both together move all objects into the oldest generation, unexamined
+            gc.enable()
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's

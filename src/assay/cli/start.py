@@ -50,6 +50,7 @@ def _run() -> int:
         sys.stderr.write(f"assay is incomplete: {', '.join(broken)} missing below the package\n{ADVICE}\n")
         return INCOMPLETE
     gc.set_threshold(YOUNG_THRESHOLD, *gc.get_threshold()[1:])
+    gc.disable()  # until the command is imported: what imports make stays
     from assay.cli.main import invoke  # noqa: PLC0415 - it imports what is behind the links
 
     return invoke(sys.argv[1:])
