@@ -6,6 +6,7 @@ processor, each the median and the longest of the repetitions, so that what else
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import resource
@@ -15,6 +16,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -32,6 +34,7 @@ from assay.editor import server as editor
 from assay.editor.analysis import Document
 from assay.explorer.server import TOKEN_HEADER
 from assay.explorer.session import ExplorerSession
+from assay.grammar.parsing.parse import warm_up
 from assay.report.specs.picture.counterexample import replay_page
 
 Line = dict[str, object]
@@ -141,12 +144,32 @@ def _opened(spec: str = LARGEST) -> tuple[Document, str]:
 
 
 def _key() -> Iterator[Line]:
-    """Diagnostics after a key in the body of an action, and after the pause that follows."""
+    """Diagnostics after a key, as the server finds them, in each kind of place; and after the pause that follows."""
     document, _ = _opened()
-    place = document.text.index("    when ", document.text.index("\naction "))
-    texts = iter([f"{document.text[:place]}    when {n} >= 0\n{document.text[place:]}" for n in range(100)])
-    yield {"what": "after a key", **_timed(lambda: document.parse(next(texts)), 20, 0.15)}
+    warm_up()
+    gc.collect()
+    gc.freeze()
+    text = document.text
+    body = text.index("    when ", text.index("\naction "))
+    declared, rule = text.index("\naction ") + 1, text.index("    on ", text.index("\ntrace "))
+    edits: dict[str, Callable[[int], str]] = {
+        "a body": lambda n: f"{text[:body]}    when {n} >= 0\n{text[body:]}",
+        "a new function": lambda n: f"{text[:declared]}def fresh_{n}(b: Broker) = b != b\n\n{text[declared:]}",
+        "a state variable": lambda n: text.replace("\nstate:\n", f"\nstate:\n    fresh_{n}: bool = false\n", 1),
+        "a variable that others use": lambda n: text.replace("map[Partition, bool]", f"map[Partition, 0 .. {n}]", 1),
+        "a function that others use": lambda n: text.replace("def untold(): bool", f"def untold(): seq[bool, max {n}]"),
+        "a rule for logs": lambda n: f"{text[:rule]}    on Nothing{n}: true\n{text[rule:]}",
+        "a name that is half written": lambda n: text[:body] + text[body:].replace("when ", f"when x{n} ", 1),
+    }
+    for where, edit in edits.items():
+        texts = iter([edit(n) for n in range(1, 21)])
+        yield {"what": f"after a key in {where}", **_timed(partial(_parse_next, document, texts), 20, 0.15)}
+    document.text = text
     yield {"what": "after the pause", **_timed(document.analyse, 3, None)}
+
+
+def _parse_next(document: Document, texts: Iterator[str]) -> None:
+    document.parse(next(texts))
 
 
 def _completion() -> Iterator[Line]:

@@ -72,7 +72,7 @@ def build_with_units(
     actions = declared.elaborate()
     variables = tuple(variable for unit in units.canonical() for variable in _variables(unit))
     properties = PropertyElaborator(diagnostics)
-    steps = StepReader({action.name: action for action in actions}, _next(top, diagnostics), diagnostics)
+    steps = StepReader({action.name: action for action in actions}, top_steps(top, diagnostics), diagnostics)
     report_repeated((model.name for model in models_of(tree.top)), "model", diagnostics)
     refinements = Refinements(units, steps, variables, _abstract, diagnostics).elaborate()
     made = kernel.Kernel(
@@ -143,7 +143,7 @@ def _parameters(units: Units) -> Iterator[kernel.BoundParameter]:
             yield kernel.BoundParameter(slot.shown, entity.expr.value, entity.size, span=span)
 
 
-def _next(top: Unit, diagnostics: Diagnostics) -> tuple[str, ...]:
+def top_steps(top: Unit, diagnostics: Diagnostics) -> tuple[str, ...]:
     """The actions of the step relation: those that ``next:`` lists, else all actions of the top module."""
     lists = list(top.declared(syntax.Next))
     if not lists:

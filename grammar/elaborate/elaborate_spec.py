@@ -59,6 +59,11 @@ def modules_of(top: UnreadModule, library: Library, diagnostics: Diagnostics, so
     return tree
 
 
+def configuration_of(tree: ModuleTree, slots: Slots, diagnostics: Diagnostics) -> Configuration:
+    """What is made of a spec where nothing is said: its default model, or none."""
+    return _configuration(tree, slots, default_model(tree.top), {}, diagnostics)
+
+
 def _configuration(
     tree: ModuleTree, slots: Slots, model: str | None, overrides: Mapping[str, str], diagnostics: Diagnostics
 ) -> Configuration:

@@ -27,6 +27,7 @@ from assay.grammar.parsing.build_scenarios_and_traces import SpecBuilder
 from assay.grammar.parsing.builder import DeclarationOrigin, string_value
 from assay.grammar.parsing.error_recovery import report_faults
 from assay.grammar.parsing.logical_lines import Layout, LayoutFault
+from assay.grammar.parsing.moved import moved, moved_report
 from assay.grammar.parsing.spec_text import normalized
 from assay.grammar.parsing.split_declarations import DECLARATION_WORDS, DeclarationTokens, scan
 from assay.grammar.syntax import Declaration, DottedName, Expr, Module
@@ -145,8 +146,9 @@ def _head_is_right(chunk: DeclarationTokens, diagnostics: Diagnostics) -> bool:
     if head.span.column > 1:
         diagnostics.error("E024", head.span, "a declaration starts in the first column")
         return False
-    following = chunk.lexemes[1].text if len(chunk.lexemes) > 1 else ""
-    if head.kind == "string" or (head.text in DECLARATION_WORDS and (head.text != "size" or following == "param")):
+    if head.kind == "string" or (
+        head.text in DECLARATION_WORDS and (head.text != "size" or chunk.following == "param")
+    ):
         return True
     meant = _OTHER_LANGUAGES.get(head.text) or did_you_mean(head.text, DECLARATION_WORDS)
     advice = () if meant is None else (f"did you mean `{meant}`?",)
@@ -188,6 +190,11 @@ def _whole(text: str, file: str) -> Span:
 # ------------------------------------------------------------------------------------------------------ parsing
 
 
+def warm_up() -> None:
+    """Read the parser's tables, which the first declaration that is not remembered would wait for."""
+    _parser().parse("true", start="lone_expression")
+
+
 @cache
 def _parser() -> Lark:
     """The parser. Its tables are kept in the user's cache: as plain data, which cannot run code when it is read."""
@@ -222,9 +229,16 @@ def _read(source: str, start: str, origin: DeclarationOrigin, diagnostics: Diagn
 @lru_cache(maxsize=DECLARATIONS_KEPT)
 def _read_once(source: str, start: str, origin: DeclarationOrigin) -> tuple[Any, tuple[Diagnostic, ...]]:
     """A declaration, or None, with the reports about it. An editor asks again after each key, of which one declaration
-    is new."""
+    is new, and others are moved."""
+    node, reports = _read_at_top(source, start, origin.file)
+    lines = origin.lines_before
+    return moved(node, lines), tuple(moved_report(each, lines) for each in reports)
+
+
+@lru_cache(maxsize=DECLARATIONS_KEPT)
+def _read_at_top(source: str, start: str, file: str) -> tuple[Any, tuple[Diagnostic, ...]]:
     diagnostics = Diagnostics()
-    return _read_source(source, start, origin, diagnostics), tuple(diagnostics.items)
+    return _read_source(source, start, DeclarationOrigin(file, 0), diagnostics), tuple(diagnostics.items)
 
 
 def _read_source(source: str, start: str, origin: DeclarationOrigin, diagnostics: Diagnostics) -> Any:

@@ -2,18 +2,21 @@
 
 A declaration begins at a line that begins in the first column and is not a continuation. A keyword of a declaration in
 the first column always begins one, even inside an unclosed bracket. So a mistake costs no more than its own
-declaration.
+declaration. For the same reason the text from one such keyword to the next is read by itself, and what was found in it
+is remembered: after a key in an editor one stretch of some hundred is read again, and the others are moved.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
+from functools import lru_cache
 
-from assay.grammar.diagnostics.diagnostic import Diagnostics, Note, Span
+from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Note, Span
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.parsing.logical_lines import CLOSERS, LEADING, OPENERS, LogicalLine
+from assay.grammar.parsing.moved import moved_report, moved_span
 from assay.grammar.parsing.other_languages import FOREIGN, PRIMED, instead_of
 from assay.grammar.syntax import Comment
 
@@ -42,6 +45,14 @@ _LEXEME = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_STRETCH = re.compile(
+    rf"""\"\"\"(?:[^\\]|\\.)*?\"\"\"|"(?!"")(?:[^"\\\n]|\\[^\n])*" | \"\"\"|"[^\n]* | \#[^\n]* | '[^'\n]*'
+      | (?P<head>^(?:{"|".join(sorted(DECLARATION_WORDS))})\b)""",
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+"""What hides a keyword, as ``_LEXEME`` reads it, and the keywords that begin a stretch."""
+STRETCHES_KEPT = 4096
+
 
 @dataclass(frozen=True, slots=True)
 class Lexeme:
@@ -54,26 +65,26 @@ class Lexeme:
     end: int
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class DeclarationTokens:
-    """The lexemes of one declaration; ``sound`` is False when one of them was already reported."""
+    """One declaration: the lexeme that begins it, the text of the next one, its end, and every identifier and keyword
+    in it. ``sound`` is False when one of its lexemes was already reported."""
 
-    lexemes: list[Lexeme]
-    sound: bool = True
-
-    @property
-    def head(self) -> Lexeme:
-        """The lexeme that begins the declaration."""
-        return self.lexemes[0]
-
-    @property
-    def words(self) -> frozenset[str]:
-        """Every identifier and keyword in the declaration."""
-        return frozenset(lexeme.text.strip("`") for lexeme in self.lexemes if lexeme.kind == "word")
+    head: Lexeme
+    following: str
+    end: int
+    words: frozenset[str]
+    sound: bool
 
     def source(self, text: str) -> str:
         """The text of the declaration, without the comments after its end."""
-        return text[self.head.start : self.lexemes[-1].end]
+        return text[self.head.start : self.end]
+
+    def moved(self, characters: int, lines: int) -> DeclarationTokens:
+        """The same further down."""
+        head = self.head
+        start, end, span = head.start + characters, head.end + characters, moved_span(head.span, lines)
+        return replace(self, head=replace(head, span=span, start=start, end=end), end=self.end + characters)
 
 
 @dataclass(slots=True)
@@ -82,6 +93,19 @@ class SplitText:
 
     chunks: list[DeclarationTokens] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _OpenDeclaration:
+    """The lexemes of a declaration while it is read."""
+
+    lexemes: list[Lexeme]
+    sound: bool = True
+
+    def closed(self) -> DeclarationTokens:
+        following = self.lexemes[1].text if len(self.lexemes) > 1 else ""
+        words = frozenset(lexeme.text.strip("`") for lexeme in self.lexemes if lexeme.kind == "word")
+        return DeclarationTokens(self.lexemes[0], following, self.lexemes[-1].end, words, self.sound)
 
 
 def lexemes(text: str, file: str) -> Iterator[Lexeme]:
@@ -101,11 +125,35 @@ def lexemes(text: str, file: str) -> Iterator[Lexeme]:
 
 def scan(text: str, file: str, diagnostics: Diagnostics) -> SplitText:
     """Find the declarations and the comments of a text."""
+    whole, line = SplitText(), 0
+    for start, end in _stretches(text):
+        found, reports = scan_stretch(text[start:end], file)
+        whole.chunks.extend(each.moved(start, line) for each in found.chunks)
+        whole.comments.extend(replace(each, line=each.line + line) for each in found.comments)
+        diagnostics.items.extend(moved_report(each, line) for each in reports)
+        line += text.count("\n", start, end)
+    return whole
+
+
+def _stretches(text: str) -> Iterator[tuple[int, int]]:
+    """The parts of a text from one keyword that always begins a declaration to the next, as offsets."""
+    start = 0
+    for match in _STRETCH.finditer(text):
+        if match["head"] is not None and match.start() > start:
+            yield start, match.start()
+            start = match.start()
+    yield start, len(text)
+
+
+@lru_cache(maxsize=STRETCHES_KEPT)
+def scan_stretch(text: str, file: str) -> tuple[SplitText, tuple[Diagnostic, ...]]:
+    """What is in a stretch, and the reports about it, as if it were the whole text."""
+    diagnostics = Diagnostics()
     scanner = _Scanner(diagnostics)
     for lexeme in lexemes(text, file):
         scanner.feed(lexeme)
     scanner.finish_chunk()
-    return scanner.result
+    return SplitText([each.closed() for each in scanner.chunks], scanner.comments), tuple(diagnostics.items)
 
 
 class _Scanner:
@@ -113,7 +161,8 @@ class _Scanner:
 
     def __init__(self, diagnostics: Diagnostics) -> None:
         self.diagnostics = diagnostics
-        self.result = SplitText()
+        self.chunks: list[_OpenDeclaration] = []
+        self.comments: list[Comment] = []
         self.line = LogicalLine()
         self.brackets: list[Lexeme] = []
         self.indent: Lexeme | None = None
@@ -130,7 +179,7 @@ class _Scanner:
             case "comment":
                 own_line = self.line_begins
                 place = lexeme.span
-                self.result.comments.append(Comment(lexeme.text.rstrip(), place.line, own_line, place.column))
+                self.comments.append(Comment(lexeme.text.rstrip(), place.line, own_line, place.column))
             case _:
                 self._significant(lexeme)
                 self.line_begins, self.indent = False, None
@@ -138,9 +187,9 @@ class _Scanner:
     def _significant(self, lexeme: Lexeme) -> None:
         if self.line_begins:
             self._begin_line(lexeme)
-        if not self.result.chunks:
-            self.result.chunks.append(DeclarationTokens([]))
-        self.result.chunks[-1].lexemes.append(lexeme)
+        if not self.chunks:
+            self.chunks.append(_OpenDeclaration([]))
+        self.chunks[-1].lexemes.append(lexeme)
         self.line.feed(lexeme.text)
         self._check(lexeme)
 
@@ -149,7 +198,7 @@ class _Scanner:
             self._fault("E008", self.indent.span, "a tab in the indentation; indent with blanks only")
         if lexeme.span.column == 1 and self._begins_declaration(lexeme):
             self.finish_chunk()
-            self.result.chunks.append(DeclarationTokens([]))
+            self.chunks.append(_OpenDeclaration([]))
         elif not self.line.goes_on and lexeme.text not in LEADING:
             self.line = LogicalLine()
 
@@ -167,8 +216,8 @@ class _Scanner:
 
     def _fault(self, code: str, span: Span, message: str, *notes: Note | str) -> None:
         self.diagnostics.error(code, span, message, *notes)
-        if self.result.chunks:
-            self.result.chunks[-1].sound = False
+        if self.chunks:
+            self.chunks[-1].sound = False
 
     def _check(self, lexeme: Lexeme) -> None:
         match lexeme.kind:
@@ -217,7 +266,7 @@ class _Scanner:
             self._fault("E012", lexeme.span, f"`{lexeme.text}` where `{OPENERS[opener.text]}` is expected", note)
 
     def _other(self, lexeme: Lexeme) -> None:
-        before = self.result.chunks[-1].lexemes[-2:-1]
+        before = self.chunks[-1].lexemes[-2:-1]
         if lexeme.text[0] == "'" and before and before[0].kind == "word" and before[0].end == lexeme.start:
             self._fault("E016", lexeme.span, "`'` has no meaning after a name", *PRIMED)
         elif lexeme.text[0] in "'‘’“”`":

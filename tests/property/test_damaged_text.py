@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.diagnostics.render import render
 from assay.grammar.formatting.format import format_module
 from assay.grammar.parsing.parse import parse
+from assay.grammar.parsing.split_declarations import scan, scan_stretch
 
 CANONICAL = Path(__file__).parent.parent / "unit" / "grammar" / "goldens" / "canonical.assay"
 PIECES = re.findall(r"\s+|\w+|\S", CANONICAL.read_text(encoding="utf-8"))
@@ -40,6 +42,15 @@ def test_a_damaged_spec_is_read_or_reported(places: list[tuple[int, str, str]]) 
 @given(st.lists(st.sampled_from(INSERTED), max_size=30).map("".join) | st.text(max_size=60))
 def test_any_text_is_read_or_reported(text: str) -> None:
     _read_or_reported(text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from((*INSERTED, "\nstate", "\ninit: ", "\n")), max_size=30).map("".join))
+def test_a_text_is_cut_as_if_it_were_read_in_one_piece(text: str) -> None:
+    diagnostics = Diagnostics()
+    found = scan(text, "damaged.assay", diagnostics)
+    whole, reports = scan_stretch(text, "damaged.assay")
+    assert (found, diagnostics.items) == (whole, list(reports))
 
 
 def _read_or_reported(text: str) -> None:

@@ -79,6 +79,15 @@ class Traces:
             placed = self._lines(self.unit, trace, ())
             yield ClausePlan(self.unit, tuple(placed), self.steps, self.diagnostics).plan(trace)
 
+    def check(self, trace: syntax.TraceClause, rules: frozenset[syntax.TraceLine]) -> None:
+        """Find the mistakes in a clause, without its rules but for those that are given."""
+        placed = [
+            (unit, line)
+            for unit, line in self._lines(self.unit, trace, ())
+            if not isinstance(line, syntax.On) or line in rules
+        ]
+        ClausePlan(self.unit, tuple(placed), self.steps, self.diagnostics).plan(trace)
+
     def _lines(self, unit: Unit, trace: syntax.TraceClause, above: tuple[syntax.TraceClause, ...]) -> list[Placed]:
         """The lines of a clause after those of the clause that it extends, without those that it replaces."""
         own: list[Placed] = [(unit, line) for line in trace.lines]

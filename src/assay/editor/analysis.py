@@ -9,11 +9,22 @@ from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity
 from assay.grammar.elaborate.modules.library import shown
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
-from assay.grammar.elaborate.recheck import recheck
+from assay.grammar.elaborate.recheck import BUDGET, Known, recheck
 from assay.grammar.formatting.format import format_module
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, UnusableSpecError, analyse_text
 from assay.grammar.parsing.parse import Parsed, parse
+from assay.grammar.parsing.spec_text import normalized
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """All that is known of a text; ``loaded`` and ``units`` are None where it has errors."""
+
+    text: str
+    diagnostics: tuple[Diagnostic, ...]
+    loaded: Loaded | None = None
+    units: Units | None = None
 
 
 @dataclass(slots=True)
@@ -26,34 +37,47 @@ class Document:
     loaded: Loaded | None = None
     units: tuple[Unit, ...] = ()
     _parsed: Parsed | None = field(default=None, repr=False)
-    _built: Units | None = field(default=None, repr=False)
+    _known: Known | None = field(default=None, repr=False)
 
     @property
     def file(self) -> str:
         """The name of the document in spans."""
         return shown(self.path)
 
-    def parse(self, text: str) -> tuple[Diagnostic, ...]:
+    def parse(self, text: str, budget: float = BUDGET) -> tuple[Diagnostic, ...]:
         """Take over a new text, and return what is known milliseconds after a key: the mistakes of its syntax, and those
-        in the bodies of edited actions and properties.
+        in edited declarations and what depends on them, as far as ``budget`` seconds allow.
         """
         self.text = text
-        self._parsed = parse(text, self.file)
-        self.diagnostics = self._parsed.diagnostics
-        if self._built is not None and not self.diagnostics:
-            self.diagnostics = recheck(self._built, self._parsed.module) or ()
+        parsed = self._parsed = parse(text, self.file)
+        found = () if self._known is None else recheck(self._known, parsed, normalized(text), budget)
+        self.diagnostics = tuple(dict.fromkeys((*parsed.diagnostics, *found)))
         return self.diagnostics
 
     def analyse(self) -> tuple[Diagnostic, ...]:
         """All diagnostics of the text. Where it has no errors, names are looked up in it from now on."""
-        try:
-            loaded, built = analyse_text(self.path, self.text)
-        except UnusableSpecError as error:
-            self.diagnostics = error.diagnostics
-        else:
-            self.diagnostics = loaded.diagnostics
-            self.loaded, self.units, self._built = loaded, built.canonical(), built
+        self.take(self.analysis())
         return self.diagnostics
+
+    def analysis(self) -> Analysis:
+        """The analysis of the whole text, which takes a second or more. It changes nothing here, so that keys may be
+        answered meanwhile."""
+        text = self.text
+        try:
+            loaded, units = analyse_text(self.path, text)
+        except UnusableSpecError as error:
+            return Analysis(text, error.diagnostics)
+        return Analysis(text, loaded.diagnostics, loaded, units)
+
+    def take(self, found: Analysis) -> bool:
+        """Take over an analysis; False if its text is not that of the document any more."""
+        if found.loaded is not None and found.units is not None:
+            self.loaded, self.units = found.loaded, found.units.canonical()
+            self._known = Known(found.units, {each.name: each for each in found.loaded.kernel.actions})
+        if found.text != self.text:
+            return False
+        self.diagnostics = found.diagnostics
+        return True
 
     def formatted(self) -> str | None:
         """The canonical text; None while the syntax has errors, since what is not understood would be lost."""

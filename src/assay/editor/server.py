@@ -1,12 +1,13 @@
 """The language server: the protocol's requests, answered from documents. ``assay lsp`` runs it on standard input.
 
-After each key the syntax is checked at once, and the body that was edited. All else follows when the writer pauses: what
-a declaration means to others needs the whole spec.
+After each key the syntax is checked at once, what was edited, and what depends on it, as far as some hundredths of a
+second allow. The whole spec is analysed when the writer pauses, by a thread, so that keys are answered meanwhile.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from assay import __version__
 from assay.editor.analysis import Document
 from assay.editor.names import Declared, NameAt, declaration, name_at, own_name, references, suggestions
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity, Span
+from assay.grammar.parsing.parse import warm_up
 
 PAUSE = 0.3
-"""Seconds without a key before types and names are checked."""
+"""Seconds without a key before the whole spec is analysed."""
 
 _COMPLETIONS = {
     "set parameter": lsp.CompletionItemKind.TypeParameter,
@@ -42,16 +44,20 @@ _waiting: dict[str, asyncio.Task[None]] = {}
 
 @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
 def opened(params: lsp.DidOpenTextDocumentParams) -> None:
-    """A document was opened: it is analysed at once."""
+    """A document was opened: it is analysed at once. Then what the first key would wait for is done: the tables of the
+    parser are read, and what stays for the whole session is kept from the garbage collector, which would visit it."""
     document = _document(params.text_document.uri)
     document.parse(params.text_document.text)
     document.analyse()
     _publish(params.text_document.uri, document)
+    warm_up()
+    gc.collect()
+    gc.freeze()
 
 
 @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
 async def changed(params: lsp.DidChangeTextDocumentParams) -> None:
-    """A document was changed: its syntax and edited bodies are checked now, everything else after a pause."""
+    """A document was changed: its syntax and what the edit concerns are checked now, everything after a pause."""
     uri = params.text_document.uri
     document = _document(uri)
     document.parse(server.workspace.get_text_document(uri).source)
@@ -64,14 +70,17 @@ async def changed(params: lsp.DidChangeTextDocumentParams) -> None:
 
 async def _analyse_later(uri: str, document: Document) -> None:
     await asyncio.sleep(PAUSE)
-    document.analyse()
-    _publish(uri, document)
+    if document.take(await asyncio.to_thread(document.analysis)) and documents.get(uri) is document:
+        _publish(uri, document)
 
 
 @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
 def closed(params: lsp.DidCloseTextDocumentParams) -> None:
     """A document was closed: nothing is shown for it any more."""
     documents.pop(params.text_document.uri, None)
+    waiting = _waiting.pop(params.text_document.uri, None)
+    if waiting is not None:
+        waiting.cancel()
     server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(params.text_document.uri, []))
 
 

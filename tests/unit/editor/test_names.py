@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -150,10 +151,36 @@ def test_mistakes_in_an_edited_body_are_found_before_the_pause(tmp_path: Path) -
     assert document.parse(MEMBERS.replace("alive + {n}", "{n} + alive")) == ()
 
 
-def test_what_other_declarations_read_waits_for_the_pause(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("edit", "codes"),
+    [
+        ((("is_alive", "lives"), ("alive + {n}", "alive + {m}")), ["E101"]),
+        ((("def is_alive(n: Node) = n in alive", "def is_alive(n: Node) = {n}"),), ["E201"]),
+        ((("alive: set[Node] = {}", "alive: seq[Node, max 2] = []"),), ["E202"]),
+        ((("alive: set[Node] = {}", "alive: set[Node] = {}\n    alive: bool = true"),), ["E301", "E201"]),
+        ((("action join(n: Node):", "type Alike = Alike\n\naction join(n: Node):"),), ["E305"]),
+    ],
+)
+def test_what_an_edit_breaks_elsewhere_is_found_after_the_key(
+    tmp_path: Path, edit: tuple[tuple[str, str], ...], codes: list[str]
+) -> None:
     document = Document(tmp_path / "members.assay")
     document.parse(MEMBERS)
     document.analyse()
-    renamed = MEMBERS.replace("is_alive", "lives").replace("alive + {n}", "alive + {m}")
-    assert document.parse(renamed) == ()
-    assert [each.code for each in document.analyse()] == ["E101"]
+    text = MEMBERS
+    for old, new in edit:
+        text = text.replace(old, new)
+    assert [each.code for each in document.parse(text, budget=inf)] == codes
+    typed = document.diagnostics
+    assert typed == document.analyse()
+
+
+def test_a_broken_declaration_counts_as_it_was(document: Document) -> None:
+    broken = CLUSTER.replace("type Epoch = 0 .. 3", "type Epoch = 0 ..").replace("epoch := next_epoch", "epoch := nexd")
+    assert [each.code for each in document.parse(broken, budget=inf)] == ["E001", "E101"]
+
+
+def test_lines_above_move_what_is_below(document: Document) -> None:
+    longer = CLUSTER.replace("type Epoch", "# one\n\ntype Epoch").replace("role[n] := Leader", "role[n] := Leaded")
+    (found,) = document.parse(longer, budget=inf)
+    assert longer.split("\n")[found.span.line - 1].strip() == "role[n] := Leaded(next_epoch)"
