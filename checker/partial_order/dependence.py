@@ -16,7 +16,6 @@ from assay.grammar.values import Value
 NOT_REDUCIBLE = "E810"
 MOST_INSTANCES = 2_048
 """With more instances the choice among them would cost more than it saves."""
-MOST_CONDITIONS = 8_192
 
 
 @dataclass(frozen=True, slots=True)

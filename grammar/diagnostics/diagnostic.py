@@ -70,11 +70,6 @@ class Diagnostics:
         """Record a warning."""
         self.items.append(Diagnostic(code, span, message, _as_notes(notes), Severity.WARNING))
 
-    @property
-    def has_errors(self) -> bool:
-        """Whether any recorded diagnostic is an error."""
-        return any(item.severity is Severity.ERROR for item in self.items)
-
     def sorted(self) -> list[Diagnostic]:
         """The distinct diagnostics by place."""
         return sorted(dict.fromkeys(self.items), key=lambda d: (d.span, d.code, d.message))

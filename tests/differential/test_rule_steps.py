@@ -97,7 +97,7 @@ def _expected(model: Model, rule: k.TraceRule, state: State, said: tuple[Value, 
     return (1, after) if kept else (-1, state)
 
 
-@rounds(10, KERNELS)
+@rounds(6, KERNELS)
 def test_compiled_rules_take_the_steps_of_the_reference_evaluator(rounds: int) -> None:
     seen: Counter[tuple[bool, int]] = Counter()
     spoken: Counter[bool] = Counter()

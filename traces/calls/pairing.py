@@ -19,7 +19,6 @@ NO_CALL = "it ends a call that no line begins"
 OPEN = "no line ends the call, and its process begins another one"
 ENDED = "the call is over already"
 BACKWARDS = "it ends before it begins"
-NO_EFFECT = "the call had no effect"
 
 
 @dataclass(slots=True)

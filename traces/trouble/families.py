@@ -15,7 +15,6 @@ from assay.traces.trouble.causes import cause_of
 from assay.traces.trouble.finding import ExplainedLines, Gravity, LostRange, TroubleFinding, UnexplainedLines
 
 LINES_SHOWN = 5
-NODES_SHOWN = 6
 _WRITER = re.compile(
     r"(?:\bid ?= ?|\bbroker ?= ?|\breplicaId=|\bon broker |\bnodeId=|\b(?:Broker|Controller) (?:id=)?|brokerId=)(\d+)"
 )

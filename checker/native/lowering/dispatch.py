@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TypeVar, assert_never
 
 from assay.checker.layout.row import RowLayout
-from assay.checker.native.llvm.function_builder import FALSE, FunctionBuilder, Scalar
+from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.loops import UNROLLED, UnrollBudget
 from assay.checker.native.lowering.pack_unpack import RowWords
@@ -215,8 +215,3 @@ class Lowering:
         yes = self.under(test, lambda: self.lower(node.then))
         no = self.under(self.code.invert(test), lambda: self.lower(node.otherwise))
         return choose(self.code, test, yes, no)
-
-
-def undefined_nowhere(lowering: Lowering) -> Scalar:
-    """Whether anything recorded so far is undefined."""
-    return lowering.code.any_of(lowering.undefined) if lowering.undefined else FALSE

@@ -8,13 +8,13 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters, stdio_client
 
-from assay.agents.server import AgentServer
+if TYPE_CHECKING:
+    from mcp import Client
 
 SPEC = """\
 module light
@@ -44,6 +44,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def asked(folder: Path, talk: Callable[[Client], Awaitable[None]]) -> None:
+    from mcp import Client  # noqa: PLC0415 - three seconds, which every worker would pay to collect tests
+
+    from assay.agents.server import AgentServer  # noqa: PLC0415 - likewise
+
     async def run() -> None:
         async with Client(AgentServer(folder).server) as client:
             await talk(client)
@@ -190,6 +194,8 @@ def test_work_ends_when_the_agent_leaves_or_the_server_is_killed(folder: Path) -
 
 @pytest.mark.slow
 def test_the_command_answers_over_its_pipes(folder: Path) -> None:
+    from mcp import Client, StdioServerParameters, stdio_client  # noqa: PLC0415 - as above
+
     async def run() -> None:
         server = StdioServerParameters(command=sys.executable, args=["-m", "assay", "mcp", "--folder", str(folder)],
                                        env=dict(os.environ))  # fmt: skip

@@ -18,7 +18,6 @@ from assay.traces.patterns.container import Container
 
 _BLANKS = re.compile(r"[ \t\r\n,]*")
 _DECODER = json.JSONDecoder()
-_MOST_NESTED = 4
 
 
 class DocumentItem(NamedTuple):

@@ -16,8 +16,6 @@ from assay.traces.scoped_validate import AnswerScope, validate_shared_in_scope
 from assay.traces.slices.slice_validator import Joiner
 from assay.traces.slices.timeline.shared_timeline import agree_before
 
-SPEC = load_spec(bundled_specs()[0] / "kafka" / "cluster.assay")
-
 
 @pytest.fixture(scope="module")
 def reading(tmp_path_factory: pytest.TempPathFactory) -> LogReading:
@@ -32,7 +30,8 @@ def whole(reading: LogReading) -> Joiner:
 
 
 def joiner(reading: LogReading, until: int | None) -> Joiner:
-    shared, _, _ = validate_shared_in_scope(SPEC, reading, DEFAULT_OPTIONS, None, AnswerScope(until=until))
+    spec = load_spec(bundled_specs()[0] / "kafka" / "cluster.assay")
+    shared, _, _ = validate_shared_in_scope(spec, reading, DEFAULT_OPTIONS, None, AnswerScope(until=until))
     assert shared.joint is not None
     return Joiner(shared.joint)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from assay.grammar.load import bundled_specs, load_spec
 from assay.traces.event import Event, LogPosition, LogRecord, ProcessRun
 from assay.traces.observe.model_size import trace_plan
@@ -37,28 +39,34 @@ def events(broker: int = 1, leader: int = 2, isr: str = "1, 2", correlation: int
 
 
 RECOGNISER = PatternMatcher(load_catalogue(()))
-KEYS = StatementKeys(named_by(trace_plan(load_spec(bundled_specs()[0] / "kafka" / "cluster.assay").kernel, None).rules))
 STATE = "PartitionMetadataReceived"
 
 
-def test_what_no_rule_names_makes_no_difference() -> None:
-    first = KEYS.of(events()[STATE])
+@pytest.fixture(scope="module")
+def keys() -> StatementKeys:
+    """Those of the model of Kafka."""
+    kernel = load_spec(bundled_specs()[0] / "kafka" / "cluster.assay").kernel
+    return StatementKeys(named_by(trace_plan(kernel, None).rules))
+
+
+def test_what_no_rule_names_makes_no_difference(keys: StatementKeys) -> None:
+    first = keys.of(events()[STATE])
     assert first is not None
-    assert KEYS.of(events(broker=2)[STATE]) == first
-    assert KEYS.of(events(correlation=12345)[STATE]) == first
+    assert keys.of(events(broker=2)[STATE]) == first
+    assert keys.of(events(correlation=12345)[STATE]) == first
 
 
-def test_what_a_rule_names_tells_statements_apart() -> None:
+def test_what_a_rule_names_tells_statements_apart(keys: StatementKeys) -> None:
     found = [events(), events(leader=1), events(isr="1"), events(isr="2"), events(isr="")]
-    assert len({KEYS.of(each[STATE]) for each in found}) == len(found)
+    assert len({keys.of(each[STATE]) for each in found}) == len(found)
     one, other = (events(broker=number)["RequestFromController"] for number in (1, 2))
-    assert KEYS.of(one) != KEYS.of(other)
+    assert keys.of(one) != keys.of(other)
 
 
-def test_the_same_text_of_another_kind_is_another_statement() -> None:
-    assert len({KEYS.of(event) for event in events().values()}) == len(events())
+def test_the_same_text_of_another_kind_is_another_statement(keys: StatementKeys) -> None:
+    assert len({keys.of(event) for event in events().values()}) == len(events())
 
 
-def test_events_whose_fields_were_changed_have_no_key() -> None:
+def test_events_whose_fields_were_changed_have_no_key(keys: StatementKeys) -> None:
     event = events()[STATE]
-    assert KEYS.of(replace(event, fields=dict(event.fields))) is None
+    assert keys.of(replace(event, fields=dict(event.fields))) is None
