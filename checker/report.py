@@ -82,8 +82,8 @@ class Step:
 class Trace:
     """An execution: the initial state and the steps after it. Its length is the number of states, as TLC counts.
 
-    With a ``loop`` it is infinite: its last state is that of the step at place ``loop``, from which everything repeats;
-    if that is the last step itself, the last state is kept for ever. Such a run may have steps without action, which
+    With a ``loop`` it is infinite: its last state is that of the step at place ``loop``, from which everything repeats.
+    If that is the last step itself, the last state is kept for ever. Such a run may have steps without action, which
     change nothing.
     """
 

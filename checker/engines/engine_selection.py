@@ -62,9 +62,9 @@ def check(
 ) -> EngineAnswer:
     """Check with an engine; ``auto`` is the native one if every construct compiles, else the reference one.
 
-    Raises ``SpecError`` if an engine asked for by name does not support a construct, as the reference engine does, or
-    if a requested symmetry reduction would be unsound, and where something asked for sees through the ``view`` of the
-    kernel (``results.state_view``).
+    Raises ``SpecError`` if an engine asked for by name does not support a construct, as the reference engine does. It
+    does so too if a requested symmetry reduction would be unsound, and where something asked for sees through the
+    ``view`` of the kernel (``results.state_view``).
     """
     chosen = options or SearchOptions()
     refuse_unknown_names(kernel, chosen)

@@ -1,8 +1,9 @@
 """Depth-first search by compiled code: the newest states are expanded first, some at a time.
 
-Of the states only fingerprints (or whole rows, while they are few) are remembered, and on a stack those that are on the way to what is being
-expanded, with their neighbours that wait for their turn. So a path is known exactly as long as it may be asked for: one to a finding is kept
-when it is found. The order does not depend on the number of threads, for there is one.
+Of the states only fingerprints are remembered, or whole rows while they are few. On a stack are those on the way to
+what is being expanded, with their neighbours that wait for their turn. So a path is known exactly as long as it may be
+asked for: one to a finding is kept when it is found. The order does not depend on the number of threads, for there is
+one.
 """
 
 from __future__ import annotations

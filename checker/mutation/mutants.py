@@ -1,8 +1,8 @@
 """The mutants of a kernel: one small mistake each, in what the actions do. The properties, which judge, stay as
 written.
 
-A mistake is made at a place in the source, in every copy of it: in a function that is called twice, a module with two
-instances, or a part of two joint actions.
+A mistake is made at a place in the source, in every copy of it. Copies come from a function that is called twice, a
+module with two instances, or a part of two joint actions.
 """
 
 from __future__ import annotations

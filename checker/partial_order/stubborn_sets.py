@@ -105,8 +105,8 @@ def smallest(happens: Any, present: Any, many: int, used: Any, truth: Any, table
 def keep_stubborn(parents: Any, actions: Any, arguments: Any, count: int, truth: Any, words: Any, tables: Any, room: Any, keep: Any, reduced: Any, turn: int) -> None:  # fmt: skip # noqa: PLR0913, PLR0917
     """For each of ``count`` successors write whether it stays, and for each state whether some of its steps do not.
 
-    ``truth`` has a row for each state. In turn 0 the steps of a first stubborn set stay; in each later turn those of a
-    further one that were not in those before; where there is no further one, and in turn ``LAST``, all others.
+    ``truth`` has a row for each state. In turn 0 the steps of a first stubborn set stay. In each later turn those of a
+    further one stay that were in none before. Where there is no further one, and in turn ``LAST``, all others stay.
     """
     action_starts, argument_words, numbered = words
     happens, present, used, inside, stack, instances, marks = room

@@ -3,9 +3,9 @@
 Two states are equal under the view if the variables that it names are. Merging them is sound where the other variables
 ("hidden" ones) decide nothing: no guard, no pick, no update of a named variable and no property reads them. Then the
 steps of the named variables are those of a kernel that has no others, whatever values the hidden ones have: each state
-simulates every state that is equal under the view. So this kernel is checked, by any engine, and its verdicts are those
-of the whole one, but for what hidden variables bring along: their bounds and capacities cut no step, and that their
-updates have a value is not looked at. Anything else is refused, with the place that sees through.
+simulates every state that is equal under the view. So any engine checks this kernel, and its verdicts are those of the
+whole one. Two things about hidden variables are left out: their bounds and capacities cut no step, and nobody checks
+that their updates have a value. Anything else is refused, with the place that sees through.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class StateView:
     hidden: tuple[str, ...]
 
     def lifted(self, report: Report) -> Report:
-        """The report of a search of ``kernel``, its traces with the hidden variables where each of them goes through in
-        the whole kernel; a hidden variable that leaves its type on the way stays hidden in all of them."""
+        """The report of a search of ``kernel``. Its traces show the hidden variables where each of them goes through in
+        the whole kernel. A hidden variable that leaves its type on the way stays hidden in all of them."""
         if not self.hidden:
             return report
         report = replace(report, properties=tuple(map(self._defined, report.properties)), hidden=self.hidden)

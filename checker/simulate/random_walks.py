@@ -40,8 +40,8 @@ MOST_SEEN = 1_000_000
 class Walks:
     """The number of walks, the most states of each, and the seed of all choices.
 
-    With a ``plateau`` walks are made until so many of them, one after the other, have exercised nothing new (then
-    ``number`` does not count), and steps of actions that were taken seldom are preferred.
+    With a ``plateau`` walks are made until so many of them, one after the other, have exercised nothing new; ``number``
+    does not count then. Steps of actions that were taken seldom are preferred.
     """
 
     number: int = 1_000

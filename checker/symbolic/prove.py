@@ -2,8 +2,8 @@
 nothing with the gates.
 
 A property counts as proved only if the statements of its certificate are inductive and imply it, both over the gates
-and in the second encoding; or if, besides the gates, an exhaustive search of all states finds nothing. Otherwise the
-answer is ``unknown``, with the reason.
+and in the second encoding. Instead of the second encoding, an exhaustive search of all states may find nothing.
+Otherwise the answer is ``unknown``, with the reason.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Fairness(Node):
 class FairTogether(Node):
     """Fairness of the event that one of several actions happens.
 
-    ``members`` are the actions, each with its parameters for what the fairness is ``per``, in one order for all: the
+    ``members`` are the actions, each with its parameters for what the fairness is ``per``, in one order for all. The
     event of a combination of values is that one of the actions happens with these.
     """
 

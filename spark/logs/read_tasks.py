@@ -3,8 +3,8 @@
 Tasks open files of this machine, or of a mounted file system, themselves. Files in other stores Spark reads for them,
 with its own credentials, and it decides where texts are divided.
 
-The result is a table with a row for each file or part: its cluster, the file's number, the byte at which the part
-begins (``WHOLE`` for a file that was read as a whole), and what was read, pickled.
+The result is a table with a row for each file or part. Its columns are the cluster, the file's number, the byte at
+which the part begins, and what was read, pickled. The byte is ``WHOLE`` for a file that was read as a whole.
 """
 
 from __future__ import annotations

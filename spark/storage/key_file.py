@@ -1,7 +1,7 @@
 """Key files: the keys of the states in a level file, sorted, for tasks that only have to recognise these states.
 
 A key is what tells states apart: one or two fingerprints of 64 bits. A table is built many times faster from sorted
-keys than from rows: no fingerprints are computed, and the memory of the table is written from front to back.
+keys than from rows. No fingerprints are computed, and the memory of the table is written from front to back.
 docs/level-files.md describes every byte.
 """
 

@@ -1,8 +1,8 @@
 """The search for a linearization, as machine code.
 
-The algorithm is that of Wing and Gong ("Testing and verifying concurrent objects", 1993) with the memo of Lowe
-("Testing for linearizability", 2017): a call that may come next is taken, until the return of an open call stands in
-the way; then the last one is put back. A configuration, the set of the calls taken and the state of the object, is
+The algorithm is that of Wing and Gong ("Testing and verifying concurrent objects", 1993), with the memo of Lowe
+("Testing for linearizability", 2017). A call that may come next is taken, until the return of an open call stands in
+the way. Then the last one is put back. A configuration, the set of the calls taken and the state of the object, is
 visited once.
 
 States and effects of calls are numbers. The machine code knows the effects that it was given; it stops where it needs

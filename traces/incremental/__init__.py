@@ -3,6 +3,6 @@
 Comes in: an answered log and what changed since. Goes out: the answer about the changed log, and the kill rate of
 mutants.
 
-It is a room of its own because every shortcut here must give the answer that a check of everything would give; where
-that cannot be shown, it returns None and the caller checks everything.
+It is a room of its own because every shortcut here must give the answer that a check of everything would give. Where
+that cannot be shown, it returns None, and the caller checks everything.
 """

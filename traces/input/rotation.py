@@ -139,8 +139,8 @@ def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
     the earlier.
 
     Two nodes may by chance write the same line in the same millisecond. Files overlap if they share at least three
-    records (more where times are known to the second only), and half of what either has in their common interval of
-    time, and do not name different brokers.
+    records, and half of what either has in their common interval of time, and do not name different brokers. Where
+    times are known to the second only, more records are needed.
     """
     first: dict[Key, int] = {}
     common = _times_in_several_files(readings)

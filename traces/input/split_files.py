@@ -29,8 +29,8 @@ HEAD = 1 << 16
 class Piece:
     """The reading of one part of a text, which begins at about the byte ``number``; the first part has the number 0.
 
-    ``head`` is the text up to the end of the first record, ``tail`` the last record if there are at least two, and
-    ``between`` the reading of the rest; a single record is the tail. ``beginning`` is the overlap with the first
+    ``head`` is the text up to the end of the first record, ``tail`` the last record if there are at least two.
+    ``between`` is the reading of the rest. A single record is the tail. ``beginning`` is the overlap with the first
     ``HEAD`` bytes of the text. ``size`` and ``lines`` are those of the part; ``zero`` is the first zero byte in it, or
     -1.
     """

@@ -1,7 +1,8 @@
 """Replays a whole log by compiled rules, if the clause names an action with all its arguments for every line.
 
-An execution found here is one as the search finds it. In any other case (a line that is not enabled, a violated
-property, a value that the model does not have, an action that picks) there is no answer, and the log is searched.
+An execution found here is one as the search finds it. In any other case there is no answer, and the log is searched.
+Such are a line that is not enabled, a violated property, a value that the model does not have, and an action that
+picks.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ def replay(
 ) -> bool:
     """Replay the lines from ``begin`` to ``end``; whether the end was reached. ``row`` is changed in place.
 
-    Where a line is not enabled, the first allowed other line that is enabled is taken before it; if there is none, the
-    fewest hidden steps after which the line itself is.
+    Where a line is not enabled, the first allowed other line that is enabled is taken before it. If there is none, the
+    fewest hidden steps are taken after which the line itself is enabled.
     """
     at, last, left = begin, begin, 0 if unseen is None else unseen.limit
     while True:

@@ -1,7 +1,7 @@
 """Binds events to the rules of a trace clause: the observations that an execution of the model has to explain.
 
-Each event ends in exactly one of four groups: it is observed by some rule; it holds a value that the model does not
-have (a misfit); the clause ignores it; or no rule is about its kind.
+Each event ends in exactly one of four groups. Some rule observes it, or it holds a value that the model does not have
+(a misfit). Or the clause ignores it, or no rule is about its kind.
 """
 
 from __future__ import annotations

@@ -252,7 +252,7 @@ class _Successors:
     """The frontier of one node: its successors by cost, and by order of insertion where costs are equal.
 
     Successors are made when they are taken. With a hundred brokers a hundred items may come next, and the first is
-    nearly always right: to make all of them at every node cost ten times the states of the path.
+    nearly always right. To make all of them at every node cost ten times the states of the path.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """The kernel as a transition system for searches over traces: states are numbered, and every step is computed once.
 
 ``bound`` clauses are not guards here: they limit a search of all behaviours, and a log is not limited by them. A step
-that exceeds a capacity is no step but is recorded in ``overflowed``: otherwise a model too small for a log would be
+that exceeds a capacity is no step but is recorded in ``overflowed``. Otherwise a model too small for a log would be
 taken for a log that breaks the model.
 """
 

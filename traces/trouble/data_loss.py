@@ -1,8 +1,8 @@
 """Records that are lost, or may be: partition, offsets, when, and on which brokers.
 
-The evidence: a leader from outside the in-sync replicas; a follower whose log ends beyond the offset from which its new
-leader starts; a log that is cut below its high watermark; offsets that are reset to a leader's earlier end. A tail that
-was never committed may be cut without loss of what was promised, and is no finding.
+The evidence is one of four. A leader comes from outside the in-sync replicas. A follower's log ends beyond the offset
+from which its new leader starts. A log is cut below its high watermark. Offsets are reset to a leader's earlier end. A
+tail that was never committed may be cut without loss of what was promised, and is no finding.
 """
 
 from __future__ import annotations

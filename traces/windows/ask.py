@@ -1,9 +1,9 @@
 """Windows around a line without an explanation: explained from some beginning, refuted by a few lines, or not answered.
 
 First the lines are asked about in the order of their times, with few hidden steps: most windows of healthy logs are
-explained so. What contradicts itself there is asked again by itself, with all that may have been otherwise: any order
-that the clause allows, larger numbers, more sessions and processes, unlogged writers, as many hidden steps as the
-clause allows, and whatever the lines between may have changed.
+explained so. What contradicts itself there is asked again by itself, with all that may have been otherwise. That is:
+any order that the clause allows, larger numbers, more sessions and processes, unlogged writers, as many hidden steps as
+the clause allows, and any change by the lines between.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Lines that contradict each other although many others lie between them: those that speak of the same as a failed line.
 
-Between two of them anything may have happened, within the transition properties that last: a session that two
-processes were given, a number that fell, are wrong in every log that holds both lines.
+Between two of them anything may have happened, within the transition properties that last. A session that two processes
+were given, or a number that fell, is wrong in every log that holds both lines.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ Frame = list[int]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is known of the order of a window's lines, by number: which come before each, which of them may have
-    happened outside the window, and which are not believed: whatever they may write is open after them."""
+    """What is known of the order of a window's lines, by number: which come before each, and which may have happened
+    outside the window. Others are not believed: whatever they may write is open after them."""
 
     before: tuple[tuple[int, ...], ...]
     optional: frozenset[int] = frozenset()
@@ -40,8 +40,8 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What may happen between the lines of a window: so many hidden steps before each line, those of unlogged writers
-    or not, one step before each line of which a line is ``lost``, and whatever ``skipped`` lines may write, or
+    """What may happen between the lines of a window. So many hidden steps may come before each line, those of unlogged
+    writers or not, and one step of which a line is ``lost``. Whatever ``skipped`` lines may write may have changed, or
     ``everything`` that there is. With ``unbounded`` unlogged writers may take any number of steps: what they may write
     is open."""
 

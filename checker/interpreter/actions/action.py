@@ -137,7 +137,7 @@ class ActionMeaning:
         stuck ones give nothing.
 
         Guards that mention only the first parameters are evaluated once for these, not again for each value of the
-        others: an action of a process and a broker is not tried for each pair if its guards admit one process. What
+        others. So an action of a process and a broker is not tried for each pair if its guards admit one process. What
         concerns the first parameter alone is also kept for other states in which everything read for it is the very
         same (docs/design/action-memo.md).
         """

@@ -1,9 +1,9 @@
 """One LLVM function while it is written: constants are folded, and common subexpressions are computed once.
 
 Integers are signed 64-bit words (interval analysis in ``symbols.intervals`` keeps them from wrapping), conditions are
-``i1``, sets are bit masks of any width. No operation written here may yield poison: callers keep shift amounts and
-divisors in range even where a value will not be used, because conditions are combined by ``and`` and ``or``, which are
-poison if one operand is.
+``i1``, sets are bit masks of any width. No operation written here may yield poison: conditions are combined by ``and``
+and ``or``, which are poison if one operand is. So callers keep shift amounts and divisors in range even where a value
+will not be used.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Bounded search: is there a run of k steps to a state that decides a property, asked of a SAT solver for k = 0, 1, 2, …
 
-Levels, stops and answers are as in the breadth-first search: what is found at a level could not be found at an earlier one, so a
-counterexample is as short as can be. Each is rebuilt step by step by the reference evaluator, and judged there.
-Reference: Biere, Cimatti, Clarke, Zhu, "Symbolic model checking without BDDs", 1999.
+Levels, stops and answers are as in the breadth-first search. What is found at a level could not be found at an earlier
+one, so a counterexample is as short as can be. Each is rebuilt step by step by the reference evaluator, and judged
+there. Reference: Biere, Cimatti, Clarke, Zhu, "Symbolic model checking without BDDs", 1999.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Ground:
     """One ground action: when it happens, and the literals of the row after it.
 
     ``uses`` are the elements of set parameters that its arguments and picks name, in this order: the sort and the
-    position of the element, or None where it depends on the state, or one value names several.
+    position of the element. It is None where that depends on the state, or one value names several.
     """
 
     action: str

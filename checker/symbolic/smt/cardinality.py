@@ -1,10 +1,10 @@
 """Cardinality of sets of open size in the second encoding: sets become elements of a sort of their own, with laws about
 their sizes.
 
-First-order logic cannot count. Everything asserted about a size follows from laws that hold for all finite sets: a set
-is empty or has an element; a subset has no more elements, and as many only if it is the whole; one element more is one
-more; two sets with together more elements than there are intersect, which is what majorities need. The laws are
-incomplete: more may happen here than with real sets, never less.
+First-order logic cannot count. Everything asserted about a size follows from laws of all finite sets. A set is empty or
+has an element. A subset has no more elements, and as many only if it is the whole. One element more is one more. Two
+sets that have together more elements than there are intersect: majorities need that. The laws are incomplete: more may
+happen here than with real sets, never less.
 """
 
 from __future__ import annotations

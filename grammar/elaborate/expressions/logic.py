@@ -1,7 +1,7 @@
 """Conditions: boolean structure, and what each operand establishes for what follows it.
 
 A condition that holds may establish a match or a presence. ``when_true`` is the scope in which its pattern variables
-are visible and its tested optional values have their plain type; it reaches the right side of ``and`` and ``implies``
+are visible and its tested optional values have their plain type. It reaches the right side of ``and`` and ``implies``
 and the branches of ``if``. What a false condition establishes reaches the right side of ``or`` and the ``else`` branch:
 ``x == none or x.f``. A true ``or`` establishes nothing, and a pattern variable never leaves a ``not``.
 """

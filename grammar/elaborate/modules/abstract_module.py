@@ -1,8 +1,8 @@
 """The module that a spec refines, as a kernel of its own: its parameters bound by the spec, its bounds and ghosts left
 out.
 
-A parameter of the abstract module has the value that the refinement gives; else, in a module that both sides use, the
-concrete side's; else that of this module's parameter of the same name; else its default.
+A parameter of the abstract module has the value that the refinement gives. Else, in a module that both sides use, it
+has the concrete side's, else that of this module's parameter of the same name, else its default.
 """
 
 from __future__ import annotations

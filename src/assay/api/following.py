@@ -63,7 +63,7 @@ def follow(
 ) -> Iterator[FollowedAnswer]:
     """Answers about a log that grows: a file, which may be rotated, or ``-`` for standard input.
 
-    There is an answer when lines came that change the verdict or add a mismatch, and a last one, which has ``final``:
+    There is an answer when lines came that change the verdict or add a mismatch. The last one has ``final``; it comes
     after ``seconds``, when ``ended()`` is true, or at the end of standard input. Raises ``InputError`` as ``validate``
     does.
     """

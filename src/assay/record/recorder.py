@@ -35,13 +35,13 @@ class Recorder:
     * Any thread may record. The lines of a file are in the order in which ``record`` was called; ``sequence`` counts
       them. Events that are recorded while the lock is held that protects what they report are in the order in which
       that happened.
-    * A process writes a file of its own: the first that opens ``path`` writes it, another (a child, a worker, a second
-      recorder) a file beside it with the number of its process in the name. ``files`` lists them.
+    * A process writes a file of its own. The first that opens ``path`` writes it. Another (a child, a worker, a second
+      recorder) writes a file beside it with the number of its process in the name. ``files`` lists them.
     * Events are written after ``flush_interval`` seconds at the latest (0: at once, before ``record`` returns). A
       process that is killed loses those that were not written yet, and no others.
-    * ``record`` never fails because of the file. Events that cannot be written are counted in ``lost``, the logger
-      ``assay.record`` warns of them, and a line in the file says so as soon as there is room: then the answer about the
-      file is at best inconclusive.
+    * ``record`` never fails because of the file. Events that cannot be written are counted in ``lost``, and the logger
+      ``assay.record`` warns of them. A line in the file says so as soon as there is room; the answer about the file is
+      then at best inconclusive.
 
     ``OSError`` is raised only here, if the file cannot be opened.
     """

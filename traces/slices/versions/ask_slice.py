@@ -43,7 +43,7 @@ LATE = 10_000.0
 def contradictory_lines(
     log: LogPart, lines: Sequence[OrderedObservation], unexplained: Iterable[Event]
 ) -> SliceWindowAnswer:
-    """Lines of one slice that contradict each other, looked for around those that nothing explains; or whether
+    """Lines of one slice that contradict each other, looked for around those that nothing explains. Else whether
     something explains all of these, as many at a time as are asked about at once."""
     places = {each.record.place for each in unexplained}
     suspects = [each for each in sorted(lines, key=by_time) if each.observation.event.record.place in places]
@@ -76,8 +76,8 @@ def _numbers(line: OrderedObservation) -> Iterator[tuple[str, int]]:
 
 
 def ask_slice(log: LogPart, lines: Sequence[OrderedObservation]) -> SliceWindowAnswer:
-    """Those of some lines of one slice that contradict each other, with the guards and properties between them; or
-    whether some beginning and some behaviour explain them all, or there is no answer.
+    """Those of some lines of one slice that contradict each other, with the guards and properties between them. Else
+    whether some beginning and some behaviour explain them all, or that there is no answer.
 
     First the lines are asked about in one order that they may have had. Those in a row that only observe count as lines
     of one moment. What contradicts itself there is asked again by itself, in every order, with twice the room for
@@ -150,9 +150,9 @@ def _units_in_turn(
 def _ordered(
     log: LogPart, window: WindowModel, items: Sequence[OrderedObservation]
 ) -> tuple[list[Unit], tuple[tuple[int, ...], ...]]:
-    """The lines of each version together, each other line alone; and which of these certainly come before each: writes
-    in the order of their versions, what a process did in the order of its lines, and what lies further apart than lines
-    may be late."""
+    """The lines of each version together, each other line alone, and which of these certainly come before each. Writes
+    are in the order of their versions, and what a process did is in the order of its lines. What lies further apart
+    than lines may be late is ordered too."""
     numbers = [number_of(window.model, each) for each in window.items]  # type: ignore[arg-type]  # it has an observation
     stated = sorted({each for each in numbers if each is not None})
     units = [tuple(n for n, each in enumerate(numbers) if each == number) for number in stated]

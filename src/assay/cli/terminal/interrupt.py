@@ -1,8 +1,8 @@
 """Ctrl-C and SIGTERM: the first one asks a search to stop and report what it has found, the second one ends it at once.
 
 Python runs signal handlers only between two bytecodes of the main thread. A search inside a long call of compiled code
-would react to neither signal. So a thread of its own reads every signal from a pipe (``signal.set_wakeup_fd``): it
-requests the stop, and it ends the process if that still runs some seconds after the signal to end.
+would react to neither signal. So a thread of its own reads every signal from a pipe (``signal.set_wakeup_fd``) and
+requests the stop. It ends the process if that still runs some seconds after the signal to end.
 """
 
 from __future__ import annotations

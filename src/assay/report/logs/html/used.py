@@ -15,8 +15,8 @@ from assay.traces.table.statement_keys import EVERY_SLICE
 class ExplainedStatements:
     """What the steps of accepted executions state, as the rules of the trace clause see it.
 
-    A line that repeats the lines around it is no step of an execution (``traces.search.stuttering``), but it was
-    compared as well: its statement to a rule is that of a step's line in the same file.
+    A line that repeats the lines around it is no step of an execution (``traces.search.stuttering``). It was compared
+    as well: its statement to a rule is that of a step's line in the same file.
     """
 
     def __init__(self, validation: Validation, past: Iterable[ExecutionHistory]) -> None:
