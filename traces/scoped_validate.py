@@ -194,7 +194,9 @@ def validate_shared_in_scope(
     missing = (*unheard, *(_unregistered(member, each.said, read) for member, each in unregistered.items()))
     known = _search_options(options, reading, missing)
     ask = bound(_validate_in_scope, loaded, options=known, clause=clause, scope=scope, supported=supported, lost=lost)
-    found = _from_later(reading, ask) if known.partial and supported else ask(reading)
+    found = ask(reading)
+    if known.partial and supported:
+        found = _from_later(reading, found, known, ask)
     return (
         found.shared,
         found.slices,
@@ -263,24 +265,29 @@ def _without_inferred(shared: SharedAnswer, count: int) -> SharedAnswer:
     return replace(shared, read=shared.read - count, tally=tally, rests_on=rests_on, supposed=count)
 
 
-def _from_later(reading: LogReading, ask: Callable[[LogReading], _SharedPart]) -> _SharedPart:
-    """The answer about all of the logs; or, if only that has an explanation, about what follows the beginning of a
-    later file.
+def _from_later(
+    reading: LogReading, found: _SharedPart, options: Options, ask: Callable[..., _SharedPart]
+) -> _SharedPart:
+    """The answer that was ``found`` about all of the logs; or, if only that has an explanation, about what follows the
+    beginning of a later file.
 
     Why: docs/design/late-start.md.
     """
-    found, begun = ask(reading), beginnings(reading)
+    begun = beginnings(reading)
     stuck = found.shared.stuck
     for tried in range(TRIED):
         time = None if stuck is None or stopped() else later(begun, stuck, tried)
         if time is None:
             return found
         kept = since(reading, time)
-        again = ask(kept)
+        again = ask(kept, options=replace(options, first=True))  # an answer with a mismatch is not used
         stuck = again.shared.stuck
         if stuck is None and again.shared.checked:
             notice = left_out(reading, kept, time, [each.event for each in found.shared.violations])
-            return again._replace(shared=replace(again.shared, late=True), notices=[notice, *again.notices])
+            joint = again.shared.joint and replace(again.shared.joint, first=options.first)
+            return again._replace(
+                shared=replace(again.shared, late=True, joint=joint), notices=[notice, *again.notices]
+            )
     return found
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.native.llvm.unsupported import UnsupportedError
@@ -19,6 +20,7 @@ from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, FrozenMap, Value
+from assay.traces.event import Event
 from assay.traces.observe.model_size import Needs
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.transition_system import TraceModel
@@ -44,6 +46,9 @@ FEW_CONFLICTS = 4_000
 """The same where the lines may have any order that the clause allows: then each conflict takes longer."""
 
 TWICE = 2
+
+KEPT = 8
+"""So many earlier answers about a few lines are kept beside the last one."""
 
 UNLOGGED = 2
 """How many steps more than a clause bounds nodes without logs may take between two lines."""
@@ -305,8 +310,50 @@ def _alone(
     minimal: bool,
 ) -> WindowRun | WindowRefuted:
     """Whether some lines contradict each other whatever else happened, or if one line between them was ``lost``, too.
-    Only a ``minimal`` refutation names what contradicts itself: to find that takes as long as the answer."""
+    Only a ``minimal`` refutation names what contradicts itself: to find that takes as long as the answer.
+
+    After a finding the log is searched on, and the same lines are asked about again: the last answers are kept.
+    """
     between = tuple(each for each in items if each not in core and not _is_outside(order, each, core))
+    asked = (_before(order, core), len(core), lost, minimal)
+    events = [each.observation.event for each in (*core, *between)]
+    for known in _answered:
+        if known.log is log and known.asked == asked and _are_same(known.events, events):
+            break
+    else:
+        known = _Answered(log, asked, events, _found_alone(log, order, core, between, lost=lost, minimal=minimal))
+        _answered[:] = [known, *_answered[:KEPT]]
+    if known.answer is None:
+        raise UnansweredError
+    return known.answer
+
+
+class _Answered(NamedTuple):
+    """An answer about some lines of a log; None if the solver came to none."""
+
+    log: LogPart
+    asked: tuple[object, ...]
+    events: Sequence[Event]
+    answer: WindowRun | WindowRefuted | None
+
+
+_answered: list[_Answered] = []
+
+
+def _are_same(some: Sequence[Event], others: Sequence[Event]) -> bool:
+    return len(some) == len(others) and all(each is other for each, other in zip(some, others, strict=True))
+
+
+def _found_alone(
+    log: LogPart,
+    order: PartialOrder,
+    core: Sequence[OrderedObservation],
+    between: Sequence[OrderedObservation],
+    *,
+    lost: bool,
+    minimal: bool,
+) -> WindowRun | WindowRefuted | None:
+    """The answer of the solver about some lines; None if it came to none."""
     window = window_model(log, (*core, *between), TWICE)
     skipped = window.items[len(core) :]
     limit = window.model.plan.hidden_limit
@@ -318,7 +365,10 @@ def _alone(
     # Mostly a lost line alone explains what it does with hidden steps.
     answer: list[Switch] = []
     for each in (Allowance(lost=True, skipped=skipped), allowed) if lost else (allowed,):
-        found = _question(lines, in_order, each, forced=False, minimal=minimal and each is allowed)
+        try:
+            found = _question(lines, in_order, each, forced=False, minimal=minimal and each is allowed)
+        except UnansweredError:
+            return None
         if isinstance(found, WindowRun):
             return found
         answer = found

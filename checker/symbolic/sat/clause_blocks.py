@@ -55,18 +55,24 @@ def block_of(gates: Gates, roots: Literals) -> ClauseBlock:
     )
 
 
+PROPAGATIONS = 10_000_000
+"""How many literals the solver may propagate in one question, some three seconds: a conflict in a large formula takes
+ten times as long as in a small one. The solver looks at it when it restarts."""
+
+
 class UnansweredError(Exception):
-    """The solver came to no answer within its budget of conflicts."""
+    """The solver came to no answer within its budget of conflicts, or of propagations."""
 
 
 class BlockFormula:
-    """Clauses for a solver in this process. Variable 1 is true. Budgets are conflicts, so that answers do not depend on
-    the machine."""
+    """Clauses for a solver in this process. Variable 1 is true. Budgets are conflicts and propagations, so that answers
+    do not depend on the machine."""
 
     def __init__(self, conflicts: int) -> None:
         self.count = 1
         self.clauses = 0
         self._left = conflicts
+        self._literals = PROPAGATIONS
         self._model: list[int] = []
         self._solver = Solver(ENGINE)
         self.add([TRUE])
@@ -78,6 +84,7 @@ class BlockFormula:
     def renew(self, conflicts: int) -> None:
         """Give the next questions a new budget."""
         self._left = conflicts
+        self._literals = PROPAGATIONS
 
     def fresh(self) -> int:
         """A new variable."""
@@ -122,14 +129,17 @@ class BlockFormula:
 
     def solve(self, assumptions: Sequence[int]) -> bool:
         """Whether the clauses have a model under the assumptions. Raises ``UnansweredError``."""
-        before = self._solver.accum_stats()["conflicts"]
+        before = self._solver.accum_stats()
         self._solver.conf_budget(max(1, self._left))
+        self._solver.prop_budget(max(1, self._literals))
         answer = solve_limited(self._solver, assumptions)
         if answer is None:
-            self._left = 0
+            self._left = self._literals = 0
             raise UnansweredError
         self._model = self._solver.get_model() or []
-        self._left -= self._solver.accum_stats()["conflicts"] - before
+        after = self._solver.accum_stats()
+        self._left -= after["conflicts"] - before["conflicts"]
+        self._literals -= after["propagations"] - before["propagations"]
         return answer
 
     def core(self) -> set[int]:
