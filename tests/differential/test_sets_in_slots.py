@@ -64,7 +64,7 @@ def _loops_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(binder_elements, "LEVELS", levels)
 
 
-@rounds(12, 300)
+@rounds(6, 300)
 def test_random_kernels_with_such_sets(tmp_path: Path, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     types = (*TYPES, *SLOTTED * 5, *MASKED * 5)
     monkeypatch.setattr(random_kernel, "TYPES", types)
