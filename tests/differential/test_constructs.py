@@ -56,7 +56,7 @@ def test_no_name_is_bound_again_where_it_is_visible(rounds: int) -> None:
         for declaration in (*made.actions, *made.properties):
             for node in nodes(declaration):
                 if isinstance(node, k.LetIn | k.Quantified):
-                    assert node.binder.name not in bound_names(node.body), (seed, declaration.name, node.binder.name)
+                    assert node.binder.name not in bound_names(node.body), (seed, node.span, node.binder.name)
 
 
 @rounds(3, 200)
