@@ -116,6 +116,8 @@ def site(session: nox.Session) -> None:
 def playground(session: nox.Session) -> None:
     """The site with its playground, in `site/`: the reference engine in the browser. Needs npm and node."""
     site(session)
+    if session.virtualenv.is_sandboxed:
+        session.install("-c", TESTED, "lark")
     session.run("python", "docs/site/playground/build.py", "site/playground")
 
 

@@ -4,8 +4,9 @@
 
 Rows: `etcd`, the trace of etcd's raft library that FILE holds (`tla/example.ndjson` of go.etcd.io/raft), and copies
 with one field edited; `histories`, logs of Jepsen in FOLDER, beside Porcupine; `lossy`, orders of a shop of three
-nodes, 1 % of whose lines are lost and 1 % doubled; `pinned`, a log each of whose lines names what happened; and
-`recording`. All if none is named; a row whose file is not given says so.
+nodes, 1 % of whose lines are lost and 1 % doubled; `pinned`, a log each of whose lines names what happened;
+`recording`; and `alignments`. All if none is named. FILE and FOLDER are taken from the modules of Go if they are not
+given; a row that cannot have them says why.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -26,8 +29,10 @@ from assay.traces.observe.model_size import source_of
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import TraceVerdict, Validation
 from assay.traces.validate import validate
-from benchmarks import lossy_orders, objects, recording, service
+from benchmarks import alignments, lossy_orders, objects, recording, service
 from benchmarks.synthetic import Line
+
+_RAFT = "go.etcd.io/raft/v3@v3.7.0"
 
 _NEITHER = frozenset({"tag", "ts"})
 """Keys of etcd's lines that say nothing of a step."""
@@ -51,12 +56,25 @@ def lines(arguments: Sequence[str]) -> Iterator[Line]:
             yield {"benchmark": "events", "row": name, **found, "load_before": round(load, 2)}
 
 
+def go_module(module: str) -> Path:
+    """The folder of a module of Go with its version, fetched if it is not there. Raises ``OSError``."""
+    go = shutil.which("go")
+    if go is None:
+        raise FileNotFoundError("Go is not installed")
+    done = subprocess.run([go, "mod", "download", "-json", module], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise FileNotFoundError(f"Go cannot fetch {module}: {(done.stderr or done.stdout).strip()[-200:]}")
+    return Path(json.loads(done.stdout)["Dir"])
+
+
 def _etcd(options: argparse.Namespace) -> Iterator[Line]:
-    if options.etcd is None:
-        yield {"left_out": "no --etcd FILE"}
+    try:
+        file = options.etcd or go_module(_RAFT) / "tla" / "example.ndjson"
+    except OSError as error:
+        yield {"left_out": f"no --etcd FILE, and {error}"}
         return
     loaded = load_spec(bundled_specs()[0] / "systems" / "etcd_raft.assay")
-    text = options.etcd.read_text(encoding="utf-8").splitlines()
+    text = file.read_text(encoding="utf-8").splitlines()
     begun = process_time()
     found = _of_text(loaded, text)
     taken = round(process_time() - begun, 2)
@@ -111,11 +129,13 @@ def _numbers(content: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _histories(options: argparse.Namespace) -> Iterator[Line]:
-    if options.histories is None:
-        yield {"left_out": "no --histories FOLDER"}
+    try:
+        folder = options.histories or go_module(objects.MODULE) / "test_data" / "jepsen"
+    except OSError as error:
+        yield {"left_out": f"no --histories FOLDER, and {error}"}
         return
     with TemporaryDirectory() as scratch:
-        found = objects.measure(sorted(options.histories.glob("*.log")), Path(scratch))
+        found = objects.measure(sorted(folder.glob("*.log")), Path(scratch))
         yield {**found, "target": "no verdict differs, ratio 5"}
 
 
@@ -152,10 +172,15 @@ def _recording(_: argparse.Namespace) -> Iterator[Line]:
         yield {**each, "target": "5 µs an event"}
 
 
+def _alignments(options: argparse.Namespace) -> Iterator[Line]:
+    yield {**alignments.measured(50, options.seed, 8, 3), "target": "95 % equal"}
+
+
 ROWS: Mapping[str, Callable[[argparse.Namespace], Iterator[Line]]] = {
     "etcd": _etcd,
     "histories": _histories,
     "lossy": _lossy,
     "pinned": _pinned,
     "recording": _recording,
+    "alignments": _alignments,
 }

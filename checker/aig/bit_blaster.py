@@ -22,6 +22,8 @@ Bits = tuple[int, ...]
 class BitCode(FunctionBuilder):
     """A ``FunctionBuilder`` whose scalars stand for literals of an and-inverter graph."""
 
+    has_memory = False
+
     def __init__(self, gates: Gates) -> None:
         super().__init__()
         self.gates = gates

@@ -19,7 +19,7 @@ from assay.grammar.user_cache import cached, keep
 TRIPLE = "@TRIPLE@"
 """A placeholder in the text of a module for the target triple."""
 
-_LAYOUT = 2
+_LAYOUT = 3
 """Part of cache keys. Increase it whenever `_target` builds other code from the same text."""
 
 
@@ -61,6 +61,9 @@ def build(text: str, level: int) -> bytes:
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
+    dead = llvm.create_new_module_pass_manager()
+    dead.add_aggressive_dce_pass()  # most of what is read of a row is not used: the other passes see less
+    dead.run(module, builder)
     builder.getModulePassManager().run(module, builder)
     code: bytes = machine.emit_object(module)
     return code

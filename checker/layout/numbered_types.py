@@ -13,17 +13,17 @@ MASK_LIMIT = 512
 """The widest bit mask that is computed with."""
 
 
-def has_ranks(type_: t.Type, *, stored: bool = False, sequences: bool = False) -> bool:
+def has_ranks(type_: t.Type, *, stored: bool = False, surely: bool = False) -> bool:
     """Whether symbols of the type can be numbered by arithmetic.
 
     Integers in a set or map are checked only when it is stored. Until then it may be no value of the type, and has no
-    number. With ``stored`` only values of the type are meant. A sequence may be too long until it is stored: with
-    ``sequences`` they count as numbered, and callers ask whether a symbol ``surely`` is a value.
+    number. With ``stored`` only values of the type are meant. A sequence may be too long until it is stored. With
+    ``surely`` all of these count as numbered, and callers ask whether a symbol ``surely`` is a value.
     """
-    numbered = partial(has_ranks, stored=stored, sequences=sequences)
+    numbered = partial(has_ranks, stored=stored, surely=surely)
 
     def loose(type_: t.Type) -> bool:
-        return isinstance(type_, t.IntType | t.RangeType) and not stored
+        return isinstance(type_, t.IntType | t.RangeType) and not (stored or surely)
 
     match kind(type_):
         case t.BoolType() | t.RangeType() | t.AtomType():
@@ -31,7 +31,7 @@ def has_ranks(type_: t.Type, *, stored: bool = False, sequences: bool = False) -
         case t.IntType() | t.BagType():
             return False
         case t.SeqType(item, capacity):
-            return (sequences or stored) and capacity is not None and numbered(item)
+            return (surely or stored) and capacity is not None and numbered(item)
         case t.EnumType(_, variants):
             return all(numbered(field.type) for variant in variants for field in variant.fields)
         case t.RecordType(_, fields):
@@ -53,5 +53,6 @@ def is_small(type_: t.Type) -> bool:
 
 
 def is_masked(type_: t.Type) -> bool:
-    """Whether sets of the type are bit masks when they are stored: those with sequences in them too."""
-    return cardinality(type_) <= MASK_LIMIT and has_ranks(type_, sequences=True)
+    """Whether sets of the type are bit masks when they are stored: those with sequences, and with collections of
+    integers, in them too."""
+    return cardinality(type_) <= MASK_LIMIT and has_ranks(type_, surely=True)

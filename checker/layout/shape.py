@@ -115,6 +115,8 @@ class SlotsShape:
     stride: int
     item: Shape
     value: Shape | None
+    of: t.Type
+    """The type of the items; of the keys of a map."""
 
     def shift(self, slot: int) -> int:
         """The offset of a slot's lowest bit. The first slot is the most significant."""

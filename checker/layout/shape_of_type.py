@@ -70,7 +70,7 @@ def _shape(type_: t.Type, span: Span) -> Shape:
         case t.MapType():
             return _map(type_, span)
         case t.SeqType(item, capacity):
-            return _slots("seq", shape_of(item, span), None, _limited(type_, capacity, span))
+            return _slots("seq", shape_of(item, span), None, _limited(type_, capacity, span), item)
         case t.BagType(item, capacity):
             return _bag(item, _limited(type_, capacity, span), span)
         case other:
@@ -119,7 +119,7 @@ def _set(type_: t.Type, item: t.Type, capacity: int | None, span: Span) -> Shape
     if capacity is None:
         _require_dense(type_, size, span)
         return MaskShape(size, item, None)
-    slots = _slots("set", shape_of(item, span), None, min(capacity, size))
+    slots = _slots("set", shape_of(item, span), None, min(capacity, size), item)
     dense = size <= max(SMALL, slots.width) and size <= MASK_LIMIT
     return MaskShape(size, item, capacity) if dense else slots
 
@@ -137,7 +137,7 @@ def _map(type_: t.Type, span: Span) -> Shape:
     if not type_.partial or type_.capacity is None:
         _require_dense(type_, size, span)
         return TableShape(size * stride, type_.key, value, type_.partial, type_.capacity, stride)
-    slots = _slots("map", shape_of(type_.key, span), value, min(type_.capacity, size))
+    slots = _slots("map", shape_of(type_.key, span), value, min(type_.capacity, size), type_.key)
     if not is_small(type_.key):
         return slots
     dense = size <= SMALL or (size * stride <= slots.width and size <= DENSE_LIMIT)
@@ -152,12 +152,12 @@ def _limited(type_: t.Type, capacity: int | None, span: Span) -> int:
 
 def _bag(item: t.Type, capacity: int, span: Span) -> Shape:
     size, stride = cardinality(item), bits_for(capacity + 1)
-    slots = _slots("bag", shape_of(item, span), None, capacity)
+    slots = _slots("bag", shape_of(item, span), None, capacity, item)
     dense = size * stride <= max(SMALL, slots.width) and size <= DENSE_LIMIT
     return CountsShape(size * stride, item, capacity, stride) if dense else slots
 
 
-def _slots(kind_: SlotKind, item: Shape, value: Shape | None, capacity: int) -> SlotsShape:
+def _slots(kind_: SlotKind, item: Shape, value: Shape | None, capacity: int, of: t.Type) -> SlotsShape:
     stride = item.width + (0 if value is None else value.width)
     length = BitRange(stride * capacity, NumberShape(bits_for(capacity + 1), 0, capacity))
-    return SlotsShape(stride * capacity + length.shape.width, kind_, capacity, length, stride, item, value)
+    return SlotsShape(stride * capacity + length.shape.width, kind_, capacity, length, stride, item, value, of)

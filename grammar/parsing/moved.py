@@ -5,9 +5,7 @@ In an editor a new line moves all declarations below it. To move one takes a ten
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import fields, replace
-from functools import cache
 from typing import Any, TypeVar
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span
@@ -42,14 +40,19 @@ def moved_report(report: Diagnostic, lines: int) -> Diagnostic:
     return replace(report, span=moved_span(report.span, lines), notes=notes)
 
 
-@cache
-def _fields(kind: Hashable) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(kind))  # type: ignore[arg-type]
+def _fields(node: Any) -> tuple[str, ...]:
+    kind = node.__class__
+    if kind not in _known_fields:
+        _known_fields[kind] = tuple(each.name for each in fields(kind))
+    return _known_fields[kind]
+
+
+_known_fields: dict[type, tuple[str, ...]] = {}
 
 
 def _node(node: Any, lines: int) -> Any:
     copy = object.__new__(type(node))
-    for name in _fields(type(node)):
+    for name in _fields(node):
         value = getattr(node, name)
         if type(value) is Span:
             value = moved_span(value, lines)

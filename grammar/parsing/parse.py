@@ -152,6 +152,8 @@ def _head_is_right(chunk: DeclarationTokens, diagnostics: Diagnostics) -> bool:
         return True
     meant = _OTHER_LANGUAGES.get(head.text) or did_you_mean(head.text, DECLARATION_WORDS)
     advice = () if meant is None else (f"did you mean `{meant}`?",)
+    if head.text in {"const", "constant"}:
+        advice = (*advice, "a value that is computed from others is a `def name() = …`")
     diagnostics.error("E002", head.span, f"`{_shortened(head.text)}` does not begin a declaration", *advice)
     return False
 

@@ -15,6 +15,8 @@ from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome
+from assay.grammar import kernel as k
+from assay.grammar.elaborate.scopes.rewrite import bound_names, nodes
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_text
 
@@ -44,6 +46,17 @@ def test_what_is_written_out_is_what_it_says(rounds: int) -> None:
         assert not wrong, (seed, wrong)
         steps += report.statistics.generated
     assert steps > 20 * rounds
+
+
+@rounds(6, 300)
+def test_no_name_is_bound_again_where_it_is_visible(rounds: int) -> None:
+    """An action that `enabled` is asked of may ask it of another one, and both bring names (seeds 100004 and 100041)."""
+    for seed in (100_004, 100_041, *range(rounds)):
+        made = kernel(seed)
+        for declaration in (*made.actions, *made.properties):
+            for node in nodes(declaration):
+                if isinstance(node, k.LetIn | k.Quantified):
+                    assert node.binder.name not in bound_names(node.body), (seed, node.span, node.binder.name)
 
 
 @rounds(3, 200)

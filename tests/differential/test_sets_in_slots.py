@@ -28,7 +28,21 @@ SLOTTED = (
     t.SetType(DEEP, 3),
     t.SetType(t.MapType(t.RangeType(0, 99), t.BOOL, 2, partial=True), 3),
 )
-MASKED = (t.SetType(LOGGED), t.SetType(LOGGED, 3), t.SetType(t.SeqType(t.BOOL, 3)), t.SetType(VOTES))
+PROMISE = t.RecordType(
+    "Promise",
+    (
+        t.FieldType("by", t.OptionType(t.BOOL)),
+        t.FieldType("votes", t.MapType(t.RangeType(1, 2), t.OptionType(t.RangeType(0, 1)))),
+    ),
+)
+MASKED = (
+    t.SetType(LOGGED),
+    t.SetType(LOGGED, 3),
+    t.SetType(t.SeqType(t.BOOL, 3)),
+    t.SetType(VOTES),
+    t.SetType(PROMISE),
+    t.SetType(t.MapType(t.BOOL, t.SetType(t.RangeType(1, 2)))),
+)
 
 MESSAGES = """module logs
 param Node: set = {a, b, c}
@@ -62,9 +76,10 @@ def _loops_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.checker.native.functions.unroll_budget.LEVELS", levels)
     monkeypatch.setattr("assay.checker.native.lowering.loops.LEVELS", levels)
     monkeypatch.setattr(binder_elements, "LEVELS", levels)
+    monkeypatch.setattr("assay.checker.native.symbols.compact_slots.MOVED", 1)
 
 
-@rounds(12, 300)
+@rounds(6, 300)
 def test_random_kernels_with_such_sets(tmp_path: Path, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     types = (*TYPES, *SLOTTED * 5, *MASKED * 5)
     monkeypatch.setattr(random_kernel, "TYPES", types)

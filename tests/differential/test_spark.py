@@ -405,7 +405,7 @@ def test_tasks_call_each_other_once_all_have_their_states(folder: Path, monkeypa
     assert seen == [2, 2]
 
 
-@pytest.mark.everyday(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["shuffle", "direct"])
 def test_a_full_disk_is_told_and_the_search_can_go_on(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     search = asked(load_text(WALK.format(size=20, limit=60)).kernel, folder)
@@ -425,6 +425,7 @@ def test_a_full_disk_is_told_and_the_search_can_go_on(folder: Path, name: str, m
     assert essence(search.answer(name)) == essence(search.alone())
 
 
+@pytest.mark.everyday(1)
 @pytest.mark.parametrize("name", ["shuffle", "direct"])
 def test_what_was_found_and_could_not_be_looked_up_is_found_again(
     folder: Path, name: str, monkeypatch: pytest.MonkeyPatch

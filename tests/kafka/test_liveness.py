@@ -72,6 +72,7 @@ def test_what_is_promised_happens_some_time_and_by_fairness_alone(spec: str, nam
     assert (decided(kernel, name).outcome, decided(unfair, name).outcome) == (Outcome.HOLDS, Outcome.VIOLATED)
 
 
+@pytest.mark.slow
 def test_the_reference_engine_says_the_same() -> None:
     for safeguard in ("true", "false"):
         kernel = load("kafka/stop_replica", None, {"StopAtSameEpoch": safeguard}).kernel

@@ -33,6 +33,7 @@ def write(folder: Path, broker: int, at: int, zxid: int, epoch: int) -> None:
     (folder / f"broker-{broker}" / "server.log").write_text(text, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_restart_on_kept_data_is_explained_from_a_beginning_that_the_answer_states(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

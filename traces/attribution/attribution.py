@@ -48,7 +48,9 @@ def _json_streams(readings: Sequence[FileReading]) -> list[RunStream]:
             log = _one_log(reading) or (run, reading.origin.stream)
             found.setdefault(log, []).append((event, run))
     return [
-        RunStream(run, file, EagerEvents(_event(event, run, file, own) for event, own in _by_sequence(events)))
+        RunStream(
+            run, file, EagerEvents.of_one_log(_event(event, run, file, own) for event, own in _by_sequence(events))
+        )
         for (run, file), events in found.items()
     ]
 

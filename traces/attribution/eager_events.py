@@ -5,21 +5,45 @@ in common is worked out once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
 
-from assay.traces.attribution.run_events import Traits, traits_of
+from assay.traces.attribution.run_events import Traits
 from assay.traces.event import Event
+from assay.traces.store.distinct_values import distinct_values
 from assay.traces.store.packed_records import NEVER
 from assay.traces.store.record_block import Numbers
+
+_TRAITS = attrgetter("record.logger", "record.level", "kind", "pattern")
+"""The parts of ``Traits`` in their order."""
 
 
 class EagerEvents(tuple[Event, ...]):
     """The events of one log."""
+
+    @classmethod
+    def of_one_log(cls, events: Iterable[Event]) -> EagerEvents:
+        """Events that one process run wrote into one sequence of lines."""
+        found = cls(events)
+        found.__dict__["logs"] = np.zeros(len(found), np.int64)
+        return found
+
+    @cached_property
+    def logs(self) -> Numbers:
+        """A number for the process run and the sequence of lines of each event."""
+        known: dict[tuple[str, int, str], int] = {}
+        keys = ((event.run.node, event.run.number, event.sequence) for event in self)
+        return np.fromiter((known.setdefault(key, len(known)) for key in keys), np.int64, len(self))
+
+    @cached_property
+    def threads(self) -> Numbers:
+        """A number for the thread that wrote the line of each event; lines that name no thread share one number."""
+        return distinct_values(list(map(attrgetter("record.thread"), self)))[1]
 
     def at(self, positions: Numbers) -> Iterator[Event]:
         """The events at some positions, in that order."""
@@ -36,13 +60,15 @@ class EagerEvents(tuple[Event, ...]):
     @cached_property
     def times(self) -> Numbers:
         """The times of the events, in milliseconds since the epoch; ``NEVER`` for those without one."""
-        logged_times = (event.record.time for event in self)
-        return np.fromiter((NEVER if time is None else time for time in logged_times), np.int64, len(self))
+        logged = list(map(attrgetter("record.time"), self))
+        if None in logged:
+            logged = [NEVER if time is None else time for time in logged]
+        return np.fromiter(logged, np.int64, len(self))
 
     @cached_property
     def resolutions(self) -> Numbers:
         """The resolution of the time of each event, in milliseconds."""
-        return np.fromiter((event.record.resolution for event in self), np.int64, len(self))
+        return np.fromiter(map(attrgetter("record.resolution"), self), np.int64, len(self))
 
     def matches_traits(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
         """The result of a condition on the traits of each event."""
@@ -58,6 +84,5 @@ class EagerEvents(tuple[Event, ...]):
     @cached_property
     def _traits(self) -> tuple[list[Traits], Numbers]:
         """The distinct traits, and for each event the index of its own."""
-        known: dict[Traits, int] = {}
-        which = np.fromiter((known.setdefault(traits_of(event), len(known)) for event in self), np.int64, len(self))
-        return list(known), which
+        every, which = distinct_values(list(map(_TRAITS, self)))
+        return [Traits(*each) for each in every], which

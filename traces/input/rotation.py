@@ -35,6 +35,8 @@ _SHARED = 3
 _SHARED_COARSE = 20
 _MIN_BACKWARD_STEPS = 10
 """A file is in reverse order if times go back at least this often, and more than four times as often as ahead."""
+_MIN_STEPS_ALONE = 2
+"""How often times must go back where they never go ahead."""
 
 
 def series_name(base: str) -> str:
@@ -87,11 +89,14 @@ def _span(reading: FileReading) -> tuple[int, int]:
 
 
 def reverse_newest_first(readings: Sequence[FileReading], notices: list[Notice]) -> None:
-    """Reverse files that begin with their newest line, as exports from a search often do."""
+    """Reverse files that begin with their newest line, as exports from a search often do.
+
+    Of a few lines, none may be later than the one before: a paste is as short as that.
+    """
     for reading in readings:
         steps = np.diff(reading.matches.known_times)
         back, ahead = np.count_nonzero(steps < 0), np.count_nonzero(steps > 0)
-        if back >= _MIN_BACKWARD_STEPS and back > 4 * ahead:
+        if back > 4 * ahead and back >= (_MIN_BACKWARD_STEPS if ahead else _MIN_STEPS_ALONE):
             reading.matches = reading.matches.take(slice(None, None, -1))
             reading.tally.notices[:] = [each for each in reading.tally.notices if each.kind != "clock went back"]
             text = "the newest line comes first; the lines were read from the last to the first"

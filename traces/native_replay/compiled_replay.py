@@ -90,8 +90,7 @@ def _names_its_action(kernel: k.Kernel, rule: k.TraceRule) -> bool:
 
 
 def _replay(loaded: Loaded, events: EventTable, clause: str | None, options: Options) -> ReplayedLog | None:
-    listed = list(events)
-    kinds = KindsOfEvents(listed)
+    kinds = KindsOfEvents(events)
     rules = trace_plan(loaded.kernel, clause).rules
     stated = list(kinds.stated(rules))
     kernel, sized = kernel_for(loaded, [needed(stated, rules)], len(events), clause)
@@ -106,7 +105,7 @@ def _replay(loaded: Loaded, events: EventTable, clause: str | None, options: Opt
     positions, lines = encoded_lines(stated, asked, program, steps)
     if not len(positions):
         return None
-    found = line_queue(listed, positions, lines, plan, asked)
+    found = line_queue(events, positions, lines, plan, asked)
     initial = model.states[model.initial[0]]
     if PropertyChecker(model, kernel.properties).broken(Execution(initial, ())):
         return None
@@ -116,7 +115,7 @@ def _replay(loaded: Loaded, events: EventTable, clause: str | None, options: Opt
     replayed = ReplayedLines(model, asked, steps, found, unseen)
     execution = LazyExecution(replayed, partial(events.at, found.positions))
     fields = np.array([len(rule.fields) for rule in asked])
-    tally = tally_of(kinds, plan, listed, positions, int(fields[lines.rules].sum()))
+    tally = tally_of(kinds, plan, events, positions, int(fields[lines.rules].sum()))
     hidden = replayed.hidden(0, len(found))
     return ReplayedLog(kernel, plan.name, tally, execution, _reordering(found), len(found), hidden)
 

@@ -12,13 +12,11 @@ import numpy as np
 
 from assay.checker.native.functions.trace_rules import RuleSteps, rule_program
 from assay.grammar import kernel as k
-from assay.grammar.lazy_dataclass import dataclass
-from assay.traces.event import Event
 from assay.traces.native_replay.compiled_replay import NOT_SO, every_line_names_action
 from assay.traces.native_replay.encode_lines import KindsOfEvents
 from assay.traces.native_replay.hidden_steps import HiddenSteps, hidden_rules
 from assay.traces.native_replay.lazy_execution import LazyExecution, ReplayedLines
-from assay.traces.native_replay.linear_order import LineQueue, line_queue
+from assay.traces.native_replay.linear_order import EventsOfSlices, LineQueue, line_queue
 from assay.traces.native_replay.run import encoded_lines, replay, tally_of
 from assay.traces.observe.binding_tally import BindingTally
 from assay.traces.properties.execution import PropertyChecker, speaks_of
@@ -26,9 +24,7 @@ from assay.traces.result import Execution, SliceResult, TraceVerdict
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.slices.slice_context import Joint
-from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_selection import Selection, SliceField
-from assay.traces.table.event_table import EventTable
 from assay.traces.table.statement_keys import EVERY_SLICE
 
 
@@ -48,23 +44,6 @@ def _is_simple(joint: Joint) -> bool:
     """
     numbered = any(rule.at is not None for rule in joint.plan.rules)
     return joint.is_apart and not joint.past.steps and not numbered and not joint.plan.reported
-
-
-@dataclass(frozen=True, slots=True)
-class _EventsOfSlices:
-    """The events of slices in the order of the log: positions in its table, and the number of each event's slice.
-
-    ``mark`` adds the slice's own field to an event.
-    """
-
-    table: EventTable
-    positions: Numbers
-    owners: Numbers
-    mark: SliceField
-
-    def events(self, places: Numbers) -> Iterator[Event]:
-        """The events at some places, as their slice sees them."""
-        return map(self.mark.on, self.table.at(self.positions[places]))
 
 
 def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[str, SliceAnswer]]:
@@ -88,7 +67,7 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
         return
     steps = RuleSteps(program)
     positions, lines = encoded_lines(stated, rules, program, steps)
-    waiting = line_queue(events, positions, lines, plan, rules, own.owners)
+    waiting = line_queue(own.table, positions, lines, plan, rules, own)
     row = program.layout.pack(initial)
     unseen = HiddenSteps(model, program, more, len(rules)) if more else None
     replayed = ReplayedLines(model, rules, steps, waiting, unseen)
@@ -106,7 +85,7 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
             yield name, SliceAnswer(_result(name, tally.used, run, hidden), tally, end - begin)
 
 
-def _events_of(slices: Mapping[str, Selection], mark: SliceField) -> _EventsOfSlices | None:
+def _events_of(slices: Mapping[str, Selection], mark: SliceField) -> EventsOfSlices | None:
     """The events of all slices; None if some event belongs to several."""
     positions = np.concatenate([each.positions for each in slices.values()])
     owners = np.repeat(np.arange(len(slices)), [len(each) for each in slices.values()])
@@ -115,14 +94,14 @@ def _events_of(slices: Mapping[str, Selection], mark: SliceField) -> _EventsOfSl
     # An event of a group is in several slices; the compiled loop gives each line one owner.
     if (np.diff(positions) == 0).any():
         return None
-    return _EventsOfSlices(next(iter(slices.values())).table, positions, owners[order], mark)
+    return EventsOfSlices(next(iter(slices.values())).table, positions, owners[order], mark)
 
 
 class _Counts:
     """How the events of each slice were bound."""
 
     def __init__(
-        self, own: _EventsOfSlices, waiting: LineQueue, rules: Sequence[k.TraceRule], plan: k.TracePlan
+        self, own: EventsOfSlices, waiting: LineQueue, rules: Sequence[k.TraceRule], plan: k.TracePlan
     ) -> None:
         owners = own.owners
         fields = np.array([len(rule.fields) for rule in rules])[waiting.lines.rules]

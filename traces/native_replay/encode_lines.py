@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain
+from operator import attrgetter, itemgetter
 from types import MappingProxyType
 
 import numpy as np
@@ -20,12 +22,15 @@ from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import types as t
 from assay.grammar.lazy_dataclass import dataclass
+from assay.traces.attribution.run_events import Traits
 from assay.traces.event import Event, Field, ProcessRun
 from assay.traces.observe.field_values import FieldMismatchError, Named, OutOfRangeError, Reached, decode, needs
 from assay.traces.observe.model_size import Needs
 from assay.traces.observe.observation import fields_of
 from assay.traces.patterns.template_fields import LineFields
+from assay.traces.store.distinct_values import distinct_values
 from assay.traces.store.record_block import Numbers
+from assay.traces.table.event_table import EventTable
 
 
 class _Absent:
@@ -71,18 +76,23 @@ class KindsOfEvents:
 
     def __init__(self, events: Sequence[Event], more: Mapping[str, Field] = MappingProxyType({})) -> None:
         self._events, self._more = events, more
-        known: dict[str, int] = {}
-        codes = np.array([known.setdefault(event.kind, len(known)) for event in events], np.int32)
-        self.positions = {kind: np.flatnonzero(codes == code) for kind, code in known.items()}
+        table = EventTable.of(events)
+        kinds = dict.fromkeys(traits.kind for traits in table.traits())
+        self.positions = {kind: table.positions_where(partial(_is_of_kind, kind)) for kind in kinds}
 
     def stated(self, rules: Sequence[k.TraceRule]) -> Iterator[EncodedStatements]:
         """The encoded fields for each rule that has events."""
+        events = list(self._events) if isinstance(self._events, EventTable) else self._events
         for kind, positions in self.positions.items():
             speaking = [(at, rule) for at, rule in enumerate(rules) if rule.event == kind]
             if speaking:
-                fields = _Fields([self._events[at] for at in positions.tolist()], self._more)
+                fields = _Fields([events[at] for at in positions.tolist()], self._more)
                 for at, rule in speaking:
                     yield _stated(at, rule, positions, fields)
+
+
+def _is_of_kind(kind: str, traits: Traits) -> bool:
+    return traits.kind == kind
 
 
 class _Fields:
@@ -90,7 +100,9 @@ class _Fields:
 
     def __init__(self, events: Sequence[Event], more: Mapping[str, Field]) -> None:
         self._events, self._more = events, more
-        self._own = [e.fields.read() if e.fields.__class__ is LineFields else e.fields for e in events]
+        self._own = list(map(attrgetter("fields"), events))
+        if LineFields in set(map(type, self._own)):
+            self._own = [own.read() if own.__class__ is LineFields else own for own in self._own]
         self._known: dict[str, list[Field | _Absent]] = {}
 
     def named(self, name: str) -> list[Field | _Absent]:
@@ -102,8 +114,10 @@ class _Fields:
     def _read(self, name: str) -> list[Field | _Absent]:
         if name in self._more:
             return [self._more[name]] * len(self._events)
+        with suppress(KeyError):
+            return list(map(itemgetter(name), self._own))
         found: list[Field | _Absent] = [own.get(name, _ABSENT) for own in self._own]
-        if name in _OF_RUNS and _ABSENT in found:
+        if name in _OF_RUNS:
             runs = IdentityMemo[ProcessRun, Field]()
             for at, event in enumerate(self._events):
                 if found[at] is _ABSENT:
@@ -121,7 +135,7 @@ def _stated(at: int, rule: k.TraceRule, positions: Numbers, fields: _Fields) -> 
     given = [fields.named(each.field) for each in rule.fields]
     there = np.ones(len(positions), np.bool_)
     for own in given:
-        if _ABSENT in own:
+        if _Absent in set(map(type, own)):
             there &= np.array([value is not _ABSENT for value in own], np.bool_)
     if not there.all():
         kept = np.flatnonzero(there).tolist()
@@ -136,15 +150,11 @@ def _column(given: Sequence[Field | _Absent], is_range: bool) -> Column:
     if is_range and kinds == {int}:
         with suppress(OverflowError):  # numbers of more than 64 bits are handled as any other values
             return Integers(np.array(given, np.int64))
-    known: dict[object, int] = {}
-    keys: Sequence[object] = given if kinds <= _PLAIN else [(type(each), repr(each)) for each in given]
-    numbers = np.array([known.setdefault(key, len(known)) for key in keys], np.int64)
-    firsts = np.empty(len(known), np.int64)
-    firsts[numbers[::-1]] = np.arange(
-        len(numbers) - 1, -1, -1
-    )  # backwards, so that the first occurrence is written last
-    every = [given[at] for at in firsts.tolist()]
-    return FieldValues(every, numbers)  # type: ignore[arg-type]  # no absent value is left here
+    if kinds <= _PLAIN:
+        return FieldValues(*distinct_values(given))  # type: ignore[arg-type]  # no absent value is left here
+    _, numbers = distinct_values([(type(each), repr(each)) for each in given])
+    firsts = np.unique(numbers, return_index=True)[1]
+    return FieldValues([given[at] for at in firsts.tolist()], numbers)
 
 
 def needed(stated: Sequence[EncodedStatements], rules: Sequence[k.TraceRule]) -> Needs:

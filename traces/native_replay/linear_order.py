@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,27 @@ from assay.grammar.kernel import Ordering, TracePlan, TraceRule
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import INFERRED, Event
 from assay.traces.observe.partial_order import Key, Times, earliest_times, latest_times, precede, times_of
+from assay.traces.store.packed_records import NEVER
 from assay.traces.store.record_block import Numbers
+from assay.traces.table.event_selection import SliceField
+from assay.traces.table.event_table import EventTable
+
+
+@dataclass(frozen=True, slots=True)
+class EventsOfSlices:
+    """The events of slices in the order of the log: positions in its table, and the number of each event's slice.
+
+    ``mark`` adds the slice's own field to an event.
+    """
+
+    table: EventTable
+    positions: Numbers
+    owners: Numbers
+    mark: SliceField
+
+    def events(self, places: Numbers) -> Iterator[Event]:
+        """The events at some places, as their slice sees them."""
+        return map(self.mark.on, self.table.at(self.positions[places]))
 
 
 class NoOrderError(Exception):
@@ -83,27 +102,27 @@ class LineQueue:
 
 
 def line_queue(
-    events: Sequence[Event],
+    events: EventTable,
     positions: Numbers,
     lines: EncodedLines,
     plan: TracePlan,
     rules: Sequence[TraceRule],
-    owners: Numbers | None = None,
+    slices: EventsOfSlices | None = None,
 ) -> LineQueue:
     """The queue of the lines of events at some positions, given in the order of the events; raises ``NoOrderError``.
 
-    With ``owners``, the number of each event's slice, the queue holds one slice after another.
+    With ``slices`` the positions are places among their events, and the queue holds one slice after another.
     """
     ordering = plan.ordering
     firsts = np.diff(positions, prepend=-1) > 0
-    own = [events[at] for at in positions[firsts].tolist()]
+    own = positions[firsts] if slices is None else slices.positions[positions[firsts]]
     of_lines = np.cumsum(firsts) - 1
-    keys, of_events = _keys(own, ordering)
+    keys, of_events = _keys(events, own, ordering)
     streams = of_events[of_lines]
     order = np.argsort(streams, kind="stable")
     groups = np.split(of_lines[order], np.flatnonzero(np.diff(streams[order])) + 1)
-    times, earliest, latest = _times(own, groups, keys, ordering)
-    of_slices = np.zeros(len(order), np.int64) if owners is None else owners[positions[order]]
+    times, earliest, latest = _times(events, own, groups, keys, ordering)
+    of_slices = np.zeros(len(order), np.int64) if slices is None else slices.owners[positions[order]]
     sequence = np.lexsort((latest, of_slices))
     order = order[sequence]
     followed = EncodedLines(
@@ -118,33 +137,37 @@ def line_queue(
     )
 
 
-def _keys(events: Sequence[Event], ordering: Ordering) -> tuple[list[Key], Numbers]:
+def _keys(events: EventTable, positions: Numbers, ordering: Ordering) -> tuple[list[Key], Numbers]:
     """The keys of the streams in their order, and the number of each event's stream."""
-    traits = attrgetter("run.node", "run.number", "stream", "record.place.file", "record.thread")
-    known: dict[tuple[str, int, str, str, str | None], int] = {}
-    numbers = [known.setdefault(each, len(known)) for each in map(traits, events)]
     threads = ordering.unit == "thread"
-    own = [(node, run, stream or file, (thread or "") if threads else "") for node, run, stream, file, thread in known]
+    groups = list(events.by_stream(positions, threads=threads))
+    own = [
+        (event.run.node, event.run.number, event.sequence, (event.record.thread or "") if threads else "")
+        for event in events.at(positions[[int(group[0]) for group in groups]])
+    ]
     keys = sorted(set(own))
-    ranks = {key: rank for rank, key in enumerate(keys)}
-    return keys, np.array([ranks[key] for key in own], np.int64)[numbers]
+    ranks, numbers = {key: rank for rank, key in enumerate(keys)}, np.empty(len(positions), np.int64)
+    for key, group in zip(own, groups, strict=True):
+        numbers[group] = ranks[key]
+    return keys, numbers
 
 
 def _times(
-    events: Sequence[Event], groups: Sequence[Numbers], keys: Sequence[Key], ordering: Ordering
+    events: EventTable, positions: Numbers, groups: Sequence[Numbers], keys: Sequence[Key], ordering: Ordering
 ) -> tuple[Times, Times, Times]:
     """The times of the lines and the ends of their intervals, one stream after the other; ``groups`` are the places of
-    their events.
+    their events in ``positions``.
     """
-    stamps: list[int | None] = list(map(attrgetter("record.time"), events))
-    if None in stamps:
-        times = [times_of([stamps[at] for at in own.tolist()]) for own in groups]
+    stamps = events.times_at(positions)
+    if (stamps == NEVER).any():
+        stated = [None if stamp == NEVER else stamp for stamp in stamps.tolist()]
+        times = [times_of([stated[at] for at in own.tolist()]) for own in groups]
     else:
-        every = np.array(stamps, np.float64)
+        every = stamps.astype(np.float64)
         times = [every[own] for own in groups]
     if any(key[0] == INFERRED for key in keys) or (len(keys) > 1 and any(np.isnan(own[0]) for own in times)):
         raise NoOrderError
-    spreads = np.array(list(map(attrgetter("record.resolution"), events)), np.float64) - 1
+    spreads = events.resolutions_at(positions).astype(np.float64) - 1
     after = [[i for i, other in enumerate(keys) if precede(other, key)] for key in keys]
     earliest = earliest_times(times, after, ordering)
     latest = latest_times(times, [spreads[own] for own in groups], after)

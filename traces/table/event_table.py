@@ -209,19 +209,16 @@ class EventTable(LazyEvents):
         """
         for number, own in self._by_part(positions):
             part = self.parts[number]
-            if isinstance(part, LogEvents):
-                if not threads:
-                    yield own
-                    continue
-                names = part.threads[positions[own] - self._starts[number]]
-                by_thread = np.argsort(names, kind="stable")
-                yield from _groups(names[by_thread], own[by_thread])[1]
+            local = positions[own] - self._starts[number]
+            keys = np.zeros(len(own), np.int64) if isinstance(part, LogEvents) else part.logs[local]
+            if threads:
+                names = part.threads[local]
+                keys = keys * (int(names.max()) + 1) + names
+            if (keys == keys[0]).all():
+                yield own
                 continue
-            found: dict[Hashable, list[int]] = {}
-            for at, event in zip(own.tolist(), self.at(positions[own]), strict=True):
-                key = event.run, event.sequence, event.record.thread if threads else None
-                found.setdefault(key, []).append(at)
-            yield from (np.array(each, np.int64) for each in found.values())
+            by_key = np.argsort(keys, kind="stable")
+            yield from _groups(keys[by_key], own[by_key])[1]
 
     def _by_part(self, positions: Positions) -> Iterator[tuple[int, Numbers]]:
         """For each log with events at some positions, its number and the indices of its events in ``positions``."""
@@ -241,14 +238,17 @@ class EventTable(LazyEvents):
             return None
         return CompactColumn(np.concatenate([part.resolutions for part in self.parts]))
 
+    def resolutions_at(self, positions: Positions) -> Numbers:
+        """The resolutions of the times of the events at some positions, in milliseconds."""
+        return np.ones(len(positions), np.int64) if self._resolutions is None else self._resolutions.at(positions)
+
     def ends(self, positions: Positions) -> Numbers:
         """The time at which each event had been written, in milliseconds since the epoch; counted from 0 where it is
         not known.
         """
         logged = self.times_at(positions)
-        lasting = np.ones_like(logged) if self._resolutions is None else self._resolutions.at(positions)
         logged[logged == NEVER] = 0
-        return logged + lasting
+        return logged + self.resolutions_at(positions)
 
     def statements(self, names: FieldNames) -> StatementNumbers:
         """The statement ids of the events for the given fields."""

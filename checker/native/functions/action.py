@@ -13,7 +13,7 @@ from itertools import product
 from math import prod
 from typing import assert_never
 
-from assay.checker.interpreter.expressions.traverse import locals_of
+from assay.checker.interpreter.expressions.traverse import assignments, locals_of, read_by
 from assay.checker.layout.call_frame import ContextSlot
 from assay.checker.layout.row import RowLayout
 from assay.checker.native.functions.bitsliced_prefilter import MOST_INSTANCES
@@ -103,8 +103,9 @@ class ActionWriter:
         )
         row = self.runtime.load_row(layout.words)
         self.state = StateSymbols(row, layout, kernel.variables)
-        for variable in kernel.variables:
-            self.state.read(variable.name)
+        # Before any branch, for a register defined in one branch could not be used in another.
+        for name in sorted(read_by(action.body).union(made.variable for made in assignments(action.body))):
+            self.state.read(name)
         self.lowering = Lowering(self.code, self.state, unrolling=writing.unrolling, strict=writing.strict)
         self._sieved = False
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
+from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.layout.call_frame import ContextSlot, Starts
 from assay.checker.layout.refinement_image import ImageLayout, argument_layout, image_layout
 from assay.checker.layout.row import RowLayout, row_layout
@@ -26,7 +27,7 @@ from assay.grammar import kernel as k
 from assay.grammar.current_work import doing
 from assay.grammar.lazy_dataclass import dataclass
 
-GENERATOR_VERSION = 6
+GENERATOR_VERSION = 7
 """Part of the key of cached object code. Increase it with every change of the generated code."""
 
 PRELUDE = """target triple = "@TRIPLE@"
@@ -257,6 +258,10 @@ def _function(head: str, parameters: str, code: FunctionBuilder, last: str) -> s
     return f"define {head}({parameters}) {{\nentry:\n{body}\n  {last}\n}}\n"
 
 
+def _asked(properties: Iterable[k.Property]) -> list[k.Expr]:
+    return [condition_of(each) for each in properties if each.conjuncts]
+
+
 def _find(prop: k.Property, lowering: Lowering, runtime: Runtime, slot: ContextSlot, at: int, here: Scalar) -> None:
     """Note the first state that decides the property (false, or true for a ``reachable``), and the first where it has
     no value."""
@@ -277,24 +282,26 @@ def _steps(kernel: k.Kernel, layout: RowLayout, steps: tuple[k.Property, ...], w
     before = StateSymbols(runtime.load_row(layout.words), layout, kernel.variables)
     now = StateSymbols(runtime.load_row(layout.words, "%new"), layout, kernel.variables)
     lowering = Lowering(code, now, before, writing.unrolling, writing.strict)
-    _read_all(kernel, now, before)
+    _read(_asked(steps), now, before)
     for at, prop in enumerate(steps):
         _find(prop, lowering, runtime, ContextSlot.STEPS, at, Scalar(64, "%here"))
     return _function("internal void @steps", "ptr %context, ptr %row, ptr %new, i64 %here", code, "ret void")
 
 
-def _read_all(kernel: k.Kernel, *states: StateSymbols) -> None:
-    """Read all variables before any branch. A register defined in one branch could not be used in another."""
+def _read(exprs: Iterable[k.Expr], *states: StateSymbols) -> None:
+    """Read what expressions mention before any branch. A register defined in one branch could not be used in
+    another."""
+    names = sorted({name for each in exprs for name in variables_of(each)})
     for state in states:
-        for variable in kernel.variables:
-            state.read(variable.name)
+        for name in names:
+            state.read(name)
 
 
 def _states(kernel: k.Kernel, layout: RowLayout, states: tuple[k.Property, ...], writing: Writing) -> str:
     code = writing.code()
     runtime = Runtime(code)
     state = StateSymbols(runtime.load_row(layout.words), layout, kernel.variables)
-    _read_all(kernel, state)
+    _read(_asked(states), state)
     lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
     for at, prop in enumerate(states):
         with code.scope():
@@ -306,7 +313,7 @@ def _conditions(kernel: k.Kernel, layout: RowLayout, conditions: Sequence[k.Expr
     """The function that evaluates conditions in a row: a byte for each value, then a byte for each that has none."""
     code = writing.code()
     state = StateSymbols(Runtime(code).load_row(layout.words), layout, kernel.variables)
-    _read_all(kernel, state)
+    _read(conditions, state)
     lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
     for at, condition in enumerate(conditions):
         with code.scope():
@@ -323,7 +330,7 @@ def _stop(kernel: k.Kernel, layout: RowLayout, writing: Writing, *, deadlock: bo
     runtime = Runtime(code)
     if deadlock:
         state = StateSymbols(runtime.load_row(layout.words), layout, kernel.variables)
-        _read_all(kernel, state)
+        _read((each.condition for each in kernel.terminal), state)
         lowering = Lowering(code, state, unrolling=writing.unrolling, strict=writing.strict)
         going, troubled = TRUE, code.invert(TRUE)
         for each in kernel.terminal:

@@ -76,6 +76,9 @@ class FunctionBuilder:
     ``unrolled`` records for each kind of domain the size of the largest one that was unrolled.
     """
 
+    has_memory = True
+    """Whether code may ``reserve`` words; gates have none."""
+
     def __init__(
         self, limit: int = LINES, visits: int = VISITS, unrolled: MutableMapping[str, int] | None = None
     ) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
-from assay.checker.native.llvm.function_builder import TRUE, FunctionBuilder, Scalar
+from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.binder_elements import (
     choice,
@@ -21,7 +21,7 @@ from assay.checker.native.lowering.binder_elements import (
 from assay.checker.native.lowering.loops import gather, is_looped
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.maps import map_of
-from assay.checker.native.symbols.merge import add_bags, bit, bunch, choose, holds, joined, occurrences, pairs
+from assay.checker.native.symbols.merge import add_bags, bit, bunch, choose, equals, holds, joined, occurrences, pairs
 from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Number, Sequence, Symbol, TableSymbol
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
@@ -195,12 +195,23 @@ def _combine_sets(code: FunctionBuilder, op: str, a: Mask | Bunch, b: Mask | Bun
         return Mask(bits, x.item, x.base)
     left = bunch(code, a)
     if op == "union":
-        return Bunch(tuple(joined(code, list(left.items), list(bunch(code, b).items))), False, left.codes)
+        both = joined(code, list(left.items), list(bunch(code, b).items), left.codes)
+        return Bunch(tuple(both), False, left.codes)
     kept = []
-    for there, item in left.items:
-        also = holds(code, b, item)
+    for (there, item), also in zip(left.items, _also_in(code, left, b), strict=True):
         kept.append((code.both(there, also if op == "intersection" else code.invert(also)), item))
     return left.with_items(kept, ordered=left.ordered)
+
+
+def _also_in(code: FunctionBuilder, left: Bunch, other: Mask | Bunch) -> list[Scalar]:
+    """For each item of a set whether another set has it."""
+    if left.codes is None or isinstance(other, Mask):
+        return [holds(code, other, item) for _, item in left.items]
+    found = [FALSE] * len(left.items)
+    for there, item in other.items:
+        here = equals(code, left, item)
+        found = [code.either(was, code.both(there, each)) for was, each in zip(found, here, strict=True)]
+    return found
 
 
 def _combine_bags(code: FunctionBuilder, op: str, a: Bag, b: Bag) -> Bag:

@@ -28,6 +28,7 @@ from assay.checker.layout.value_numbering import universe
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, constant, word
 from assay.checker.native.llvm.unsupported import SMALLER, UnsupportedError
 from assay.checker.native.lowering.binder_elements import mask_like
+from assay.checker.native.lowering.range_check import exceeds, fit
 from assay.checker.native.symbols.compact_slots import slot_codes
 from assay.checker.native.symbols.intervals import bounded
 from assay.checker.native.symbols.merge import aligned, bunch, holds, occurrences
@@ -171,7 +172,9 @@ class RowWords:
             case "set":
                 items = tuple((p, self.load(shape.item, low)) for p, low in zip(there, lows, strict=True))
                 codes = tuple(self.field(low, shape.item.width) for low in lows)
-                return Bunch(items, is_ordered(shape.item), SlotCodes(shape.item, codes, tuple(there), _read))
+                return Bunch(
+                    items, is_ordered(shape.item), SlotCodes(shape.item, shape.of, codes, tuple(there), _read, _code)
+                )
             case "map":
                 assert shape.value is not None
                 width, value = shape.value.width, shape.value
@@ -203,6 +206,13 @@ class RowWords:
 def _read(code: FunctionBuilder, words: list[Scalar], shape: Shape) -> Symbol:
     """The symbol of a shape whose code is in words."""
     return RowWords(code, words).load(shape, 0)
+
+
+def _code(code: FunctionBuilder, symbol: Symbol, type_: t.Type, shape: Shape) -> tuple[Scalar, Scalar]:
+    """Whether a symbol fits a type, and its code in the type's shape if it does."""
+    fits, fitted = fit(code, symbol, type_)
+    fits = code.both(fits, code.invert(exceeds(code, fitted, type_, None)))
+    return fits, (encode(code, fitted, shape) if fits.known != 0 else constant(_bits(shape.width), 0))
 
 
 class _Masked(RowWords):
@@ -267,6 +277,12 @@ class Packer:
                 for at, ((_, value), (_, was)) in enumerate(zip(entries, was_entries, strict=True)):
                     assert value is not None
                     self.put(value, was, shape.value, shift + at * shape.stride)
+            case SlotsShape(), _:
+                # Slot by slot: LLVM takes long for operations on numbers of thousands of bits.
+                length, codes = slot_codes(self._code, symbol, shape, encode)
+                self._write(length, shape.length.shape.width, shift + shape.length.shift)
+                for slot, each in enumerate(codes):
+                    self._write(each, shape.stride, shift + shape.shift(slot))
             case _:
                 self._write(encode(self._code, symbol, shape), shape.width, shift)
 

@@ -10,6 +10,8 @@ from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar, 
 from assay.checker.native.symbols.merge import bunch, pairs
 from assay.checker.native.symbols.symbol import Bag, Bunch, Mask, Pairs, Sequence, SlotCodes, Symbol, TableSymbol
 
+MOVED = 8
+"""The most values between which gaps are closed in registers, not in memory."""
 FEW = 8
 """The most new items that are put between slots one by one."""
 Encode = Callable[[FunctionBuilder, Symbol, Shape], Scalar]
@@ -80,11 +82,50 @@ def _extended(
     for each in there:
         length = code.number("add", length, code.resize(each, 64))
     if tuple(there) != known.there:
-        slots = _without_gaps(code, there, slots)
+        slots = (_moved_up if code.has_memory and len(slots) > MOVED else _without_gaps)(code, there, slots)
     for present, item in others:
         slots = _put_between(code, slots, length, present, code.resize(encode(code, item, shape.item), bits))
         length = code.number("add", length, code.resize(present, 64))
     return length, _in_place(code, length, slots[: shape.capacity], shape)
+
+
+def _moved_up(code: FunctionBuilder, there: list[Scalar], values: list[Scalar]) -> list[Scalar]:
+    """As ``_without_gaps``, through the stack: each value is stored behind the present ones before it."""
+    words = values[0].bits // WORD + (values[0].bits % WORD > 0)
+    address, zero = code.reserve(len(values) * words), constant(WORD, 0)
+
+    def place(slot: Scalar) -> Scalar:
+        return code.fresh(WORD, f"getelementptr [{words} x i64], ptr {address}, {slot.typed}")
+
+    for at in range(len(values)):
+        _store(code, place(word(at)), [zero] * words)
+    before = word(0)
+    for present, value in zip(there, values, strict=True):
+        _store(code, place(before), _parts(code, value, words))
+        before = code.number("add", before, code.resize(present, WORD))
+    # What is stored last may be absent: it lies behind the present ones, where nothing counts.
+    return [_loaded(code, place(word(at)), values[0].bits, words) for at in range(len(values))]
+
+
+def _parts(code: FunctionBuilder, value: Scalar, words: int) -> list[Scalar]:
+    return [
+        code.resize(code.right(value, constant(value.bits, WORD * at)) if at else value, WORD) for at in range(words)
+    ]
+
+
+def _store(code: FunctionBuilder, place: Scalar, parts: list[Scalar]) -> None:
+    for at, part in enumerate(parts):
+        there = code.fresh(WORD, f"getelementptr i64, ptr {place.text}, i64 {at}")
+        code.do(f"store {part.typed}, ptr {there.text}")
+
+
+def _loaded(code: FunctionBuilder, place: Scalar, bits: int, words: int) -> Scalar:
+    result = constant(bits, 0)
+    for at in range(words):
+        there = code.fresh(WORD, f"getelementptr i64, ptr {place.text}, i64 {at}")
+        part = code.fresh(WORD, f"load i64, ptr {there.text}")
+        result = code.either(result, code.left(code.resize(part, bits), constant(bits, WORD * at)))
+    return result
 
 
 def _without_gaps(code: FunctionBuilder, there: list[Scalar], values: list[Scalar]) -> list[Scalar]:

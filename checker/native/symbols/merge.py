@@ -18,6 +18,7 @@ from assay.checker.native.symbols.symbol import (
     Pairs,
     RecordSymbol,
     Sequence,
+    SlotCodes,
     Symbol,
     TableSymbol,
     VariantSymbol,
@@ -122,11 +123,22 @@ def _choose_pairs(code: FunctionBuilder, condition: Scalar, yes: Pairs, no: Pair
     return Pairs((*left, *right), ordered=False)
 
 
-def joined(code: FunctionBuilder, left: list[Item], right: list[Item]) -> list[Item]:
-    """The union of two lists of distinct items, distinct again: an item on the left hides its equal on the right."""
-    result = list(left)
+def equals(code: FunctionBuilder, symbol: Bunch, item: Symbol) -> list[Scalar]:
+    """For each item of a set whether it equals another. Items from slots are compared by their codes."""
+    known = 0 if symbol.codes is None else len(symbol.codes.values)
+    result = []
+    if symbol.codes is not None and known:
+        fits, written = symbol.codes.write(code, item, symbol.codes.of, symbol.codes.shape)
+        result = [code.both(fits, code.compare("eq", each, written)) for each in symbol.codes.values]
+    return [*result, *(same(code, item, other) for _, other in symbol.items[known:])]
+
+
+def joined(code: FunctionBuilder, left: list[Item], right: list[Item], codes: SlotCodes | None = None) -> list[Item]:
+    """The union of two lists of distinct items, distinct again: an item on the left hides its equal on the right. The
+    first items on the left may have codes."""
+    result, whole = list(left), Bunch(tuple(left), False, codes)
     for there, item in right:
-        hidden = [code.both(also, same(code, item, other)) for also, other in left]
+        hidden = [code.both(also, here) for (also, _), here in zip(left, equals(code, whole, item), strict=True)]
         remains = code.both(there, code.invert(code.any_of(hidden)))
         if remains.known != 0:
             result.append((remains, item))
@@ -227,7 +239,8 @@ def pairs(code: FunctionBuilder, symbol: Symbol) -> Pairs:
 def holds(code: FunctionBuilder, symbol: Symbol, item: Symbol) -> Scalar:
     """Whether a set has the item."""
     if isinstance(symbol, Bunch):
-        return code.any_of([code.both(there, same(code, item, other)) for there, other in symbol.items])
+        found = zip(symbol.items, equals(code, symbol, item), strict=True)
+        return code.any_of([code.both(there, here) for (there, _), here in found])
     assert isinstance(symbol, Mask)
     if not is_small(symbol.item) and not surely(item, symbol.item):
         return holds(code, bunch(code, symbol), item)

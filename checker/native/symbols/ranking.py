@@ -32,8 +32,8 @@ from assay.grammar.values import Value
 
 
 def surely(symbol: Symbol, type_: t.Type) -> bool:
-    """Whether a symbol can be nothing but a value of a type that ``is_masked``. Only sequences may be too long, or hold
-    elements that are no values, until they are stored."""
+    """Whether a symbol can be nothing but a value of a type that ``is_masked``. Until they are stored, sequences may be
+    too long, numbers out of range, and maps without some of their keys."""
     match kind(type_), symbol:
         case t.SeqType(item, capacity), Sequence(length, items):
             assert capacity is not None
@@ -50,8 +50,16 @@ def surely(symbol: Symbol, type_: t.Type) -> bool:
             )
         case t.OptionType(item), Maybe(_, inner):
             return inner is None or surely(inner, item)
-        case t.MapType(_, value), TableSymbol(_, entries):
-            return all(x is None or surely(x, value) for _, x in entries)
+        case t.MapType(key, value), TableSymbol(known, entries):
+            return known == key and all(p.known == 1 and x is not None and surely(x, value) for p, x in entries)
+        case t.MapType(), _:
+            return False
+        case t.SetType(t.RangeType(low, high)), symbol:
+            return isinstance(symbol, Mask) and symbol.base == low and symbol.bits.bits == max(0, high - low + 1)
+        case t.SetType(item), Bunch(items):
+            return all(surely(x, item) for _, x in items)
+        case t.SetType(item), Mask():
+            return is_small(item) or symbol.item == item
         case _:
             return True
 

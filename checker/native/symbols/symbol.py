@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as Sequence_
+from dataclasses import replace
 
 from assay.checker.layout.shape import Shape
 from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar
@@ -66,12 +67,15 @@ class Mask:
 @dataclass(frozen=True, slots=True)
 class SlotCodes:
     """The codes of the first items of a set, ascending among those that are present. ``there`` is when they were, where
-    the present ones had no gaps between them. ``read`` gives the symbol of a code in words."""
+    the present ones had no gaps between them. ``of`` is the type of the items. ``read`` gives the symbol of a code in
+    words; ``write`` whether a symbol fits the type, and its code, which means something only then."""
 
     shape: Shape
+    of: t.Type
     values: tuple[Scalar, ...]
     there: tuple[Scalar, ...]
     read: Callable[[FunctionBuilder, list[Scalar], Shape], Symbol]
+    write: Callable[[FunctionBuilder, Symbol, t.Type, Shape], tuple[Scalar, Scalar]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,7 @@ class Bunch:
         codes, known = self.codes, 0 if self.codes is None else len(self.codes.values)
         if codes is not None and len(kept) < len(items):
             here = [at for at in kept if at < known]
-            codes = SlotCodes(codes.shape, tuple(codes.values[at] for at in here), (), codes.read)
+            codes = replace(codes, values=tuple(codes.values[at] for at in here), there=())
         return Bunch(tuple(items[at] for at in kept), ordered, codes)
 
 

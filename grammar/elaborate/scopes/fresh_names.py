@@ -19,10 +19,14 @@ class Fresh:
     def beside(cls, names: Iterable[str]) -> Fresh:
         """Names that differ from those given."""
         made = cls()
+        made.avoid(names)
+        return made
+
+    def avoid(self, names: Iterable[str]) -> None:
+        """Make none of these names from now on."""
         for name in names:
             stem, _, number = name.partition("'")
-            made._used[stem] = max(made._used.get(stem, 0), int(number) if number.isdigit() else 1)
-        return made
+            self._used[stem] = max(self._used.get(stem, 0), int(number) if number.isdigit() else 1)
 
     def __call__(self, name: str) -> str:
         """A new name, made from ``name``."""

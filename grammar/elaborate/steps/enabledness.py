@@ -6,7 +6,7 @@ capacity is left aside: it limits the model, not the system (docs/design/fairnes
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from assay.grammar import kernel
@@ -56,7 +56,7 @@ class Enabledness:
         """A declaration in which every ``enabled`` is written out, with names of its own."""
         if not any(isinstance(node, kernel.ActionAtom) for node in nodes(root)):
             return root
-        fresh = Fresh.beside(node.name for node in nodes(root) if isinstance(node, kernel.Local))
+        fresh = Fresh.beside(_local_names(root))
 
         def change(node: kernel.Node) -> kernel.Node:
             return self._written(node, fresh) if isinstance(node, kernel.ActionAtom) else node
@@ -69,12 +69,18 @@ class Enabledness:
             message = f"whether `{atom.action}` is enabled depends on itself: {circle}"
             self.diagnostics.error("E415", atom.span, message, "ask in a property, or in another action")
             return erroneous(atom.span)
+        action = self.action(atom.action)
+        fresh.avoid(_local_names(action))  # an `enabled` in its updates brought names that this declaration lacks
         try:
-            return _can_change(self.action(atom.action), atom, self.types, fresh)
+            return _can_change(action, atom, self.types, fresh)
         except UnknownNextValueError as error:
             message = f"whether `{atom.action}` changes the state cannot be said here: {error}"
             self.diagnostics.error("E415", atom.span, message, "ask in a temporal `property`")
             return erroneous(atom.span)
+
+
+def _local_names(root: kernel.Node) -> Iterator[str]:
+    return (node.name for node in nodes(root) if isinstance(node, kernel.Local))
 
 
 def _can_change(action: kernel.Action, atom: kernel.ActionAtom, types: Mapping[str, Type], fresh: Fresh) -> kernel.Expr:

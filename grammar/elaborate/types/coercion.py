@@ -16,6 +16,7 @@ from assay.grammar.elaborate.scopes.type_differences import difference
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, UnknownType, join, mentions, same, type_text
 from assay.grammar.kernel.types import (
     BagType,
+    BoolType,
     IntType,
     MapType,
     OptionType,
@@ -228,4 +229,7 @@ def _advice(have: Type, want: Type) -> list[str]:
         return [f"only an optional type such as {type_text(want)}? has none"]
     if isinstance(want, MapType) and not want.partial and mentions(have, UnknownType):
         return ["a map without capacity has a value for every key: `[k -> e]`"]
+    if isinstance(want, BoolType) and isinstance(have, SeqType | SetType | BagType):
+        empty = "[]" if isinstance(have, SeqType) else "{}"
+        return [f"a collection is no condition: to ask whether it has elements write `… != {empty}`"]
     return []

@@ -52,7 +52,9 @@ def sequence_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
 def _advice(type_: Type) -> list[str]:
     match type_:
         case SeqType() | BagType():
-            return ["`elements(…)` is the set of its elements"]
+            return [
+                "`elements(…)` is the set of its elements, each once; `sum(s)`, `min(s)` and `max(s)` take all of them"
+            ]
         case MapType():
             return ["`keys(…)` is the set of its keys"]
         case OptionType(SetType()):

@@ -46,4 +46,6 @@ def clean(text: str) -> str:
     """The text with control characters as escapes. Text of a log must not reach a terminal raw: it could contain
     escape sequences.
     """
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)

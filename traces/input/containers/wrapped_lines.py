@@ -6,6 +6,7 @@ lines that are whole have all widths, and where one happens to be the widest, a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -14,6 +15,8 @@ from assay.traces.input.lines.line_layout import START, split_logger
 
 _MIN_SHARE = 0.9
 _NARROWEST, _WIDEST = 40, 2000
+_TRACE = re.compile(r"\t| {0,8}(?:at\b|Caused by:|[\w.$]{1,200}(?:Exception|Error)\b)")
+"""Lines of a stack trace, which continue a record without having been wrapped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +43,13 @@ class WrapColumn:
 def find_wrap(lines: Sequence[bytes]) -> WrapColumn | None:
     """The column at which these lines are wrapped; None if they are whole."""
     texts = [line.decode("utf-8", "replace").rstrip("\r\n") for line in lines]
-    column = max(map(len, texts), default=0)
-    if not _NARROWEST <= column <= _WIDEST:
-        return None
-    return next((way for words in (False, True) if _is_wrapped(texts, way := WrapColumn(column, words))), None)
+    # A word that is longer than the column stands alone in its line, where lines are cut between words.
+    ways = ((False, texts), (True, [text for text in texts if len(text.split(maxsplit=1)) > 1]))
+    for between_words, measured in ways:
+        way = WrapColumn(max(map(len, measured), default=0), between_words)
+        if _NARROWEST <= way.column <= _WIDEST and _is_wrapped(texts, way):
+            return way
+    return None
 
 
 def _is_wrapped(texts: Sequence[str], way: WrapColumn) -> bool:
@@ -51,7 +57,7 @@ def _is_wrapped(texts: Sequence[str], way: WrapColumn) -> bool:
     continued = [
         (line, after)
         for line, after in pairwise(texts)
-        if after.strip() and not after.startswith("\t") and not _begins_record(after)
+        if after.strip() and not _TRACE.match(after) and not _begins_record(after)
     ]
     fitting = sum(way.joins(line, after) for line, after in continued)
     if fitting < 2 or fitting < _MIN_SHARE * len(continued):

@@ -85,8 +85,7 @@ class EventDecoder:
 
     def of_object(self, content: Mapping[str, Any], place: LogPosition, line: bytes = b"") -> JsonEvent:
         """The event that an object states; ``line`` is what to show of it."""
-        doubled = named_twice(content) & self._paths
-        if doubled:
+        if TWICE in content and (doubled := named_twice(content) & self._paths):
             raise NoEventError(f"the line has the key `{min(doubled)}` twice")
         kind = self._at["event"](content)
         if not isinstance(kind, str):

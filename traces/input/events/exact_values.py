@@ -25,7 +25,10 @@ def exact_json(text: bytes) -> Any:
 
     Raises ``ValueError``, or ``RecursionError``.
     """
-    return json.loads(text.removeprefix(b"\xef\xbb\xbf"), parse_float=Decimal, object_pairs_hook=_object_of)
+    text = text.removeprefix(b"\xef\xbb\xbf")
+    # UTF-8 holds no zero byte and neither of these two; `json.loads` would make a decoder for each line.
+    encoding = json.detect_encoding(text) if b"\0" in text or text[:1] in {b"\xfe", b"\xff"} else "utf-8"
+    return _DECODER.decode(text.decode(encoding, "surrogatepass"))
 
 
 def keys_of(line: bytes) -> list[str]:
@@ -59,6 +62,9 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
         names = [name for name, _ in pairs]
         content[TWICE] = frozenset(name for name in names if names.count(name) > 1)
     return content
+
+
+_DECODER = json.JSONDecoder(parse_float=Decimal, object_pairs_hook=_object_of)
 
 
 def named_twice(content: Mapping[Any, Any]) -> Set[str]:

@@ -45,6 +45,8 @@ class EventClock:
     def _number(self, value: object, unit: str) -> tuple[int, int]:
         if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
             raise TimeError("is neither a number of milliseconds nor ISO 8601")
+        if value.__class__ is int and unit == "ms" and -_LATEST <= value <= _LATEST:
+            return int(value), 1  # the usual case
         try:
             number = Decimal(value)
         except InvalidOperation:

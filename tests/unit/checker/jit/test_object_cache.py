@@ -16,4 +16,5 @@ def test_code_whose_file_was_deleted_is_built_again(tmp_path: Path) -> None:
         code = objects.kept(key, TEXT, 1, tmp_path)
         (file,) = tmp_path.iterdir()
         file.unlink()
-        assert objects.LoadedObject(code).function("seven", ctypes.c_int64)() == 7
+        loaded = objects.LoadedObject(code)  # its code is there as long as it lives
+        assert loaded.function("seven", ctypes.c_int64)() == 7

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,13 @@ def test_lines_wrapped_between_words_are_joined(tmp_path: Path) -> None:
             else:
                 row = f"{row} {word}" if row else word
         text += row + "\n"
+    assert read(tmp_path, text).kinds == {"BrokerStarted": 6}
+
+
+def test_a_word_longer_than_the_column_and_a_stack_trace_hide_no_wrapping(tmp_path: Path) -> None:
+    frame = f"org.apache.{'long' * 25}.Class(Class.scala:1)"
+    rows = [row for line in [LINE, OTHER] * 3 for row in textwrap.wrap(line, 60, break_on_hyphens=False)]
+    text = "\n".join([*rows, "java.io.IOException: No space left", "        at", frame, ""])
     assert read(tmp_path, text).kinds == {"BrokerStarted": 6}
 
 

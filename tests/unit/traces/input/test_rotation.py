@@ -39,3 +39,8 @@ def test_files_that_overlap_in_time_are_no_parts_of_each_other(tmp_path: Path) -
     write(node, "controller.log", range(5, 15))
     write(node, "controller.log.1", range(2, 9), epoch=100)
     assert len(streams(tmp_path)) == 2
+
+
+def test_a_few_lines_with_the_newest_first_are_turned_around(tmp_path: Path) -> None:
+    write(tmp_path / "broker-1", "pasted.log", range(2, -1, -1))
+    assert streams(tmp_path) == [[0, 1, 2]]
