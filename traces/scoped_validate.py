@@ -197,8 +197,10 @@ def validate_shared_in_scope(
     found = ask(reading)
     if known.partial and supported:
         found = _from_later(reading, found, known, ask)
+    # Where no log is missing nothing came before the first lines, though later ones may not have been read.
+    is_whole = not missing and not found.shared.rests_on
     return (
-        found.shared,
+        replace(found.shared, held=None) if is_whole else found.shared,
         found.slices,
         InputRemarks(
             (*reading.notices, *fallen_silent(reading), *far_apart(estimates(reading)), *found.notices),

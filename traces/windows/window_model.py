@@ -209,17 +209,22 @@ def _spares(probe: SizeProbe, names: Mapping[str, Sequence[str]], factor: int) -
     """How many elements each set parameter gets beside those that lines name.
 
     None where the state holds one element at a time, for another one would explain what it must not (as another cluster
-    does), and none where elements are counted. Else one; of elements that others are given for a while (sessions), as
+    does), and none where elements are counted, but in bounds, which a window does not have. Else one; of elements that others are given for a while (sessions), as
     many as there are others.
     """
     variables = [each.type for each in probe.kernel.variables]
     single = {each.sort.name for each in variables if isinstance(each, t.AtomType)}
     counted = {sort for prop in probe.kernel.properties for sort in _counted(prop)}
-    counted |= {sort for action in probe.kernel.actions for sort in _counted(action)}
+    body = [each for action in probe.kernel.actions for each in action.body if not _is_bound(each)]
+    counted |= {sort for each in body for sort in _counted(each)}
     writers = {sort for _, _, sort in writer_parameters(probe.plan)}
     given = {sort for each in variables for sort in _given(each)} - writers
     most = max((len(known) for sort, known in names.items() if sort not in single | given), default=0)
     return {sort: 0 if sort in single | counted else factor * (most + 1 if sort in given else 1) for sort in names}
+
+
+def _is_bound(node: k.Node) -> bool:
+    return isinstance(node, k.Guard) and node.kind == "bound"
 
 
 def _given(type_: t.Type) -> Iterator[str]:
