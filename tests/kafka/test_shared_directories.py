@@ -121,3 +121,16 @@ def test_a_session_that_is_closed_without_a_connection_lives_on(tmp_path: Path) 
 def test_and_not_one_that_has_a_connection(before: tuple[str, ...], tmp_path: Path) -> None:
     found = answer(written(tmp_path, server=refused(*before)))
     assert [violation.action for violation in found.violations] == ["controller.refuse_registration"]
+
+
+def test_a_refusal_without_any_line_before_it_is_no_contradiction(tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    refused = REFUSED.format(owner=int("0x300001017eb76d2", 16), own=int("0x300001017eb773f", 16))
+    log.write_text(
+        "[2026-11-21 21:40:11,518] INFO Creating /brokers/ids/0 (is it secure? false) (kafka.zk.KafkaZkClient)\n"
+        f"[2026-11-21 21:40:11,528] {refused}\n",
+        encoding="utf-8",
+    )
+    found = validate_with_selection(read_logs([log]), None, lambda spec: load(spec, None, {}))[1]
+    assert found.verdict is not TraceVerdict.INCONSISTENT
+    assert found.violations == ()

@@ -10,7 +10,7 @@ from assay.checker.report import EnginesDisagreeError
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.explain.blame import Suspect, as_blame, suspects
 from assay.traces.explain.failed_atoms import ConditionPrinter
-from assay.traces.explain.repair import HIDDEN, SECOND_NODES, WINDOW, ChosenRepair, best_repair
+from assay.traces.explain.repair import SECOND_NODES, WINDOW, ChosenRepair, best_repair
 from assay.traces.observe.binding_tally import Misfit
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.options import Options
@@ -307,7 +307,7 @@ def _beyond_dead_ends(search: TraceSearch, deepest: Sequence[SearchPath], budget
     The search stops where some later line has become impossible. What is wrong with that line is seen only after the
     lines before it, which have nothing to do with it.
     """
-    limits = Limits(min(budget, HIDDEN), SECOND_NODES, reduced=False, window=WINDOW)
+    limits = Limits(budget, SECOND_NODES, reduced=False, window=WINDOW)
     further = search.run(list(deepest), limits).deepest
     return further if further and further[0].read > deepest[0].read else deepest
 

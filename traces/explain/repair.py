@@ -23,9 +23,6 @@ LOOKAHEAD = 40
 WINDOW = 1_000.0
 """How far from the order of time, in milliseconds, the continuation is searched."""
 
-HIDDEN = 3
-"""How many hidden steps between two action observations a repair may need."""
-
 FIRST_NODES, SECOND_NODES = 100, 400
 """How many nodes the search may visit to see whether a repair helps at all, and then how far."""
 
@@ -75,7 +72,7 @@ def _preference(chosen: ChosenRepair) -> tuple[float, ...]:
 
 def _try(candidate: Candidate, enough: int, nodes: int, budget: int) -> ChosenRepair:
     """How far a search with this many nodes gets with a repair."""
-    limits = Limits(min(budget, HIDDEN), nodes, window=WINDOW)
+    limits = Limits(budget, nodes, window=WINDOW)
     finding = candidate.search.run(list(candidate.start), limits, enough - candidate.gain)
     deepest = max(finding.deepest, key=lambda path: path.read, default=None)
     reach = 0 if deepest is None else deepest.read + candidate.gain

@@ -14,12 +14,13 @@ from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import types as t
 from assay.grammar.lazy_dataclass import dataclass
-from assay.grammar.values import Value
+from assay.grammar.values import Atom, Value
 from assay.traces.explain.alternative_values import alternatives, distance, fits, parts, telling_parts
 from assay.traces.explain.blame import Suspect
 from assay.traces.observe.model_size import is_sized
 from assay.traces.observe.observation import with_field
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
+from assay.traces.observe.slice_assignment import slice_fields
 from assay.traces.result import Repair
 from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.path import Move, SearchNode, SearchPath
@@ -246,7 +247,9 @@ def _added(search: TraceSearch, path: SearchPath, ranked: Sequence[Suspect]) -> 
                 if taken.state == state:
                     continue
                 start = path.then(Move(hidden, None, (taken,)), SearchNode(path.node.cursors, taken.state, 0))
-                repair = Repair("add", f"a line before it, of the action {_call(search, taken)}, is missing", event)
+                repair = Repair(
+                    "add", f"a line before it, of the action {_call(search, taken, item)}, is missing", event
+                )
                 yield Candidate(repair, search, (start,), (ADDED, len(hidden), 0.0), item=item)
 
 
@@ -274,7 +277,16 @@ def _occurrences(search: TraceSearch, name: str, values: Sequence[Value], state:
             yield from model.call(name, wanted, state)
 
 
-def _call(search: TraceSearch, taken: Taken) -> str:
+def _call(search: TraceSearch, taken: Taken, item: OrderedObservation | None) -> str:
+    """The step in the log's names: in a slice one element of the model stands for the one that the log names."""
     parameters = search.model.meanings.actions[taken.action].node.parameters
-    values = (show_value(v, p.binder.type) for (_, v), p in zip(taken.arguments, parameters, strict=True))
+    slicing, own, name = search.model.plan.slicing, None, ""
+    if slicing is not None and item is not None:
+        seen = item.observation
+        own = next((v for _, v in seen.values if isinstance(v, Atom) and v.sort == slicing.sort.name), None)
+        name = "-".join(slice_fields(slicing, seen.event))
+    values = (
+        name if v == own and own is not None and name else show_value(v, p.binder.type)
+        for (_, v), p in zip(taken.arguments, parameters, strict=True)
+    )
     return f"`{taken.action}({', '.join(values)})`"

@@ -104,11 +104,11 @@ class _Named:
             statements = table.statements(
                 EveryKind(frozenset(slicing.fields))
             )  # far fewer than what events state in all
-            names = table.map_statements(statements, "names a slice", lambda event: _name(slicing, event))
+            names = table.map_statements(statements, "names a slice", lambda event: slice_fields(slicing, event))
             codes = np.array([known.setdefault(name, len(known)) for name in names], np.int32)
             own = codes[statements.numbers] if len(codes) else np.empty(0, np.int32)
         else:  # of events that are objects hardly two state the same
-            own = np.array([known.setdefault(_name(slicing, event), len(known)) for event in table], np.int32)
+            own = np.array([known.setdefault(slice_fields(slicing, event), len(known)) for event in table], np.int32)
         order, begins = in_order(own, len(known))
         for name, code in known.items():
             positions = order[begins[code] : begins[code + 1]]
@@ -120,7 +120,7 @@ class _Named:
                 self.groups[name] = positions
 
 
-def _name(slicing: Slicing, event: Event) -> Name:
+def slice_fields(slicing: Slicing, event: Event) -> Name:
     """The values of the naming fields, as many of the first ones as the event has."""
     found: list[str] = []
     for field in slicing.fields:

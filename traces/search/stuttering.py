@@ -2,7 +2,8 @@
 
 A broker names its controller in every line about a request. Between two equal lines of a block, in which no line could
 have changed what they report, the inner ones are not compared with the model. Nothing that was accepted is rejected by
-this; a value that was wrong only in between goes unnoticed. See docs/design/stuttering-removal.md.
+this; a value that was wrong only in between goes unnoticed. Of a service's own events all are compared. See
+docs/design/stuttering-removal.md.
 """
 
 from __future__ import annotations
@@ -31,21 +32,26 @@ _ABSENT = object()
 def compared_order(model: TraceModel, observations: Iterable[Observation]) -> PartialOrder:
     """The partial order of the observations that are compared with the model."""
     ordering = model.plan.ordering
-    is_own = model.plan.catalogue in READ_BY_CLAUSE
-    compared = without_stuttering(
-        model.kernel, observations, lambda seen: stream_key(seen, ordering), of_own_events=is_own
-    )
-    return order(compared, ordering)
+    if not _is_own(model):
+        observations = without_stuttering(model.kernel, observations, lambda seen: stream_key(seen, ordering))
+    return order(list(observations), ordering)
 
 
 def compared_events(model: TraceModel, events: Selection, read: Read) -> PartialOrder:
     """The same for a selection of events: observations are made only of the events that are compared."""
-    blocks = _Blocks(model.kernel, of_own_events=model.plan.catalogue in READ_BY_CLAUSE)
     ordering = model.plan.ordering
+    if _is_own(model):
+        return order(observations_of(events, _views_of(events, np.arange(len(events.numbers)), read)), ordering)
+    blocks = _Blocks(model.kernel)
     candidates = _BlockEnds(blocks, read, int(events.numbers.max(initial=-1)) + 1)
     streams = (candidates.of(own, events.numbers[own]) for own in events.by_stream(ordering.unit))
     kept = (each for own in streams for each in blocks.ends(_views_of(events, own, read)))
     return order(observations_of(events, kept), ordering)
+
+
+def _is_own(model: TraceModel) -> bool:
+    """Whether the clause says how the events of a service are read: then each of them is compared."""
+    return model.plan.catalogue in READ_BY_CLAUSE
 
 
 class _BlockEnds:
@@ -116,16 +122,13 @@ def without_stuttering(
     kernel: k.Kernel,
     observations: Iterable[Observation],
     stream_of: Callable[[Observation], Hashable],
-    *,
-    of_own_events: bool = False,
 ) -> list[Observation]:
-    """The observations that are compared with the model, in their order; ``of_own_events``: of a clause that says how
-    events are read."""
+    """The observations that are compared with the model, in their order."""
     order = list(observations)
     streams: dict[Hashable, list[Observation]] = {}
     for seen in order:
         streams.setdefault(stream_of(seen), []).append(seen)
-    blocks = _Blocks(kernel, of_own_events=of_own_events)
+    blocks = _Blocks(kernel)
     kept = IdentitySet(seen for stream in streams.values() for seen in blocks.ends(stream))
     return [seen for seen in order if seen in kept]
 
@@ -133,8 +136,8 @@ def without_stuttering(
 class _Blocks:
     """Divides streams into blocks (docs/design/stuttering-removal.md)."""
 
-    def __init__(self, kernel: k.Kernel, *, of_own_events: bool) -> None:
-        self._kernel, self._of_own_events = kernel, of_own_events
+    def __init__(self, kernel: k.Kernel) -> None:
+        self._kernel = kernel
         self._repeatable: IdentityMemo[k.TraceRule, bool] = IdentityMemo()
 
     def ends(self, stream: Iterable[S]) -> Iterator[S]:
@@ -159,23 +162,17 @@ class _Blocks:
         """The cached :func:`is_repeatable`."""
         known = self._repeatable.get(rule)
         if known is None:
-            known = self._repeatable[rule] = is_repeatable(self._kernel, rule, of_own_events=self._of_own_events)
+            known = self._repeatable[rule] = is_repeatable(self._kernel, rule)
         return known
 
 
-def is_repeatable(kernel: k.Kernel, rule: k.TraceRule, *, of_own_events: bool = False) -> bool:
-    """Whether a second event right after an equal one asks for nothing and changes nothing that the first did not.
-
-    Each line of a service's own events that reports a change is compared: between two equal ones, other steps may have
-    undone it.
-    """
+def is_repeatable(kernel: k.Kernel, rule: k.TraceRule) -> bool:
+    """Whether a second event right after an equal one asks for nothing and changes nothing that the first did not."""
     if not rule.steps:
         return True
     if len(rule.steps) > 1 or len(rule.steps[0]) != 1 or rule.then is not None:
         return False
     (call,) = rule.steps[0]
-    if of_own_events and any(assignments(kernel.action(call.action).body)):
-        return False
     written = [(each, variables_of(each.value)) for each in assignments(kernel.action(call.action).body)]
     names = {each.variable for each, _ in written}
     return all(given is not None for given in call.arguments) and all(names.isdisjoint(read) for _, read in written)
