@@ -192,7 +192,8 @@ LOGS = (
     Code(
         "E710",
         "no such trace clause",
-        "A spec validates logs by its `trace` clause. `--clause` chooses one by name where there are several; the message lists them.",
+        "A spec validates logs by its `trace` clause. Where there are several, `--clause NAME` chooses one (`clause=` in Python); "
+        "the message lists them.",
     ),
     Code(
         "E711",

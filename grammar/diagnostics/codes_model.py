@@ -183,7 +183,8 @@ PROPERTIES = (
     Code(
         "E507",
         "trace line given twice",
-        "`from`, `hidden` and `order:` stand once in a trace clause; `hidden` lists each action once.",
+        "`from`, `slice`, `numbered`, `hidden` and `order:` stand once in a trace clause. One line names all hidden actions, each once: "
+        "`hidden expire, give_up; at most 2 between two pinned events`.",
     ),
     Code(
         "E508",

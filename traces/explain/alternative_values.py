@@ -14,11 +14,18 @@ ELEMENTS_TRIED = 24
 ALTERNATIVES_TRIED = 80
 """The most elements of a set parameter, entries of a collection, and values of one field that are tried."""
 
+TIMES = 10**9
+"""Numbers from here on are compared as times are: seconds or milliseconds since 1970."""
+
+NUMBERS_TRIED = 200
+"""The most values that are tried of a number as large as a time: nine for each of its digits, and the hints."""
+
 
 def alternatives(value: Value, type_: t.Type, hints: Sequence[Value] = ()) -> list[Value]:
     """Other values of the type, nearest first: small changes of the value, and ``hints``."""
     found = dict.fromkeys(other for other in _near(value, type_, hints) if other != value)
-    return sorted(found, key=lambda other: distance(value, other))[:ALTERNATIVES_TRIED]
+    most = ALTERNATIVES_TRIED if _gap(value, 0) < TIMES else NUMBERS_TRIED
+    return sorted(found, key=lambda other: (distance(value, other), _gap(value, other)))[:most]
 
 
 def _near(value: Value, type_: t.Type, hints: Sequence[Value]) -> Iterator[Value]:
@@ -173,7 +180,13 @@ def telling_parts(value: Value) -> Iterator[Value]:
 
 
 def distance(left: Value, right: Value) -> int:
-    """The edit distance of the texts of two values: characters added, removed or replaced."""
+    """The edit distance of the texts of two values: characters added, removed or replaced.
+
+    Of two numbers as large as times it is the number of digits of their difference: a time is mistaken by some
+    milliseconds, not in its first digit.
+    """
+    if min(_gap(left, 0), _gap(right, 0)) >= TIMES:
+        return len(str(_gap(left, right)))
     a, b = _differing(_plain(left), _plain(right))
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
@@ -181,6 +194,11 @@ def distance(left: Value, right: Value) -> int:
         for j, y in enumerate(b, 1):
             previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (x != y))
     return row[-1]
+
+
+def _gap(left: Value, right: Value) -> int:
+    """The difference of two numbers; 0 for other values."""
+    return abs(left - right) if isinstance(left, int) and isinstance(right, int) else 0
 
 
 def _differing(one: str, other: str) -> tuple[str, str]:

@@ -38,7 +38,9 @@ def trace_plan(kernel: k.Kernel, name: str | None) -> k.TracePlan:
     if len(found) != 1:
         names = ", ".join(f"`{plan.name}`" for plan in kernel.traces) or "none"
         wanted = f"trace clause `{name}`" if name else "single trace clause"
-        raise SpecError([Diagnostic(NO_CLAUSE, _place(kernel), f"{kernel.name} has no {wanted}; it has {names}")])
+        choose = "; choose one with `--clause NAME` (`clause=` in Python)" if kernel.traces else ""
+        text = f"{kernel.name} has no {wanted}; it has {names}{choose}"
+        raise SpecError([Diagnostic(NO_CLAUSE, _place(kernel), text)])
     return found[0]
 
 

@@ -220,7 +220,8 @@ class ClausePlan:
         found = self._of(kind)
         for _, again in found[1:]:
             first = Note("first given here", found[0][1].span)
-            self.diagnostics.error("E507", again.span, f"`{name}` is given twice", first)
+            more = ": say `hidden a, b; at most n between two pinned events`" if kind is syntax.Hidden else ""
+            self.diagnostics.error("E507", again.span, f"`{name}` is given twice{more}", first)
         return found[0] if found else None
 
     def _source_types(self) -> tuple[kernel.EventSource, Mapping[str, Type]]:

@@ -19,7 +19,7 @@
 
     TestLease = state_machine("lease.assay", Lease).TestCase
 
-Needs Hypothesis (``pip install 'assay[testing]'``).
+Needs Hypothesis (``pip install '.[testing]'`` in a clone).
 """
 
 from assay.testing.generated_run import follow

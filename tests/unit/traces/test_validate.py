@@ -298,6 +298,7 @@ def test_a_clause_that_does_not_exist_is_refused(election: Election) -> None:
     with pytest.raises(SpecError) as error:
         validate(election(), (), clause="other")
     assert [each.code for each in error.value.diagnostics] == ["E710"]
+    assert "`--clause NAME`" in error.value.diagnostics[0].message
     assert "`log`" in error.value.diagnostics[0].message
 
 

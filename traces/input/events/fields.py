@@ -11,6 +11,7 @@ from assay.grammar.kernel.event_source import EventSource, FieldSource
 from assay.traces.event import Field, Opaque
 from assay.traces.input.events.exact_values import TWICE, named_twice
 from assay.traces.input.events.paths import MISSING, compiled_path
+from assay.traces.input.events.times import EventClock, TimeError
 
 DEEPEST = 32
 """How deep a value may be nested."""
@@ -68,10 +69,13 @@ Reader = Callable[[Mapping[str, Any]], Field]
 
 def field_readers(source: EventSource) -> tuple[tuple[str, Reader], ...]:
     """For each field that the block reads from a key of its own: its name, and what reads it from a line's object."""
-    return tuple((each.name, _reader(each)) for each in source.fields)
+    clock = EventClock(EventSource(zone=source.zone))
+    own = EventClock(source) if "%" in (source.time_form or "") else clock
+    times = source.path("time")
+    return tuple((each.name, _reader(each, own if each.path == times else clock)) for each in source.fields)
 
 
-def _reader(how: FieldSource) -> Reader:
+def _reader(how: FieldSource, clock: EventClock) -> Reader:
     at = compiled_path(how.path)
 
     def read(content: Mapping[str, Any]) -> Field:
@@ -81,12 +85,13 @@ def _reader(how: FieldSource) -> Reader:
         if value is MISSING:
             return how.default if how.optional else MISSING
         scaled = how.times != 1 or how.divided != 1 or how.rounding is not None
-        return _scaled(value, how) if scaled else as_field(value)
+        return _scaled(value, how, clock) if scaled else as_field(value)
 
     return read
 
 
-def _scaled(value: object, how: FieldSource) -> Field:
+def _scaled(value: object, how: FieldSource, clock: EventClock) -> Field:
+    """A number times what the block says; a text that is a time is its milliseconds since 1970."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
@@ -94,10 +99,21 @@ def _scaled(value: object, how: FieldSource) -> Field:
     try:
         number = Decimal(value)
     except InvalidOperation:
-        return Opaque(f"`{how.path}` is no number, but {value!r}")
+        moment = _moment(value, clock)
+        if moment is None:
+            return Opaque(f"`{how.path}` is neither a number nor a time, but {value!r}")
+        number = Decimal(moment)
     if not number.is_finite() or number.adjusted() > MOST_DIGITS or number.adjusted() < -MOST_DIGITS:
         return whole(number) if not number.is_finite() or number.adjusted() > 0 else 0
     exact = _EXACT.divide(_EXACT.multiply(number, Decimal(how.times)), Decimal(how.divided))
     if how.rounding is not None:
         exact = exact.to_integral_value(_ROUNDED[how.rounding])
     return whole(exact)
+
+
+def _moment(value: object, clock: EventClock) -> int | None:
+    """The milliseconds since 1970 of a text that is a time; else None."""
+    try:
+        return clock.read(value)[0]
+    except TimeError:
+        return None

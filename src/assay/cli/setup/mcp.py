@@ -21,14 +21,14 @@ from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, Spec
 def mcp(folder: Path) -> int:
     """Answer a coding agent on standard input and output, by the Model Context Protocol.
 
-    It needs the extra `agents`: pip install 'assay[agents]'.
+    It needs the extra `agents`: pip install '.[agents]' in a clone.
     """
     try:
         import anyio  # noqa: PLC0415 - only this command needs it
 
         from assay.agents.server import AgentServer  # noqa: PLC0415 - likewise
     except ModuleNotFoundError as error:
-        advice = Note("install it with `pip install 'assay[agents]'`")
+        advice = Note("install it with `pip install '.[agents]'` in a clone")
         raise SpecError([Diagnostic("E901", NOWHERE, f"`assay mcp` needs {error.name}", (advice,))]) from None
     anyio.run(AgentServer(folder).server.run_stdio_async)
     return ExitCode.OK

@@ -120,7 +120,7 @@ def _in_terminal(session: ExplorerSession) -> int:
     try:
         from assay.explorer.terminal import ExplorerApp  # noqa: PLC0415 - the library is an extra
     except ModuleNotFoundError as error:
-        raise click.UsageError("--tui needs textual: pip install 'assay[terminal]'") from error
+        raise click.UsageError("--tui needs textual: pip install '.[terminal]' in a clone") from error
     ExplorerApp(session).run()
     return ExitCode.OK
 

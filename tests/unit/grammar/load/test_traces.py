@@ -98,6 +98,12 @@ def test_mistakes_in_a_clause_are_reported(codes_of: CodesOf, lines: tuple[str, 
     assert sorted(codes_of(SPEC + "trace logs:\n" + block)) == codes
 
 
+def test_two_lines_of_hidden_actions_are_to_be_one() -> None:
+    line = "    hidden lose; at most 1 between two pinned events\n"
+    with pytest.raises(SpecError, match="hidden a, b; at most n"):
+        load_text(SPEC + "trace logs:\n    from kafka\n" + 2 * line)
+
+
 def test_a_field_may_be_called_as_a_state_variable_or_an_action() -> None:
     text = "trace logs:\n    from kafka\n    on A(owner: Broker, lose: Broker) if owner == b1: elect(owner, _); lose\n"
     rule = load_text(SPEC + text.replace("b1", "lose")).kernel.traces[0].rules[0]

@@ -20,6 +20,14 @@ def test_numbers_that_differ_in_one_digit_come_first() -> None:
     assert all(distance(129, other) == 1 for other in found[:20])
 
 
+def test_of_numbers_as_large_as_times_the_nearest_come_first() -> None:
+    now, latest = 1_790_000_000_031, 1_790_000_300_000
+    found = alternatives(now, t.RangeType(0, 2 * latest), [now + 50])
+    assert found[:2] == [now + 1, now - 1]
+    assert found.index(now + 50) < found.index(now + 100) < found.index(now + 100_000_000_000)
+    assert distance(now, now + 50) < distance(now, now + 100)
+
+
 def test_the_value_itself_is_no_alternative() -> None:
     assert 129 not in alternatives(129, TERM, [129])
     assert set(alternatives(ONE, BROKER)) == {TWO, THREE}

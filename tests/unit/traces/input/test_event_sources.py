@@ -140,12 +140,27 @@ def test_a_time_that_cannot_be_read_leaves_the_line_unread(tmp_path: Path, how: 
         ("rounded down", -1.5, -2),
         ("rounded up", 1.2, 2),
         ("* 1 rounded", 1e-300, 0),
+        ("rounded down", "2026-11-21T10:00:00.120Z", 1_795_255_200_120),
+        ("rounded", "2026-11-21T11:00:00.120+01:00", 1_795_255_200_120),
+        ("// 1000 rounded down", "2026-11-21T10:00:00.920Z", 1_795_255_200),
         ("else 7", None, None),
     ],
 )
 def test_numbers_are_scaled_and_rounded(tmp_path: Path, how: str, value: object, field: object) -> None:
     (event,) = events(read(tmp_path, spec(f'field n = "v" {how}', PUT), {"event": "Put", "v": value}))
     assert event.fields["n"] == field
+
+
+def test_a_time_is_a_number_in_the_zone_and_the_format_of_the_clause(tmp_path: Path) -> None:
+    source = 'time = "ts" in "%d.%m.%Y %H:%M"; zone = "+02:00"; field n = "ts" rounded; field m = "other" rounded'
+    line = {"event": "Put", "ts": "21.11.2026 12:00", "other": "2026-11-21T12:00:00.000"}
+    (event,) = events(read(tmp_path, spec(source, PUT), line))
+    assert (event.fields["n"], event.fields["m"]) == (1_795_255_200_000, 1_795_255_200_000)
+
+
+def test_a_text_that_is_neither_a_number_nor_a_time_leaves_its_line_unread(tmp_path: Path) -> None:
+    lines = {"event": "Put", "v": 1}, {"event": "Put", "v": "at noon"}
+    assert verdict(tmp_path, spec('field n = "v" rounded', PUT), *lines)[0] is TraceVerdict.INCONCLUSIVE
 
 
 def test_a_missing_key_has_the_default(tmp_path: Path) -> None:
