@@ -20,7 +20,7 @@ from assay.traces.explain.blame import Suspect
 from assay.traces.observe.model_size import is_sized
 from assay.traces.observe.observation import with_field
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
-from assay.traces.observe.slice_assignment import slice_fields
+from assay.traces.observe.slice_name import slice_fields
 from assay.traces.result import Repair
 from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.path import Move, SearchNode, SearchPath

@@ -14,13 +14,12 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.run_events import LogEvents
 from assay.traces.event import Event
 from assay.traces.observe.slice_incarnations import incarnations
+from assay.traces.observe.slice_name import Name, slice_fields
 from assay.traces.table.event_selection import Selection, SliceField
 from assay.traces.table.event_table import EventTable, Positions, in_order
 from assay.traces.table.statement_ids import EveryKind, FieldNames
 
 H = TypeVar("H", bound=Hashable)
-
-Name = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,19 +117,6 @@ class _Named:
                 self.slices[name] = positions
             else:
                 self.groups[name] = positions
-
-
-def slice_fields(slicing: Slicing, event: Event) -> Name:
-    """The values of the naming fields, as many of the first ones as the event has."""
-    found: list[str] = []
-    for field in slicing.fields:
-        value = event.fields.get(field)
-        if value.__class__ is not str:
-            if not isinstance(value, int | str):
-                break
-            value = str(value)
-        found.append(value)
-    return tuple(found)
 
 
 def _natural(name: Name) -> tuple[tuple[bool, int, str], ...]:
