@@ -24,8 +24,9 @@ NUMBERS_TRIED = 200
 def alternatives(value: Value, type_: t.Type, hints: Sequence[Value] = ()) -> list[Value]:
     """Other values of the type, nearest first: small changes of the value, and ``hints``."""
     found = dict.fromkeys(other for other in _near(value, type_, hints) if other != value)
-    most = ALTERNATIVES_TRIED if _gap(value, 0) < TIMES else NUMBERS_TRIED
-    return sorted(found, key=lambda other: (distance(value, other), _gap(value, other)))[:most]
+    if _gap(value, 0) < TIMES:
+        return sorted(found, key=lambda other: distance(value, other))[:ALTERNATIVES_TRIED]
+    return sorted(found, key=lambda other: (distance(value, other), _gap(value, other)))[:NUMBERS_TRIED]
 
 
 def _near(value: Value, type_: t.Type, hints: Sequence[Value]) -> Iterator[Value]:

@@ -27,12 +27,16 @@ class AtomValue:
 
 @dataclass(frozen=True, slots=True)
 class FailedAtom:
-    """A part of a condition that is false or has no value; ``log`` and ``model`` are the values that decide it."""
+    """A part of a condition that is false or has no value; ``log`` and ``model`` are the values that decide it.
+
+    ``bounds`` are the numbers that it compares: a field that was compared might have had the other one.
+    """
 
     expr: k.Expr
     log: tuple[AtomValue, ...]
     model: tuple[AtomValue, ...]
     undefined: str | None = None
+    bounds: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,8 @@ def _atom(expr: k.Expr, here: Situation, undefined: str | None = None) -> Failed
             model.setdefault(part, value)
     if not model and undefined is None:
         model |= {side: here.value(side) for side in _sides(expr) if side not in log}
-    return FailedAtom(expr, _stated(log), _stated(model), undefined)
+    bounds = tuple(map(here.value, _sides(expr))) if isinstance(expr, k.Compare) and undefined is None else ()
+    return FailedAtom(expr, _stated(log), _stated(model), undefined, bounds)
 
 
 def _sides(expr: k.Expr) -> Iterator[k.Expr]:

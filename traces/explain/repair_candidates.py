@@ -108,7 +108,8 @@ def doubted_values(found: Iterable[Suspect]) -> DoubtedValues:
     wholes = dict.fromkeys(each.value for atom in atoms for each in atom.model)
     in_model = dict.fromkeys(part for whole in wholes for part in parts(whole))
     stated = dict.fromkeys(each.value for atom in atoms for each in atom.log)
-    hints = dict.fromkeys([*in_model, *(part for whole in stated for part in parts(whole))])
+    bounds = (bound for atom in atoms for bound in atom.bounds)
+    hints = dict.fromkeys([*in_model, *(part for whole in stated for part in parts(whole)), *bounds])
     return DoubtedValues(frozenset(in_model), list(hints))
 
 
