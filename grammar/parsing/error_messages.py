@@ -40,6 +40,11 @@ class Fault:
         return self.before
 
     @property
+    def begins_line(self) -> bool:
+        """Whether the offending token is the first one of its physical line."""
+        return not self.before or (self.before[-1].line or 0) < (self.token.line or 0)
+
+    @property
     def line_number(self) -> int:
         """The number of the physical line in which the faulty logical line begins."""
         return int((*self.line, self.token)[0].line)  # type: ignore[arg-type]
@@ -187,9 +192,13 @@ def _chained(fault: Fault) -> ParseHint | None:
 def _reserved(fault: Fault) -> ParseHint | None:
     word = str(fault.token)
     is_word = word.isidentifier() and fault.token.type not in ("NAME", "_UNDERSCORE")
-    if not is_word or "NAME" not in fault.accepted:
+    if not is_word:
         return None
-    if len(fault.accepted) == 1:
+    if word in _CONNECTIVES and fault.begins_line:
+        return _keyword(word, fault)  # nothing stands before it that it could connect
+    if "NAME" not in fault.accepted:
+        return None
+    if len(fault.accepted) == 1 or (word in _CONNECTIVES and "INT" not in fault.accepted):
         return _keyword(word, fault)
     if word in _CONNECTIVES or (fault.accepted & {"INT", "_NL"} and word in ("not", "for", "with")):
         return None
