@@ -19,8 +19,8 @@ from assay.grammar.user_cache import cached, keep
 TRIPLE = "@TRIPLE@"
 """A placeholder in the text of a module for the target triple."""
 
-_LAYOUT = 3
-"""Part of cache keys. Increase it whenever `_target` builds other code from the same text."""
+_LAYOUT = 4
+"""Part of cache keys. Increase it whenever `build` makes other code from the same text."""
 
 
 @cache
@@ -53,7 +53,7 @@ def cache_key(text: str, *versions: object) -> str:
 
 
 def build(text: str, level: int) -> bytes:
-    """The object code of a module at optimisation ``level`` 1, 2 or 3."""
+    """The object code of a module at optimisation ``level`` 1, 2 or 3; level 1 has few passes, for large modules."""
     machine = _target(level)
     module = llvm.parse_assembly(text.replace(TRIPLE, host()[0]))
     module.data_layout = str(machine.target_data)
@@ -61,10 +61,17 @@ def build(text: str, level: int) -> bytes:
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
-    dead = llvm.create_new_module_pass_manager()
-    dead.add_aggressive_dce_pass()  # most of what is read of a row is not used: the other passes see less
-    dead.run(module, builder)
-    builder.getModulePassManager().run(module, builder)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_aggressive_dce_pass()  # most of what is read of a row is not used: the other passes see less
+    if level == 1:
+        # LLVM's own passes of this level combine instructions again and again, which takes most of their time.
+        passes.add_simplify_cfg_pass()
+        passes.add_instruction_combine_pass()
+        passes.add_simplify_cfg_pass()
+        passes.add_aggressive_dce_pass()
+    passes.run(module, builder)
+    if level > 1:
+        builder.getModulePassManager().run(module, builder)
     code: bytes = machine.emit_object(module)
     return code
 
