@@ -127,6 +127,7 @@ PUBLISHED = (
     "cat_in_boxes",
     "game_of_life",
     "missionaries_and_cannibals",
+    "multi_paxos",
     "peterson",
     "queens",
     "spanning_tree",

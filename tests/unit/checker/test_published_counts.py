@@ -72,6 +72,7 @@ COUNTED = [
     ("game_of_life", 512, 1),
     ("key_value_store", 28305, 17),
     ("missionaries_and_cannibals", 64, 13),
+    ("multi_paxos", 3913, 19),
     ("peterson", 42, 11),
     ("queens", 17, 5),
     ("spanning_tree", 786, 5),
