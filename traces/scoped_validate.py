@@ -275,6 +275,8 @@ def _from_later(
 
     Why: docs/design/late-start.md.
     """
+    if any(each.contradiction is not None for each in found.shared.violations):
+        return found  # whatever lines before these would tell, they contradict each other
     begun = beginnings(reading)
     stuck = found.shared.stuck
     for tried in range(TRIED):

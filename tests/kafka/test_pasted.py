@@ -44,3 +44,27 @@ def test_a_pasted_line_is_explained_and_checks_nothing(
     assert meaning in capsys.readouterr().out
     invoke(["validate", str(pasted), "--json"])
     assert json.loads(capsys.readouterr().out)["verdict"] == "vacuous"
+
+
+ELECTED = (
+    "[2024-05-14 03:12:0{at},412] INFO [Controller id={broker}] {broker} successfully elected as the controller. Epoch "
+    "incremented to 17 and epoch zk version is now 17 (kafka.controller.KafkaController)"
+)
+UPDATED = (
+    "[2024-05-14 03:12:{at},034] INFO [Partition orders-0 broker=1] ISR updated to {isr} and version updated to [8] "
+    "(kafka.cluster.Partition)"
+)
+
+
+@pytest.mark.slow
+def test_two_controllers_of_one_epoch_are_a_finding_beside_one_of_a_later_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "pasted.log"
+    lines = [ELECTED.format(at=7, broker=2), ELECTED.format(at=8, broker=3)]
+    lines += [UPDATED.format(at="09", isr="1,2"), UPDATED.format(at=10, isr="1,2,3")]
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert invoke(["validate", str(log)]) == ExitCode.VIOLATED
+    answer = capsys.readouterr().out
+    assert "Two controllers with epoch 17: broker 2 at 03:12:07" in answer
+    assert "pasted.log:4" in answer
