@@ -271,7 +271,7 @@ class Report:
     there is one. Under a ``group`` of permutations the statistics, bounds and coverage count orbits, each by its
     representative. In depth-first ``order`` the depth is the number of states of the longest run that was made, and
     traces need not be shortest. Under partial-order reduction ``reduced`` states were expanded in part. States
-    are told apart without the variables ``hidden``, which the ``view`` of the spec leaves out.
+    that differ in the variables ``hidden`` alone count as one: the ``view`` of the spec leaves these out.
     """
 
     kernel: Kernel

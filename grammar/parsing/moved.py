@@ -6,6 +6,7 @@ In an editor a new line moves all declarations below it. To move one takes a ten
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import cache
 from typing import Any, TypeVar
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Span
@@ -40,19 +41,14 @@ def moved_report(report: Diagnostic, lines: int) -> Diagnostic:
     return replace(report, span=moved_span(report.span, lines), notes=notes)
 
 
-def _fields(node: Any) -> tuple[str, ...]:
-    kind = node.__class__
-    if kind not in _known_fields:
-        _known_fields[kind] = tuple(each.name for each in fields(kind))
-    return _known_fields[kind]
-
-
-_known_fields: dict[type, tuple[str, ...]] = {}
+@cache
+def _fields(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
 
 
 def _node(node: Any, lines: int) -> Any:
     copy = object.__new__(type(node))
-    for name in _fields(node):
+    for name in _fields(node.__class__):
         value = getattr(node, name)
         if type(value) is Span:
             value = moved_span(value, lines)

@@ -71,7 +71,7 @@ def test_controllers_in_kraft_mode_tell_too_little_of_partitions(tmp_path: Path)
 
 @pytest.mark.slow
 def test_what_a_missing_broker_did_is_no_mismatch(tmp_path: Path) -> None:
-    """Broker 1 led a partition and finished its move; without its lines the others are told of a leader that no rule known to them elects."""
+    """Broker 1 led a partition and finished its move; without its lines the others name a leader whose election no line shows."""
     logs = unpacked("C2", tmp_path)
     found = answer([node for node in logs.iterdir() if node.name != "broker-1"])
     assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())

@@ -7,7 +7,7 @@ Each event ends in exactly one of four groups. Some rule observes it, or it hold
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -26,6 +26,7 @@ from assay.traces.observe.binding_tally import BindingTally, Misfit, Unread
 from assay.traces.observe.field_values import FieldMismatchError, OutOfRangeError, decode
 from assay.traces.observe.observation import Observation, fields_of, rules_by_kind
 from assay.traces.table.event_selection import Selection
+from assay.traces.table.event_table import Positions
 from assay.traces.table.statement_keys import EVERY_SLICE, StatementKeys, named_by
 
 Condition = Callable[[TraceRule, Mapping[str, Value]], bool]
@@ -322,6 +323,14 @@ def views_to_check(events: Selection, read: Read, restated: Container[int] = ())
 def bind(plan: TracePlan, events: Iterable[Event], condition: Condition) -> Bound:
     """The observations of some events; see :meth:`EventBinder.bind`."""
     return EventBinder(plan, condition).bind(events)
+
+
+def views_of(events: Selection, positions: Positions, read: Read) -> Iterator[RuleView]:
+    """The views of the events at some places of a selection, as they are given."""
+    views = read.views
+    for at, number in zip(positions.tolist(), events.numbers[positions].tolist(), strict=True):
+        for order, view in enumerate(views.get(number, ())):
+            yield RuleView(at, order, view)
 
 
 def observations_of(events: Selection, chosen: Iterable[RuleView]) -> list[Observation]:

@@ -17,7 +17,7 @@ from assay.checker.interpreter.expressions.traverse import assignments, variable
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo, IdentitySet, IdentityTupleMemo
 from assay.grammar.values import Value
-from assay.traces.observe.binding import READ_BY_CLAUSE, Read, RuleView, observations_of
+from assay.traces.observe.binding import READ_BY_CLAUSE, Read, RuleView, observations_of, views_of
 from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import PartialOrder, order, stream_key
 from assay.traces.search.transition_system import TraceModel
@@ -41,11 +41,11 @@ def compared_events(model: TraceModel, events: Selection, read: Read) -> Partial
     """The same for a selection of events: observations are made only of the events that are compared."""
     ordering = model.plan.ordering
     if _is_own(model):
-        return order(observations_of(events, _views_of(events, np.arange(len(events.numbers)), read)), ordering)
+        return order(observations_of(events, views_of(events, np.arange(len(events.numbers)), read)), ordering)
     blocks = _Blocks(model.kernel)
     candidates = _BlockEnds(blocks, read, int(events.numbers.max(initial=-1)) + 1)
     streams = (candidates.of(own, events.numbers[own]) for own in events.by_stream(ordering.unit))
-    kept = (each for own in streams for each in blocks.ends(_views_of(events, own, read)))
+    kept = (each for own in streams for each in blocks.ends(views_of(events, own, read)))
     return order(observations_of(events, kept), ordering)
 
 
@@ -91,14 +91,6 @@ class _BlockEnds:
         # Equal to the event before and after it in the sorted order: neither the first nor the last of its kind.
         inner = by_number[1:-1][alike[:-1] & alike[1:]]
         return np.delete(positions, inner)
-
-
-def _views_of(events: Selection, positions: Numbers, read: Read) -> Iterator[RuleView]:
-    """The views of the events of a stream."""
-    views = read.views
-    for at, number in zip(positions.tolist(), events.numbers[positions].tolist(), strict=True):
-        for place, view in enumerate(views.get(number, ())):
-            yield RuleView(at, place, view)
 
 
 class RuleFields(Protocol):

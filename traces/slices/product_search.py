@@ -15,6 +15,8 @@ from math import inf
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
+import numpy as np
+
 from assay.checker.interpreter.expressions.traverse import assignments, read_by, variables_of
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentitySet, IdentitySetMemo
@@ -23,7 +25,7 @@ from assay.grammar.load import Loaded
 from assay.grammar.values import Value
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.mismatch import violation_of
-from assay.traces.observe.binding import EventBinder, Read, RuleView, observations_of
+from assay.traces.observe.binding import EventBinder, Read, observations_of, views_of
 from assay.traces.observe.binding_tally import Misfit
 from assay.traces.observe.decomposition import Split, split
 from assay.traces.observe.model_size import clause_for_partial_logs, clause_for_versions, sized_kernel, strict_clause
@@ -226,10 +228,7 @@ def _order_of_files(model: WholeModel, parts: Iterable[tuple[Selection, Read]]) 
 
 def _placed(events: Selection, read: Read) -> Iterator[tuple[int, Observation]]:
     """The observations of all events, with their positions in the log."""
-    numbers = enumerate(events.numbers.tolist())
-    every = [
-        RuleView(at, view_at, view) for at, number in numbers for view_at, view in enumerate(read.views.get(number, ()))
-    ]
+    every = list(views_of(events, np.arange(len(events.numbers)), read))
     positions = events.positions[[each.at for each in every]].tolist() if every else []
     return zip(positions, observations_of(events, every), strict=True)
 

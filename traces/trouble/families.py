@@ -1,4 +1,4 @@
-"""Lines of trouble by family: their fields, the brokers that wrote them, and what is said of them if no more is known."""
+"""Lines of trouble by family: their fields, the brokers that wrote them, and the sentence about them where nothing more is known."""
 
 from __future__ import annotations
 

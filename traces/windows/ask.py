@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.native.llvm.unsupported import UnsupportedError
@@ -20,7 +19,6 @@ from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, FrozenMap, Value
-from assay.traces.event import Event
 from assay.traces.observe.model_size import Needs
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.transition_system import TraceModel
@@ -28,6 +26,7 @@ from assay.traces.windows.births import shows_birth
 from assay.traces.windows.far_lines import related_lines
 from assay.traces.windows.numbers import Stated, ValueMap
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Switch
+from assay.traces.windows.recent_values import RecentValues
 from assay.traces.windows.replayed import WindowRun, run_of
 from assay.traces.windows.slice_window import contradiction_among
 from assay.traces.windows.template import Template
@@ -46,9 +45,6 @@ FEW_CONFLICTS = 4_000
 """The same where the lines may have any order that the clause allows: then each conflict takes longer."""
 
 TWICE = 2
-
-KEPT = 8
-"""So many earlier answers about a few lines are kept beside the last one."""
 
 FEW_HIDDEN = 3
 """With so many hidden steps before each line an explanation is looked for first: it takes a quarter of the time."""
@@ -216,16 +212,12 @@ def ask(
         return WindowUnanswered(f"no window of the log was asked about: {what}")
 
 
-_templates: list[Template] = []
+_templates = RecentValues[Template](4)
 
 
 def template_of(kernel: k.Kernel) -> Template:
     """The template of a kernel; the last few are kept."""
-    for each in _templates:
-        if each.kernel is kernel:
-            return each
-    _templates[:] = [Template(kernel), *_templates[:3]]
-    return _templates[0]
+    return _templates.get_or_make(kernel, None, lambda: Template(kernel))
 
 
 def _answer(
@@ -319,32 +311,16 @@ def _alone(
     """
     between = tuple(each for each in items if each not in core and not _is_outside(order, each, core))
     asked = (_before(order, core), len(core), lost, minimal)
-    events = [each.observation.event for each in (*core, *between)]
-    for known in _answered:
-        if known.log is log and known.asked == asked and _are_same(known.events, events):
-            break
-    else:
-        known = _Answered(log, asked, events, _found_alone(log, order, core, between, lost=lost, minimal=minimal))
-        _answered[:] = [known, *_answered[:KEPT]]
-    if known.answer is None:
+    events = tuple(each.observation.event for each in (*core, *between))
+    answer = _answers.get_or_make(
+        log, (asked, events), lambda: _found_alone(log, order, core, between, lost=lost, minimal=minimal)
+    )
+    if answer is None:
         raise UnansweredError
-    return known.answer
+    return answer
 
 
-class _Answered(NamedTuple):
-    """An answer about some lines of a log; None if the solver came to none."""
-
-    log: LogPart
-    asked: tuple[object, ...]
-    events: Sequence[Event]
-    answer: WindowRun | WindowRefuted | None
-
-
-_answered: list[_Answered] = []
-
-
-def _are_same(some: Sequence[Event], others: Sequence[Event]) -> bool:
-    return len(some) == len(others) and all(each is other for each, other in zip(some, others, strict=True))
+_answers = RecentValues[WindowRun | WindowRefuted | None](9)
 
 
 def _found_alone(
@@ -368,7 +344,7 @@ def _found_alone(
     # What many hidden steps explain, mostly a lost line alone does, or few steps.
     less = Allowance(lost=True, skipped=skipped) if lost else replace(allowed, hidden=min(limit, FEW_HIDDEN))
     answer: list[Switch] = []
-    for each in (less, allowed):
+    for each in (allowed,) if less == allowed else (less, allowed):
         try:
             found = _question(lines, in_order, each, forced=False, minimal=minimal and each is allowed)
         except UnansweredError:

@@ -18,6 +18,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, log_kernel
 from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
 from assay.traces.observe.model_size import trace_plan
+from assay.traces.windows.recent_values import RecentValues
 
 PROBE = 1_009
 """The first of the distinct values that size parameters are given to see which of them limits a type."""
@@ -42,22 +43,21 @@ class SizeProbe:
     constants: frozenset[int]
 
 
-_known: list[tuple[Loaded, str, SizeProbe]] = []
+_probes = RecentValues[SizeProbe](4)
 
 
 def probe_of(loaded: Loaded, clause: str) -> SizeProbe:
     """The probe of a spec and a clause; the last few are kept."""
-    for spec, name, probe in _known:
-        if spec is loaded and name == clause:
-            return probe
+    return _probes.get_or_make(loaded, clause, lambda: _probe(loaded, clause))
+
+
+def _probe(loaded: Loaded, clause: str) -> SizeProbe:
     names = [each.name for each in loaded.kernel.parameters if each.size]
     sizes = {name: PROBE + 7 * at for at, name in enumerate(names)}
     kernel = log_kernel(loaded, {}, sizes)
-    found = SizeProbe(
+    return SizeProbe(
         kernel, trace_plan(kernel, clause), {v: n for n, v in sizes.items()}, frozenset(_constants(kernel))
     )
-    _known[:] = [(loaded, clause, found), *_known[:3]]
-    return found
 
 
 def _constants(kernel: k.Kernel) -> Iterator[int]:

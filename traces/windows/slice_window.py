@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from assay.checker.symbolic.sat.clause_blocks import TRUE, BlockFormula, UnansweredError
 from assay.grammar import kernel as k
-from assay.grammar.load import Loaded
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Slot, Switch
+from assay.traces.windows.recent_values import RecentValues
 from assay.traces.windows.template import Template
 from assay.traces.windows.window_model import LogPart, WindowModel, small_model
 
@@ -96,7 +96,7 @@ def contradiction_among(
         asked.close()
 
 
-_lasting: list[tuple[Loaded, str, frozenset[str]]] = []
+_lasting = RecentValues[frozenset[str]](4)
 
 ELEMENTS, LARGEST = 2, 3
 """How many elements and numbers the model has in which it is asked which properties last."""
@@ -107,17 +107,16 @@ def lasting(log: LogPart) -> frozenset[str]:
 
     This is asked in a small model. The last few answers are kept.
     """
-    for spec, clause, known in _lasting:
-        if spec is log.loaded and clause == log.plan.name:
-            return known
+    return _lasting.get_or_make(log.loaded, log.plan.name, lambda: _found_lasting(log))
+
+
+def _found_lasting(log: LogPart) -> frozenset[str]:
     kernel = small_model(log, ELEMENTS, LARGEST)
     template = Template(kernel)
     found = [each for each in kernel.properties if each.kind == "transition"]
     while len(kept := [each for each in found if _lasts(template, each, found)]) < len(found):
         found = kept
-    names = frozenset(each.name for each in found)
-    _lasting[:] = [(log.loaded, log.plan.name, names), *_lasting[:3]]
-    return names
+    return frozenset(each.name for each in found)
 
 
 def _lasts(template: Template, wanted: k.Property, others: Sequence[k.Property]) -> bool:

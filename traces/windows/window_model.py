@@ -25,6 +25,7 @@ from assay.traces.options import Options
 from assay.traces.patterns.catalogue import load_catalogue
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.windows.numbers import Scale, SizeProbe, Stated, ValueMap, probe_of
+from assay.traces.windows.recent_values import RecentValues
 
 ROOM = 3
 """By how much numbers may be larger than the window states, and how far numbers between two stated ones may lie."""
@@ -256,13 +257,17 @@ def writer_parameters(plan: k.TracePlan) -> Iterator[tuple[str, int, str]]:
                     yield call.action, at, writer.type.sort.name
 
 
+_models = RecentValues[tuple[TraceModel, k.Kernel]](4)
+
+
 def _model(log: LogPart, sorts: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> tuple[TraceModel, k.Kernel]:
     """The model of what all slices share, or of one slice, of this size. The last few are kept: windows of one size
     share one."""
     key = (tuple((sort, len(each)) for sort, each in sorts.items()), tuple(sizes.items()), log.plan.name, log.of_slice)
-    for spec, options, known, made in _known:
-        if spec is log.loaded and options == log.options and known == key:
-            return made
+    return _models.get_or_make(log.loaded, (log.options, key), lambda: _made(log, sorts, sizes))
+
+
+def _made(log: LogPart, sorts: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> tuple[TraceModel, k.Kernel]:
     kernel = log_kernel(log.loaded, sorts, sizes)
     plan = adapt_clause(trace_plan(kernel, log.plan.name), log.options)
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
@@ -271,9 +276,7 @@ def _model(log: LogPart, sorts: Mapping[str, Sequence[str]], sizes: Mapping[str,
     else:
         part = divided.plan_of_slices(plan) if log.of_slice else divided.plan_of_shared(plan)
         model = TraceModel(divided.kernel, part)
-    made = model, _kernel_of(model)
-    _known[:] = [(log.loaded, log.options, key, made), *_known[:3]]
-    return made
+    return model, _kernel_of(model)
 
 
 def small_model(log: LogPart, elements: int, largest: int) -> k.Kernel:
@@ -283,9 +286,6 @@ def small_model(log: LogPart, elements: int, largest: int) -> k.Kernel:
     if log.plan.slicing is not None:
         sorts[log.plan.slicing.sort.name] = sorts[log.plan.slicing.sort.name][:1]
     return _model(log, sorts, {each.name: largest for each in probe.parameters if each.size})[1]
-
-
-_known: list[tuple[Loaded, Options, object, tuple[TraceModel, k.Kernel]]] = []
 
 
 def _in_window(

@@ -71,8 +71,7 @@ class BlockFormula:
     def __init__(self, conflicts: int) -> None:
         self.count = 1
         self.clauses = 0
-        self._left = conflicts
-        self._literals = PROPAGATIONS
+        self.renew(conflicts)
         self._model: list[int] = []
         self._solver = Solver(ENGINE)
         self.add([TRUE])

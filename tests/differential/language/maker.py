@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ class UnmadeError(Exception):
     """There is no expression of the wanted type here: something else is made then."""
 
 
-class Maker:
+class Maker(ABC):
     """Makes text over the names in ``scope``; what is ``symmetric`` names no node. ``wild`` is how often something may be undefined."""
 
     def __init__(self, random: Random, *, symmetric: bool = False) -> None:
@@ -51,62 +52,62 @@ class Maker:
 
     # ----------------------------------------------------------------------------------- what the parts have to make
 
+    @abstractmethod
     def expr(self, sort: Sort, depth: int) -> Made:
         """An expression of the type."""
-        raise NotImplementedError
 
+    @abstractmethod
     def seen(self, sort: Sort, depth: int) -> Made:
         """An expression whose type is seen from its text."""
-        raise NotImplementedError
 
+    @abstractmethod
     def leaf(self, sort: Sort) -> Made:
         """The simplest expression of the type."""
-        raise NotImplementedError
 
+    @abstractmethod
     def literal(self, sort: Sort, depth: int) -> Made:
         """An expression that says how the value is made."""
-        raise NotImplementedError
 
+    @abstractmethod
     def node(self) -> Made:
         """An expression of a node."""
-        raise NotImplementedError
 
     def key(self, sort: Sort, depth: int) -> Made:
         """A key or an argument: of integers one that the type has."""
         return self.expr(sort, depth)
 
+    @abstractmethod
     def called(self, sort: Sort, depth: int) -> Made | None:
         """A call of a function with a result of the type, if there is one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def condition(self, depth: int) -> Made:
         """A condition, in parentheses unless it is a name, a call or a literal."""
-        raise NotImplementedError
 
+    @abstractmethod
     def test(self, depth: int) -> tuple[Made, Matched]:
         """A condition, with the names that it gives values to where it is true."""
-        raise NotImplementedError
 
+    @abstractmethod
     def number(self, depth: int) -> Made:
         """An integer of any size."""
-        raise NotImplementedError
 
+    @abstractmethod
     def domain(self, sort: Sort, depth: int) -> Made:
         """A set of values of the type, to go through."""
-        raise NotImplementedError
 
+    @abstractmethod
     def inhabited(self, sort: Sort, depth: int) -> Made:
         """A set with an element, unless it is wild."""
-        raise NotImplementedError
 
+    @abstractmethod
     def generators(self, depth: int) -> tuple[list[tuple[str, Sort, Made]], str]:
         """What a comprehension goes through, and its text."""
-        raise NotImplementedError
 
+    @abstractmethod
     def against(self, depth: int, *, names: bool = True) -> tuple[Made, Pattern]:
         """A value, and a pattern of its type that may not fit."""
-        raise NotImplementedError
 
+    @abstractmethod
     def cases(self, depth: int, make: Callable[[], Any]) -> tuple[str, list[tuple[str, Any]], Meaning]:
         """A value with cases of a `match` that cover all of its values."""
-        raise NotImplementedError

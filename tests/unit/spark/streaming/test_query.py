@@ -104,7 +104,7 @@ def _stored(identity: str, batch: int, part: int, size: int) -> tuple[str, Store
 
 
 class Source:
-    """Where there is more to read or not, as it is told."""
+    """A source that has more to read, or none, as the test sets it."""
 
     def __init__(self) -> None:
         self.more = False
