@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import nox
 
 nox.options.sessions = ["everyday", "lint", "types", "imports"]
@@ -129,6 +131,17 @@ def extension(session: nox.Session) -> None:
         session.run("npm", "install", "--no-audit", "--no-fund", external=True)
         session.run("npm", "test", env={"ASSAY": "python -m assay"}, external=True)
         session.run("npx", "vsce", "package", external=True)
+
+
+@nox.session
+def tree_sitter(session: nox.Session) -> None:
+    """The tree-sitter grammar: its parser is made, and reads all bundled specs. Needs `tree-sitter`, node and cc."""
+    if shutil.which("tree-sitter") is None:
+        session.error("no `tree-sitter` on the path: `cargo install tree-sitter-cli --no-default-features` builds it")
+    _install(session)
+    session.run("pytest", "-m", "", "tests/unit/editor/test_tree_sitter.py")
+    with session.chdir("editors/tree-sitter-assay"):
+        session.run("tree-sitter", "generate", external=True)
 
 
 @nox.session

@@ -75,6 +75,7 @@ def test_a_reader_checks_a_spec_in_the_browser(checkout: Path, tmp_path: Path) -
             tab.click("#check")
             tab.wait("document.querySelector('#answer').dataset.verdict === 'error'", patience=300)
             assert "holder := <b>" in tab.text("#answer")
+            tab.value("document.querySelector('#settings').value = ''")
             tab.value(
                 "document.querySelector('#spec').value = 'module m\\nstate:\\n    x: 0 .. 9999999 = 0\\n"
                 "action a:\\n    x := x + 1\\n'"
