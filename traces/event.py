@@ -88,13 +88,28 @@ class ProcessRun:
         return self.node if self.number == 1 else f"{self.node}#{self.number}"
 
 
+@dataclass(frozen=True, slots=True)
+class CausalPast:
+    """What came before a line by clocks and messages: of each log in ``after`` so many lines, all logs by number.
+
+    The line itself is the one at ``position`` of the log ``log``. ``rank`` is its place in an order of all lines that
+    the pasts allow.
+    """
+
+    log: int
+    position: int
+    after: tuple[tuple[int, int], ...]
+    rank: int
+
+
 @dataclass(slots=True)
 class Event:
     """A record that a line pattern matched. ``pattern`` names the pattern; ``kind`` names the event, as trace clauses
     do.
 
     ``stream`` names the sequence of lines whose order is the order of writing: a file, the parts of a rotated file, or
-    the part of a file that one process wrote. If it is empty, it is the file.
+    the part of a file that one process wrote. If it is empty, it is the file. ``past`` is there if the clause orders
+    lines by what they say of their causes.
     """
 
     kind: str
@@ -103,6 +118,7 @@ class Event:
     record: LogRecord
     run: ProcessRun
     stream: str = ""
+    past: CausalPast | None = None
 
     @property
     def is_inferred(self) -> bool:

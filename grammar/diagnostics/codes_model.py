@@ -227,7 +227,7 @@ PROPERTIES = (
     Code(
         "E517",
         "how an event is read",
-        "The block of `from events:` names keys of a line: `event`, `time`, `node`, `run`, `thread`, `sequence`, `message`, `level`, each once; "
+        "The block of `from events:` names keys of a line: `event`, `time`, `node`, `run`, `thread`, `sequence`, `clock`, `sends`, `receives`, `message`, `level`, each once; "
         '`field name = "key"` reads any other key as a field, one key a field. A time has a unit (`ns`, `us`, `ms`, `s`), is `iso`, or has a format. '
         "`zone` is that of times without one. A field without a type in `on` has the type that `field … as T` gives.",
     ),

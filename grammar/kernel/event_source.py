@@ -16,6 +16,9 @@ TIME_UNITS = {"ns": 1_000_000, "us": 1_000, "ms": 1, "s": -1_000}
 PHASES = ("invoke", "ok", "fail", "info")
 """What ``phase`` says of a line: a call begins; it ended, and took effect; it had no effect; its outcome is unknown."""
 
+EventOrder = Literal["file", "thread", "lines", "sequence", "causal"]
+"""What the order of lines means, see ``docs/events.md``."""
+
 Rounding = Literal["nearest", "up", "down"]
 
 
@@ -41,9 +44,10 @@ class EventSource(Node):
     """Which key of a line holds what, and what the order of lines means.
 
     ``keys`` are the paths of ``event``, ``time``, ``node``, ``run``, ``thread``, ``message``, ``level`` and perhaps
-    ``sequence``, ``phase`` and ``process``; the last two are fields, too. ``phases`` are the words for ``PHASES``. ``stated`` are those among them that the clause itself names. ``time_form`` is a unit of ``TIME_UNITS``,
-    ``iso``, or a format of ``strptime``; None is milliseconds for a number and ISO 8601 for a text. ``zone`` is that of
-    times without one. ``order``: see ``docs/events.md``.
+    ``sequence``, ``clock``, ``sends``, ``receives``, ``phase`` and ``process``; the last two are fields, too.
+    ``phases`` are the words for ``PHASES``. ``stated`` are those among them that the clause itself names.
+    ``time_form`` is a unit of ``TIME_UNITS``, ``iso``, or a format of ``strptime``; None is milliseconds for a number
+    and ISO 8601 for a text. ``zone`` is that of times without one. ``order``: see ``docs/events.md``.
     """
 
     keys: tuple[tuple[str, str], ...] = tuple(DEFAULT_KEYS.items())
@@ -52,7 +56,13 @@ class EventSource(Node):
     zone: str | None = None
     fields: tuple[FieldSource, ...] = ()
     phases: tuple[str, ...] = PHASES
-    order: Literal["file", "thread", "lines", "sequence"] = "file"
+    order: EventOrder = "file"
+    senders: tuple[str, ...] = ()
+    """The events whose lines send a message; empty: every line that has the key."""
+    receivers: tuple[str, ...] = ()
+    """The events whose lines receive a message; empty: every line that has the key."""
+    observed: frozenset[str] = frozenset()
+    """The events that rules of the clause are about."""
     needed: frozenset[str] = frozenset()
     """The fields that the clause names: only of these it matters what they hold."""
     catalogue: str = ""

@@ -217,7 +217,7 @@ class Ordering(Node):
     """What is known about the order of lines. Times are in milliseconds; ``commit_before_line`` None means no upper
     bound."""
 
-    unit: Literal["file", "thread"] = "file"
+    unit: Literal["file", "thread", "causal"] = "file"
     commit_before_line: int | None = None
     skew: int = 0
 

@@ -221,7 +221,7 @@ class SpecBuilder(DeclarationBuilder):
                 "E023",
                 span,
                 "`order:` says whether the lines of a `file`, or only those of a `thread`, are in order; or the `lines` of"
-                " all nodes together, or what the numbers in `sequence` say",
+                " all nodes together, what the numbers in `sequence` say, or what is `causal`: clocks and messages",
             )
         unit = clauses.get("file or thread", "file")
         return OrderLine(unit, clauses.get("commit before line"), clauses.get("skew"), span=span)

@@ -23,7 +23,7 @@ class SourceItem(Node):
 @dataclass(frozen=True, slots=True)
 class SourceKey(SourceItem):
     """``time = "ts" in ns``: the key of a line that holds its event, node, time, …; ``form`` is the unit or format of a
-    time."""
+    time, or lists the words or events that the key is about."""
 
     name: Name
     path: str
@@ -196,7 +196,7 @@ class Noted(TraceLine):
 class OrderLine(TraceLine):
     """``order: file; commit before line within 50 ms; skew 5 ms``; times are milliseconds."""
 
-    unit: Literal["file", "thread", "lines", "sequence"]
+    unit: Literal["file", "thread", "lines", "sequence", "causal"]
     commit_before_line: int | None
     skew: int | None
 

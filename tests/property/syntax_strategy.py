@@ -344,7 +344,7 @@ trace_lines: SearchStrategy[s.TraceLine] = (
     | st.builds(s.Hidden, tuples(paths, 1, 2), small)
     | st.builds(
         s.OrderLine,
-        st.sampled_from(("file", "thread", "lines", "sequence")),
+        st.sampled_from(("file", "thread", "lines", "sequence", "causal")),
         st.none() | st.integers(0, 999),
         st.none() | st.integers(0, 99),
     )

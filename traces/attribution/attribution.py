@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from assay.grammar.lazy_dataclass import dataclass
+from assay.traces.attribution.causality import causal_pasts
 from assay.traces.attribution.eager_events import EagerEvents
 from assay.traces.attribution.log_author import Author, Owners
 from assay.traces.attribution.node_identity import ClusterNode, NodeFiles, RunSplitter, group_by_node, node_names
 from assay.traces.attribution.run_events import LogEvents
 from assay.traces.attribution.zookeeper_sessions import SessionTimeline
-from assay.traces.event import Event, Field, Notice, ProcessRun
+from assay.traces.event import CausalPast, Event, Field, Notice, ProcessRun
 from assay.traces.input.events.decoder import JsonEvent
 from assay.traces.input.file_contents import FileReading
 
@@ -32,13 +34,13 @@ def attribute(readings: Sequence[FileReading], notices: list[Notice]) -> tuple[l
     grouped = [_RunRecords(node) for node in group_by_node(readings, notices)]
     owners = {session: (run, node.broker(run)) for node in grouped for session, run in node.owners.items()}
     streams = [stream for node in grouped for stream in node.streams(owners)]
-    of_json = _json_streams(readings)
+    of_json = _json_streams(readings, notices)
     nodes = [node.node() for node in grouped]
     nodes += [ClusterNode(name, (), (), max(runs)) for name, runs in _runs_by_node(of_json).items()]
     return streams + of_json, nodes
 
 
-def _json_streams(readings: Sequence[FileReading]) -> list[RunStream]:
+def _json_streams(readings: Sequence[FileReading], notices: list[Notice]) -> list[RunStream]:
     """The events of files of events (``docs/events.md``), one stream for each process run in each file."""
     names = node_names(dict.fromkeys(reading.origin.folder for reading in readings if reading.events))
     found: dict[tuple[ProcessRun, str], list[tuple[JsonEvent, ProcessRun]]] = {}
@@ -47,12 +49,33 @@ def _json_streams(readings: Sequence[FileReading]) -> list[RunStream]:
             run = ProcessRun(event.node or names[reading.origin.folder], event.run)
             log = _one_log(reading) or (run, reading.origin.stream)
             found.setdefault(log, []).append((event, run))
-    return [
+    streams = [
         RunStream(
             run, file, EagerEvents.of_one_log(_event(event, run, file, own) for event, own in _by_sequence(events))
         )
         for (run, file), events in found.items()
     ]
+    return _with_pasts(streams, list(found.values()), notices) if _are_causal(readings) else streams
+
+
+def _are_causal(readings: Sequence[FileReading]) -> bool:
+    return any(reading.order == "causal" for reading in readings if reading.events)
+
+
+def _with_pasts(
+    streams: Sequence[RunStream], logs: Sequence[Sequence[tuple[JsonEvent, ProcessRun]]], notices: list[Notice]
+) -> list[RunStream]:
+    """The streams, each of whose events knows what came before it."""
+    pasts, doubts = causal_pasts(logs)
+    notices += doubts
+    return [
+        replace(stream, events=EagerEvents.of_one_log(map(_after, stream.events, past)))
+        for stream, past in zip(streams, pasts, strict=True)
+    ]
+
+
+def _after(event: Event, past: CausalPast) -> Event:
+    return replace(event, past=past)
 
 
 TOGETHER = ProcessRun("", 1)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from assay.traces.attribution.causality import ORDER_UNKNOWN
 from assay.traces.attribution.colocated_zookeeper import KIND as SHARED
 from assay.traces.diagnosis.clock_estimates import APART
 from assay.traces.diagnosis.cluster_ids import cluster_spans, simultaneous
@@ -92,6 +93,12 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
         first = unread_events[0]
         more = f", and {len(unread_events) - 1} more such notices" if len(unread_events) > 1 else ""
         reason = f"lines that may be events were not read: {first.place}: {first.text}{more}"
+        return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
+    unordered = [each for each in validation.notices if each.kind == ORDER_UNKNOWN]
+    if unordered and validation.verdict is TraceVerdict.CONSISTENT:
+        first = unordered[0]
+        more = f", and {len(unordered) - 1} more such notices" if len(unordered) > 1 else ""
+        reason = f"what came before some lines is not known: {first.place}: {first.text}{more}"
         return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
     lost = [each for each in not_read(validation.notices) if each.kind not in HARMLESS]
     empty = validation.verdict is TraceVerdict.VACUOUS and validation.counts.used > 0  # what was not read may say more

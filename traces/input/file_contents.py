@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Literal
 
+from assay.grammar.kernel.event_source import EventOrder
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.containers.parts import Placement
@@ -12,8 +12,6 @@ from assay.traces.input.events.decoder import JsonEvent
 from assay.traces.input.lines.record_scanner import FileCounts
 from assay.traces.input.lines.statement_tally import StatementTally
 from assay.traces.store.packed_records import PackedRecords
-
-EventOrder = Literal["file", "thread", "lines", "sequence"]
 
 
 @dataclass(slots=True)

@@ -165,7 +165,11 @@ def _times(
     else:
         every = stamps.astype(np.float64)
         times = [every[own] for own in groups]
-    if any(key[0] == INFERRED for key in keys) or (len(keys) > 1 and any(np.isnan(own[0]) for own in times)):
+    if (
+        ordering.unit == "causal"
+        or any(key[0] == INFERRED for key in keys)
+        or (len(keys) > 1 and any(np.isnan(own[0]) for own in times))
+    ):
         raise NoOrderError
     spreads = events.resolutions_at(positions).astype(np.float64) - 1
     after = [[i for i, other in enumerate(keys) if precede(other, key)] for key in keys]

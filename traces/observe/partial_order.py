@@ -7,6 +7,7 @@ Why the resulting order has no cycles is shown in docs/design/partial-order.md.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import accumulate
@@ -72,13 +73,14 @@ class PartialOrder:
     milliseconds.
 
     If ``timed`` is false, times of lines order nothing. ``requires`` maps an item to the items that must come before it
-    for other reasons than time, all by number.
+    for other reasons than time, all by number. If ``causal``, lines come after their causes (``Event.past``), too.
     """
 
     streams: tuple[ObservationStream, ...]
     skew: int
     timed: bool = True
     requires: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    causal: bool = False
 
     @property
     def items(self) -> tuple[OrderedObservation, ...]:
@@ -101,6 +103,18 @@ class PartialOrder:
         placed = tuple(item if item.position == at else replace(item, position=at) for at, item in enumerate(items))
         changed = replace(self.streams[stream], items=placed)
         return replace(self, streams=(*self.streams[:stream], changed, *self.streams[stream + 1 :]))
+
+    def needs(self) -> dict[int, dict[int, int]]:
+        """For each item with required predecessors, by number: which streams must be read before it, and how far."""
+        found: dict[int, dict[int, int]] = {}
+        places = {item.index: (item.stream, item.position) for item in self.items} if self.requires else {}
+        for index, others in self.requires.items():
+            counts = found.setdefault(index, {})
+            for stream, position in (places[other] for other in others if other in places):
+                counts[stream] = max(counts.get(stream, 0), position + 1)
+        if self.causal:
+            found.update(_causes(self.streams))
+        return found
 
 
 class TimeInterval(Protocol):
@@ -140,6 +154,8 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> PartialOrd
     spreads = [np.array([o.event.record.resolution - 1 for o in groups[key]], np.float64) for key in keys]
     latest = latest_times(times, spreads, after)
     earliest = earliest_times(times, after, ordering)
+    if ordering.unit == "causal":
+        times, earliest, latest = _by_rank([groups[key] for key in keys])
     streams: list[ObservationStream] = []
     first = 0
     for number, key in enumerate(keys):
@@ -152,7 +168,36 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> PartialOrd
         )
         streams.append(ObservationStream(_name(key), key[0], items, after[number]))
         first += len(items)
+    if ordering.unit == "causal":
+        return PartialOrder(tuple(streams), 0, timed=False, causal=True)
     return PartialOrder(tuple(streams), ordering.skew)
+
+
+RANK = 1e-6
+"""Where times order nothing, lines are tried in one order that their causes allow: this far apart, in milliseconds."""
+
+
+def _by_rank(groups: Sequence[Sequence[Observation]]) -> tuple[list[Times], list[Times], list[Times]]:
+    """Times in the order of the lines' ranks, for the search; any line may have happened at any time."""
+    pasts = [[observation.event.past for observation in group] for group in groups]
+    times = [np.array([0.0 if past is None else past.rank * RANK for past in own]) for own in pasts]
+    return times, [np.full_like(own, -inf) for own in times], [np.full_like(own, inf) for own in times]
+
+
+def _causes(streams: Sequence[ObservationStream]) -> Iterator[tuple[int, dict[int, int]]]:
+    """For each item, how far its past reaches in the other streams: what is left of it there, if lines were left out."""
+    of_log: dict[int, tuple[int, list[int]]] = {}
+    for number, stream in enumerate(streams):
+        pasts = [past for item in stream.items if (past := item.observation.event.past) is not None]
+        if pasts:
+            of_log[pasts[0].log] = number, sorted(past.position for past in pasts)
+    for number, stream in enumerate(streams):
+        for item in stream.items:
+            past = item.observation.event.past
+            reached = () if past is None else ((of_log[log], count) for log, count in past.after if log in of_log)
+            counts = {other: bisect_left(positions, count) for (other, positions), count in reached if other != number}
+            if any(counts.values()):
+                yield item.index, counts
 
 
 def stream_key(observation: Observation, ordering: Ordering) -> Key:

@@ -59,14 +59,14 @@ class DependenceScan:
         self.item = item
         self.places = tuple(places)
         self.left = MOST_NEAR
-        self._since = inf
+        self._since: float | None = None  # no time: where lines have none, all end at infinity
         self._more: Iterator[PossibleCall] = iter(())
 
     def remaining(self, writers: WritersByPlace, near: ReadingWindow, least: float) -> Iterator[PossibleCall]:
         """The calls not scanned yet. If ``least`` is lower than before, the scan starts again: earlier items count
         now.
         """
-        if least < self._since:
+        if self._since is None or least < self._since:
             self._since = least
             self._more = writers.before(self.item, near, self.places, least)
         for each in self._more:

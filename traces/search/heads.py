@@ -28,10 +28,10 @@ class TraceHeads:
 
     order: PartialOrder
     known: dict[Cursors, Heads] = field(default_factory=dict)
-    _needs: dict[int, tuple[tuple[int, int], ...]] = field(init=False)
+    _needs: dict[int, dict[int, int]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._needs = needs(self.order)
+        self._needs = self.order.needs()
 
     @property
     def start(self) -> Cursors:
@@ -58,8 +58,15 @@ class TraceHeads:
         """Whether all items were read that must come before this one for reasons other than time."""
         streams = self.order.streams
         return all(cursors[other] == len(streams[other].items) for other in streams[item.stream].after) and all(
-            cursors[other] >= count for other, count in self._needs.get(item.index, ())
+            cursors[other] >= count for other, count in self._needs.get(item.index, {}).items()
         )
+
+    def comes_before(self, x: OrderedObservation, y: OrderedObservation) -> bool:
+        """Whether x certainly comes before y: by its stream, by its time, or because y requires it."""
+        if x.stream == y.stream:
+            return x.position < y.position
+        needed = self._needs.get(y.index, {}).get(x.stream, 0) > x.position
+        return needed or x.stream in self.order.streams[y.stream].after or self.order.precedes(x, y)
 
     def _heads(self, cursors: Cursors) -> Heads:
         first = self.next_in_streams(cursors)
@@ -73,20 +80,6 @@ class TraceHeads:
         ]
         free.sort(key=lambda item: (item.time, item.index))
         return Heads(tuple(free), min((item.time for item in first), default=inf))
-
-
-def needs(order: PartialOrder) -> dict[int, tuple[tuple[int, int], ...]]:
-    """For each item with required predecessors: which streams must be read, and how far."""
-    if not order.requires:
-        return {}
-    places = {item.index: (item.stream, item.position) for item in order.items}
-    found: dict[int, tuple[tuple[int, int], ...]] = {}
-    for index, others in order.requires.items():
-        counts: dict[int, int] = {}
-        for stream, position in (places[other] for other in others if other in places):
-            counts[stream] = max(counts.get(stream, 0), position + 1)
-        found[index] = tuple(counts.items())
-    return found
 
 
 class _Ends:

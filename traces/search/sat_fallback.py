@@ -21,9 +21,9 @@ from assay.checker.symbolic.sat.incremental import OutOfBudgetError
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.lazy_dataclass import dataclass
-from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
+from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.dfs import TraceSearch
-from assay.traces.search.heads import Cursors, advanced
+from assay.traces.search.heads import Cursors, TraceHeads, advanced
 from assay.traces.search.path import Move, SearchNode, SearchPath
 from assay.traces.search.submodel import Submodel, TooManyInstancesError, steps_of, submodel_for
 from assay.traces.search.transition_system import ANY, Taken, TraceModel
@@ -94,7 +94,7 @@ def solve_with_sat(
         items = items[: MOST_GATES // ((hidden + 1) * trace.gates)]
         if not items:
             return _not_asked("a step of the model has too many gates")
-        trace.observe_some([_observation(model, each) for each in items], _order_of(search.frontier.order, items))
+        trace.observe_some([_observation(model, each) for each in items], _order_of(search.frontier, items))
         answer = trace.answer()
     except SpecError as error:
         return _not_asked(error.diagnostics[0].message)
@@ -104,7 +104,7 @@ def solve_with_sat(
         trace.close()
     if isinstance(answer, Explained):
         return _followed(search, submodel, starts, items, answer)
-    return _conflict(search.frontier.order, node.cursors, items, answer, trace.capacities)
+    return _conflict(search.frontier, node.cursors, items, answer, trace.capacities)
 
 
 def next_items(search: TraceSearch, cursors: Cursors) -> list[OrderedObservation]:
@@ -113,30 +113,24 @@ def next_items(search: TraceSearch, cursors: Cursors) -> list[OrderedObservation
     They are at most ``MOST_ITEMS``, cut back to the last point that nothing else can come between; all if there is no
     such point.
     """
-    order, found, whole = search.frontier.order, list[OrderedObservation](), 0
+    found, whole = list[OrderedObservation](), 0
     while len(found) < MOST_ITEMS and (heads := search.frontier.heads(cursors).items):
         found.append(heads[0])
         cursors = advanced(cursors, heads[0])
-        if _is_closed(order, cursors, found):
+        if _is_closed(search.frontier, cursors, found):
             whole = len(found)
     return found[: whole or len(found)]
 
 
-def _is_closed(order: PartialOrder, cursors: Cursors, items: Sequence[OrderedObservation]) -> bool:
+def _is_closed(frontier: TraceHeads, cursors: Cursors, items: Sequence[OrderedObservation]) -> bool:
     """Whether every unread item certainly comes after these items."""
     last = {item.stream: item for item in items}.values()
-    left = [s.items[n] for s, n in zip(order.streams, cursors, strict=True) if n < len(s.items)]
-    return all(_precedes(order, x, y) for x in last for y in left)
+    left = frontier.next_in_streams(cursors)
+    return all(frontier.comes_before(x, y) for x in last for y in left)
 
 
-def _precedes(order: PartialOrder, x: OrderedObservation, y: OrderedObservation) -> bool:
-    if x.stream == y.stream:
-        return x.position < y.position
-    return x.stream in order.streams[y.stream].after or order.precedes(x, y)
-
-
-def _order_of(order: PartialOrder, items: Sequence[OrderedObservation]) -> list[list[int]]:
-    return [[at for at, other in enumerate(items) if _precedes(order, other, item)] for item in items]
+def _order_of(frontier: TraceHeads, items: Sequence[OrderedObservation]) -> list[list[int]]:
+    return [[at for at, other in enumerate(items) if frontier.comes_before(other, item)] for item in items]
 
 
 def _observation(model: TraceModel, item: OrderedObservation) -> TraceObservation:
@@ -169,7 +163,7 @@ def _not_asked(why: str) -> Unanswered:
 
 
 def _conflict(
-    order: PartialOrder,
+    frontier: TraceHeads,
     cursors: Cursors,
     items: Sequence[OrderedObservation],
     answer: Contradiction,
@@ -179,7 +173,7 @@ def _conflict(
     for item in items:
         onward = advanced(onward, item)
     unless = f"unless {', '.join(capacities)} ran out" if capacities else None
-    if not _is_closed(order, onward, items):
+    if not _is_closed(frontier, onward, items):
         unless = "unless something comes between that was not looked at"
     return Conflict(tuple(item for item in items if str(item.index) in answer.labels), tuple(items), unless)
 

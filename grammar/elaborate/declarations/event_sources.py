@@ -22,8 +22,13 @@ CODE = "E517"
 OF_CALLS = ("phase", "process")
 """The keys by which the two lines of a call are distinguished and joined. They are fields, too."""
 
-KEYS = (*DEFAULT_KEYS, "sequence", *OF_CALLS, "zone")
+OF_CAUSES = ("clock", "sends", "receives")
+"""The keys that say what happened before a line, for ``order: causal``."""
+
+KEYS = (*DEFAULT_KEYS, "sequence", *OF_CAUSES, *OF_CALLS, "zone")
 """What a ``from`` block can say of the origin and the order of an event."""
+
+HAVE_FORMS = frozenset({"time", "phase", "sends", "receives"})
 
 READ_BY_BLOCK = frozenset({"events", "text"})
 """The catalogues whose events a block describes."""
@@ -61,6 +66,8 @@ class SourceReader:
             (*joined, *fields),
             self._phases(keys.get("phase")),
             catalogue=str(line.catalogue),
+            senders=_events_of(keys.get("sends")),
+            receivers=_events_of(keys.get("receives")),
             patterns=self._patterns(line),
             span=line.span,
         )
@@ -101,7 +108,7 @@ class SourceReader:
             else:
                 found[name] = item
             self._check_path(item, item.path)
-            if item.form is not None and name not in {"time", "phase"}:
+            if item.form is not None and name not in HAVE_FORMS:
                 self._wrong(item, f"only a time has a unit or a format, and `{name}` has none")
         return found
 
@@ -169,6 +176,13 @@ class SourceReader:
 
     def _wrong(self, node: syntax.Node, message: str, *advice: str | None) -> None:
         self.diagnostics.error(CODE, node.span, message, *(each for each in advice if each))
+
+
+def _events_of(item: syntax.SourceKey | None) -> tuple[str, ...]:
+    """The events whose lines send or receive: ``sends = "id" in "Request, Reply"``."""
+    if item is None or item.form is None:
+        return ()
+    return tuple(word for each in item.form.split(",") if (word := each.strip()))
 
 
 def _wrong_format(form: str) -> str | None:

@@ -15,6 +15,7 @@ from assay.traces.input.events.edn import EdnError, is_jepsen, jepsen_object
 from assay.traces.input.events.exact_values import TWICE, exact_json, is_logfmt, logfmt, named_twice, unusual_json
 from assay.traces.input.events.fields import as_field, field_readers
 from assay.traces.input.events.paths import MISSING, compiled_path
+from assay.traces.input.events.stamps import CausalStamp, StampError, StampReader
 from assay.traces.input.events.text_lines import TextLines
 from assay.traces.input.events.times import EventClock, TimeError
 
@@ -25,7 +26,7 @@ RESERVED = frozenset(DEFAULT_KEYS)
 @dataclass(frozen=True, slots=True)
 class JsonEvent:
     """One line: its kind, its fields, and the process run that wrote it; ``node`` is empty if the line does not name
-    it. ``sequence`` is its number, if the clause says which key holds one.
+    it. ``sequence`` is its number, and ``stamp`` what came before it, if the clause says which keys hold them.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class JsonEvent:
     node: str
     run: int
     sequence: int | None = None
+    stamp: CausalStamp | None = None
 
 
 class NoEventError(Exception):
@@ -53,6 +55,7 @@ class EventDecoder:
         self._names = dict(source.keys)
         self._paths = frozenset(path for key, path in source.keys if key not in {"message", "level"})
         self._clock = EventClock(source)
+        self._stamps = StampReader(source) if source.order == "causal" else None
         self._readers = field_readers(source)
         self._hidden = RESERVED - (source.needed - {"node", "run"})
 
@@ -110,6 +113,7 @@ class EventDecoder:
             self._node(content),
             run,
             self._number(content, "sequence", None) if "sequence" in self._at else None,
+            self._stamp(kind, content),
         )
 
     def _object(self, line: bytes) -> dict[str, Any]:
@@ -155,6 +159,14 @@ class EventDecoder:
         if isinstance(node, bool) or not isinstance(node, str | int):
             raise NoEventError(f"`{self._names['node']}`, the node, is neither a text nor a number")
         return str(node)
+
+    def _stamp(self, kind: str, content: Mapping[str, Any]) -> CausalStamp | None:
+        if self._stamps is None:
+            return None
+        try:
+            return self._stamps.read(kind, content)
+        except StampError as error:
+            raise NoEventError(str(error)) from None
 
     def _text(self, content: Mapping[str, Any], key: str) -> str | None:
         """What a key holds that only tells a person, or tells threads apart: as text, whatever it is."""
