@@ -50,6 +50,7 @@ def lines(arguments: Sequence[str]) -> Iterator[Line]:
         "step": _step,
         "first_page": _first_page,
         "click": _click,
+        "long_run": _long_run,
         "key": _key,
         "completion": _completion,
         "rename": _rename,
@@ -132,6 +133,22 @@ def _click() -> Iterator[Line]:
                 session.answer(question, {"node": at[-1]})
 
         yield {"spec": spec, **_timed(click, 12, 0.1)}
+
+
+def _long_run() -> Iterator[Line]:
+    """A saved run of 100,000 steps in the explorer: to open it, and a page of it."""
+    stepper = load("objects/register").stepper()
+    stepper.begin()
+    chance = random.Random(1)
+    for _ in range(100_000):
+        stepper.take(chance.choice(list(islice(stepper.possible(), 20))))
+    saved = trace_to_json(stepper.trace, stepper.kernel, stepper.spec, "", stepper.loaded.overrides)
+    session = ExplorerSession(stepper)
+    yield {"what": "open 100,000 steps", **_timed(lambda: session.answer("open", {"trace": saved}), 1, None)}
+    yield {
+        "what": "a page of them",
+        **_timed(lambda: session.answer("path", {"node": 50_000, "count": 500}), 5, 0.1),
+    }
 
 
 def _opened(spec: str = LARGEST) -> tuple[Document, str]:

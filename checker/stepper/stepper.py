@@ -155,14 +155,20 @@ class Stepper:
 
         Where an instance picks, the lines are those of the picks that come closest to being possible.
         """
+        return (each for each in self.refused_with_pauses(action, wanted) if each is not None)
+
+    def refused_with_pauses(
+        self, action: str | None = None, wanted: Wanted | None = None
+    ) -> Iterator[RefusedStep | None]:
+        """The same with None for each instance that is possible."""
         return self._listed_refused(self.state, action, wanted)
 
-    def _listed_refused(self, state: State, action: str | None, wanted: Wanted | None) -> Iterator[RefusedStep]:
+    def _listed_refused(self, state: State, action: str | None, wanted: Wanted | None) -> Iterator[RefusedStep | None]:
         with deep_recursion(self.kernel):
             for meaning, arguments in self._instances(action, wanted):
                 found = meaning.outcomes(state, arguments)
-                if not any(isinstance(outcome, Successor) for outcome in found):
-                    yield self._refused(state, meaning, arguments, found)
+                possible = any(isinstance(outcome, Successor) for outcome in found)
+                yield None if possible else self._refused(state, meaning, arguments, found)
 
     def find(self, action: str, wanted: Wanted | None = None) -> PossibleStep:
         """The only possible step of an action with these arguments; raises ``NoSuchStepError`` saying why not."""

@@ -31,7 +31,10 @@
       return { module: g.module, about: g.about, groups: g.groups, actions: g.actions, opened: null, ...this.initial() };
     }
 
-    initial() { return { initial: this.graph.initial, more: false }; }
+    initial({ search = "" } = {}) {
+      const all = this.matching(this.graph.initial, search);
+      return { initial: all, count: all.length, counted: true, more: false };
+    }
 
     begin({ number }) { return this.add({ text: this.graph.initial[number].text, lane: "", changes: [] }, this.graph.initial[number].state, -1, []); }
 
@@ -88,8 +91,9 @@
 
   function keep(drawn) {
     const known = moments.get(drawn.node);
+    if (known && known.loading) Object.assign(known, { loading: false }, drawn);
     if (known) return known;
-    const moment = { ...drawn, children: [], bad: false };
+    const moment = { loading: false, ...drawn, children: [], bad: false };
     moments.set(drawn.node, moment);
     const parent = moments.get(drawn.parent);
     if (parent) parent.children.push(moment);
@@ -100,6 +104,17 @@
     for (let each = moment; each; each = moments.get(each.parent)) path.push(each);
     return path.reverse();
   }
+  // A long run comes in pages: the moments that were not looked at yet have no text.
+  const PAGE = 500;
+  let wanted = Promise.resolve();
+  const load = (node) => {
+    wanted = wanted.catch(() => {}).then(async () => {
+      if (!moments.get(node).loading) return;
+      const found = await source.ask("path", { node: Math.max(node - PAGE / 2, 0), count: PAGE });
+      found.path.filter((drawn) => moments.has(drawn.node)).forEach(keep);
+    });
+    return wanted;
+  };
   const deepest = (moment) => { while (moment.children.length) moment = moment.children.at(-1); return moment; };
 
   function tell(error) {
@@ -111,6 +126,7 @@
   }
 
   async function go(moment) {
+    if (moment.loading) await load(moment.node);
     here = moment;
     const path = branchTo(leaf);
     if (!path.includes(moment)) leaf = deepest(moment);
@@ -120,10 +136,10 @@
     await Promise.all([drawMoment(), drawSteps()]);
   }
 
-  function drawWalk() {
+  function drawWalk(follow = true) {
     const path = branchTo(leaf);
     lanes.show({
-      groups, steps: path, loop, chosen: path.indexOf(here),
+      groups, steps: path, loop, chosen: path.indexOf(here), follow,
       bad: new Set(path.flatMap((each, at) => (each.bad ? [at] : []))),
       notes: (row) => (path[row].children.length > 1 ? `⑂ ${path[row].children.length}` : ""),
     });
@@ -150,6 +166,7 @@
   }
 
   async function drawWatched() {
+    if (!here) return;
     const mine = here, rows = [];
     for (const text of watched) {
       let value;
@@ -160,12 +177,13 @@
     if (mine === here) byId("watched").replaceChildren(...rows);
   }
 
+  const counted = (found) => found.count.toLocaleString("en") + (found.counted ? "" : "+");
+
   async function drawSteps() {
     const mine = here, turn = ++asked;
     const found = await source.ask("steps", { node: mine.node, search, offset });
     if (turn !== asked) return;
-    const count = found.counted ? found.count.toLocaleString("en") : `${found.count.toLocaleString("en")}+`;
-    byId("steps-title").textContent = found.count === 1 ? "1 step" : `${count} steps`;
+    byId("steps-title").textContent = `${counted(found)} step${found.count === 1 ? "" : "s"}`;
     const rows = [];
     let action = null;
     for (const step of found.steps) {
@@ -202,33 +220,42 @@
 
   // ------------------------------------------------------------------ beginnings
   function offerInitial(found) {
-    if (found.initial.length === 1 && !found.more) return begin(found.initial[0].number);
-    byId("steps-title").textContent = "Initial states";
+    if (found.initial.length === 1 && !found.more && !search) return begin(found.initial[0].number);
+    here = null;
+    byId("back").disabled = true;
+    byId("steps-title").textContent = `${counted(found)} initial state${found.count === 1 ? "" : "s"}`;
     byId("steps").replaceChildren(...found.initial.map((each) => el("button", { type: "button", "data-initial": each.number, on: { click: () => asking(() => begin(each.number)) } }, each.text,
       el("span", { class: "faint" }, each.changes.join("\n")))));
-    const last = found.initial.at(-1);
-    byId("pages").replaceChildren(...(found.more ? [el("button", { type: "button", on: { click: () => asking(async () => offerInitial(await source.ask("initial", { offset: last.number + 1 }))) } }, "more")] : []));
-    if (!found.initial.length) byId("steps").replaceChildren(el("p", { class: "warn" }, "the model has no initial state"));
+    const at = (by) => asking(() => { offset += by; return askInitial(); });
+    byId("pages").replaceChildren(...(offset ? [el("button", { type: "button", on: { click: () => at(-60) } }, "earlier")] : []),
+      ...(found.counted ? [] : [el("button", { type: "button", on: { click: () => at(0) } }, "look for more")]),
+      ...(found.more ? [el("button", { type: "button", id: "more", on: { click: () => at(60) } }, "more")] : []));
+    if (!found.initial.length) byId("steps").replaceChildren(el("p", { class: "warn" }, search ? "no initial state fits the search" : "the model has no initial state"));
     return null;
+  }
+  async function askInitial() {
+    const turn = ++asked, found = await source.ask("initial", { search, offset });
+    if (turn === asked) await offerInitial(found);
   }
   async function begin(number) {
     const first = keep(await source.ask("begin", { number }));
+    search = byId("search").value = "";
     leaf = first; loop = null;
     await go(first);
   }
   async function openPath(opened) {
-    const path = opened.path.map(keep);
-    leaf = path.at(-1);
+    for (let node = opened.first; node < opened.first + opened.count - opened.path.length; node += 1) keep({ node, parent: node > opened.first ? node - 1 : -1, text: "…", changes: [], loading: true });
+    leaf = opened.path.map(keep).at(-1);
     loop = opened.loop === undefined ? null : opened.loop;
     byId("note").textContent = opened.note || "";
     await go(leaf);
   }
-  const lanes = new Lanes(byId("lanes"), (row) => asking(() => go(branchTo(leaf)[row])));
+  const lanes = new Lanes(byId("lanes"), (row) => asking(() => go(branchTo(leaf)[row])), (step) => asking(async () => { await load(step.node); drawWalk(false); }));
 
-  byId("new").addEventListener("click", () => asking(async () => offerInitial(await source.ask("initial", {}))));
+  byId("new").addEventListener("click", () => asking(() => { search = byId("search").value = ""; offset = 0; return askInitial(); }));
   byId("back").addEventListener("click", () => asking(() => go(moments.get(here.parent))));
-  byId("search").addEventListener("input", () => { search = byId("search").value; offset = 0; asking(drawSteps); });
-  byId("refused").addEventListener("toggle", () => { if (byId("refused").open) asking(() => drawRefused()); });
+  byId("search").addEventListener("input", () => { search = byId("search").value; offset = 0; asking(here ? drawSteps : askInitial); });
+  byId("refused").addEventListener("toggle", () => { if (byId("refused").open && here) asking(() => drawRefused()); });
   byId("watch").addEventListener("submit", (event) => {
     event.preventDefault();
     const text = byId("expression").value.trim();
@@ -236,12 +263,15 @@
     byId("expression").value = "";
     asking(drawWatched);
   });
+  const begun = () => { if (!here) throw new Error("choose an initial state first"); };
   byId("scenario").addEventListener("click", () => asking(async () => {
+    begun();
     const found = await source.ask("scenario", { node: here.node, name: "walked" });
     byId("scenario-text").hidden = false;
     byId("scenario-text").textContent = found.text;
   }));
   byId("save").addEventListener("click", () => asking(async () => {
+    begun();
     const found = await source.ask("trace", { node: here.node });
     const link = el("a", { download: "run.json", href: URL.createObjectURL(new Blob([JSON.stringify(found, null, 1)], { type: "application/json" })) });
     link.click();

@@ -19,21 +19,34 @@ from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.lazy_dataclass import dataclass
 from assay.report.diagnostics import diagnostics_text
 from assay.report.lines import clean
-from assay.report.specs.changes import change_lines, shown_lines
+from assay.report.specs.changes import change_lines, initial_lines, shown_lines
 from assay.report.specs.picture.drawing import groups_drawing, place_text, state_drawing, step_drawing, why_drawing
 from assay.report.specs.text import model_lines
 
 PAGE = 60
 """Steps in one answer."""
+PATH_PAGE = 500
+"""Moments of a run in one answer: of a longer run the end comes first, and the rest when it is looked at."""
 MOST_LISTINGS = 50
 """So many lists of steps are kept."""
 
 
 NOWHERE = -1
+"""Before an initial state is chosen."""
 
 
 class ExplorerError(Exception):
     """A question that cannot be answered; the message is shown on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedRun:
+    """A run whose moments have the numbers from ``first`` on."""
+
+    first: int
+    count: int
+    note: str
+    loop: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +66,7 @@ class ExplorerSession:
         self.stepper = stepper
         self._nodes: list[WalkNode] = []
         self._listings: dict[tuple[int, str, str], GrowingList[Any]] = {}
-        self._opened: dict[str, Any] | None = None
+        self._opened: OpenedRun | None = None
         self._lock = RLock()
 
     # --------------------------------------------------------------------------------------------- questions
@@ -72,6 +85,7 @@ class ExplorerSession:
             "scenario": self._scenario,
             "trace": self._trace,
             "open": self._open,
+            "path": self._path,
         }
         if question not in questions:
             raise ExplorerError(f"there is no question `{clean(question)}`")
@@ -86,7 +100,7 @@ class ExplorerSession:
 
     def opened(self, trace: Trace, note: str = "") -> None:
         """Show a run at the start: a counterexample, or the execution that explains a log."""
-        self._opened = {"path": self._keep(trace), "note": note, "loop": trace.loop}
+        self._opened = self._keep(trace, note)
 
     def _start(self, _: dict[str, Any]) -> dict[str, Any]:
         kernel = self.stepper.kernel
@@ -95,25 +109,28 @@ class ExplorerSession:
             "about": [line.text.strip() for line in model_lines(kernel)],
             "groups": groups_drawing(kernel),
             "actions": list(kernel.next),
-            "opened": self._opened,
+            "opened": None if self._opened is None else self._end_of(self._opened),
             **self._initial({}),
         }
 
     def _initial(self, data: dict[str, Any]) -> dict[str, Any]:
+        """A page of the initial states; ``search`` is a part of a line such as `x = 3`, or words of the picks."""
+        listing = self._listing(NOWHERE, "initial", data)
         offset = _number(data, "offset", 0)
-        found = list(islice(self.stepper.initial_states(), offset, offset + PAGE + 1))
-        first = found[0].step.state if found else ()
+        listing.grow()
+        page = listing.found[offset : offset + PAGE]
+        first = page[0][1].step.state if page else ()
         items = [
-            {"number": offset + at, "text": clean(each.text), "changes": _lines(self.stepper, first, each)}
-            for at, each in enumerate(found[:PAGE])
+            {"number": number, "text": clean(each.text), "changes": _lines(self.stepper, first, each)}
+            for number, each in page
         ]
-        return {"initial": items, "more": len(found) > PAGE}
+        return {"initial": items, **_counts(listing, offset)}
 
     def _begin(self, data: dict[str, Any]) -> dict[str, Any]:
         first = next(islice(self.stepper.initial_states(), _number(data, "number", 0), None), None)
         if first is None:
             raise ExplorerError("the model has no such initial state")
-        return self._drawn(self._add(first.step, -1))
+        return self._drawn(self._add(first.step, NOWHERE))
 
     def _view(self, data: dict[str, Any]) -> dict[str, Any]:
         """Everything about a moment except its steps."""
@@ -136,12 +153,7 @@ class ExplorerSession:
         offset = _number(data, "offset", 0)
         listing.grow()
         page = listing.found[offset : offset + PAGE]
-        return {
-            "steps": [_possible(offset + at, each) for at, each in enumerate(page)],
-            "count": len(listing.found),
-            "counted": listing.complete,
-            "more": len(listing.found) > offset + PAGE,
-        }
+        return {"steps": [_possible(offset + at, each) for at, each in enumerate(page)], **_counts(listing, offset)}
 
     def _refused(self, data: dict[str, Any]) -> dict[str, Any]:
         """A page of the refused instances with their reasons."""
@@ -179,7 +191,13 @@ class ExplorerSession:
         if not isinstance(data.get("trace"), dict):
             raise ExplorerError("the file is no saved trace")
         stopped = self.stepper.follow_saved(trace_from_json(data["trace"]))
-        return {"path": self._keep(self.stepper.trace), "note": clean(stopped or ""), "loop": None}
+        return self._end_of(self._keep(self.stepper.trace, clean(stopped or "")))
+
+    def _path(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Moments by their numbers, ``count`` from ``node`` on: a run is drawn as far as it is looked at."""
+        first = self._at(data)
+        last = min(first + min(_number(data, "count", 1), PATH_PAGE), len(self._nodes))
+        return {"path": [self._drawn(each) for each in range(first, last)]}
 
     # ------------------------------------------------------------------------------------------------ the walk
 
@@ -192,11 +210,20 @@ class ExplorerSession:
             self._listings[key] = GrowingList(self._items(kind, key[2]))
         return self._listings[key]
 
-    def _items(self, kind: str, search: str) -> Iterator[PossibleStep | RefusedStep | None]:
-        """The steps of the moment on which the stepper stands; None is a place to stop."""
-        ask = self.stepper.possible_with_pauses if kind == "possible" else self.stepper.refused
+    def _items(self, kind: str, search: str) -> Iterator[Any]:
+        """The steps of the moment on which the stepper stands, or the initial states; None is a place to stop."""
+        if kind == "initial":
+            return (
+                each if self._begins_so(search, each[1]) else None for each in enumerate(self.stepper.initial_states())
+            )
+        ask = self.stepper.possible_with_pauses if kind == "possible" else self.stepper.refused_with_pauses
         call = self._call(search)
-        return (each for each in ask(*(call or ())) if each is None or call or _matches(search, each.text))
+        return (each if each and (call or _matches(search, each.text)) else None for each in ask(*(call or ())))
+
+    def _begins_so(self, search: str, begin: PossibleStep) -> bool:
+        if not search or _matches(search, begin.text):
+            return True
+        return any(search in line for line in initial_lines(self.stepper.kernel, begin.state))
 
     def _call(self, search: str) -> tuple[str, dict[str, Any]] | None:
         """A search that names an action, perhaps with arguments, is answered without listing all steps."""
@@ -222,13 +249,18 @@ class ExplorerSession:
         self._nodes.append(WalkNode(step, parent))
         return len(self._nodes) - 1
 
-    def _keep(self, trace: Trace) -> list[dict[str, Any]]:
-        path: list[dict[str, Any]] = []
-        parent = -1
-        for step in trace.steps:
+    def _keep(self, trace: Trace, note: str) -> OpenedRun:
+        first = parent = len(self._nodes)
+        self._add(trace.steps[0], NOWHERE)
+        for step in trace.steps[1:]:
             parent = self._add(step, parent)
-            path.append(self._drawn(parent))
-        return path
+        return OpenedRun(first, len(trace.steps), note, trace.loop)
+
+    def _end_of(self, run: OpenedRun) -> dict[str, Any]:
+        """A run with its last moments drawn; the page asks for the others when they are looked at."""
+        last = run.first + run.count
+        path = [self._drawn(each) for each in range(max(run.first, last - PATH_PAGE), last)]
+        return {"first": run.first, "count": run.count, "path": path, "note": run.note, "loop": run.loop}
 
     def _drawn(self, number: int) -> dict[str, Any]:
         node = self._nodes[number]
@@ -241,6 +273,12 @@ class ExplorerSession:
             steps.append(self._nodes[number].step)
             number = self._nodes[number].parent
         return Trace(tuple(reversed(steps)))
+
+
+def _counts(listing: GrowingList[Any], offset: int) -> dict[str, Any]:
+    """How many are known, whether these are all, and whether there are more pages."""
+    known = len(listing.found)
+    return {"count": known, "counted": listing.complete, "more": known > offset + PAGE}
 
 
 def _number(data: dict[str, Any], name: str, otherwise: int) -> int:

@@ -11,8 +11,9 @@ from textual.content import Content
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from assay.explorer.session import ExplorerError, ExplorerSession
+from assay.explorer.session import PATH_PAGE, ExplorerError, ExplorerSession
 
+EARLIER = "earlier"
 HOLDS = {True: ("✓", "$text-success"), False: ("✗", "$text-error"), None: ("?", "$text-warning")}
 
 
@@ -40,6 +41,7 @@ class ExplorerApp(App[None]):
         self._session = session
         self._path: list[dict[str, Any]] = []
         self._at = 0
+        self._earlier = 0
         self._search = ""
         self._shows_refused = False
         self._watched: list[str] = []
@@ -63,6 +65,7 @@ class ExplorerApp(App[None]):
         opened = found["opened"]
         if opened is not None:
             self._path, self._at = opened["path"], len(opened["path"]) - 1
+            self._earlier = opened["count"] - len(opened["path"])
             if opened["note"]:
                 self.notify(opened["note"])
         elif len(found["initial"]) == 1:
@@ -74,15 +77,17 @@ class ExplorerApp(App[None]):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Go to a moment of the walk, or take a step."""
-        if event.option_list.id == "walk":
-            self._at = event.option_index
+        if event.option.id == EARLIER:
+            self._show_earlier()
+        elif event.option_list.id == "walk":
+            self._at = event.option_index - bool(self._earlier)
         elif event.option.id is not None:
             self._take(int(event.option.id))
         self._draw()
 
     def _take(self, number: int) -> None:
         if not self._path:
-            self._path = [self._answer("begin", number=number)]
+            self._path, self._search = [self._answer("begin", number=number)], ""
             return
         step = self._answer("take", node=self._node, number=number, search=self._search)
         if step:
@@ -90,8 +95,18 @@ class ExplorerApp(App[None]):
             self._at += 1
             self._search = ""
 
+    def _show_earlier(self) -> None:
+        """Put moments of a long run before those that are shown."""
+        count = min(self._earlier, PATH_PAGE)
+        found = self._answer("path", node=int(self._path[0]["node"]) - count, count=count)["path"]
+        self._path[:0] = found
+        self._at += len(found)
+        self._earlier -= len(found)
+
     def action_undo(self) -> None:
         """Go to the moment before; from an initial state to the list of them."""
+        if self._at == 0 and self._earlier:
+            self._show_earlier()
         if self._at == 0:
             self._path = []
         self._at = max(self._at - 1, 0)
@@ -150,8 +165,10 @@ class ExplorerApp(App[None]):
     def _draw(self) -> None:
         walk = self.query_one("#walk", OptionList)
         walk.clear_options()
-        walk.add_options([Content(f"{at:>3}  {each['text']}") for at, each in enumerate(self._path)])
-        walk.highlighted = self._at if self._path else None
+        if self._earlier:
+            walk.add_option(Option(Content(f"… {self._earlier:,} earlier"), id=EARLIER))
+        walk.add_options([Content(f"{at:>3}  {each['text']}") for at, each in enumerate(self._path, self._earlier)])
+        walk.highlighted = self._at + bool(self._earlier) if self._path else None
         self.query_one("#state", Static).update(self._state() if self._path else Content("choose an initial state"))
         steps = self.query_one("#steps", OptionList)
         steps.clear_options()
@@ -173,7 +190,11 @@ class ExplorerApp(App[None]):
         return Content("\n").join(lines)
 
     def _steps(self) -> list[Option]:
-        found = self._answer("steps", node=self._node, search=self._search) if self._path else self._answer("initial")
+        found = (
+            self._answer("steps", node=self._node, search=self._search)
+            if self._path
+            else self._answer("initial", search=self._search)
+        )
         options = [
             Option(_step(each), id=str(each["number"]))
             for each in found.get("steps", found.get("initial", []))

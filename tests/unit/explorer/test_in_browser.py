@@ -15,14 +15,15 @@ from assay.checker.stepper.stepper import Stepper
 from assay.cli.main import invoke
 from assay.explorer.server import ExplorerServer
 from assay.explorer.session import ExplorerSession
+from assay.grammar.load import load_text
 from assay.stepper import open_spec
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 @contextmanager
-def served(stepper: Stepper) -> Iterator[ExplorerServer]:
-    with ExplorerServer(ExplorerSession(stepper)) as server:
+def served(stepper: Stepper, session: ExplorerSession | None = None) -> Iterator[ExplorerServer]:
+    with ExplorerServer(session or ExplorerSession(stepper)) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server
@@ -38,6 +39,7 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
 
 def opened(tab: Tab, url: str) -> None:
     tab.open(url)
+    tab.errors.clear()  # the page of the test before asked a server that has ended
     tab.wait("document.body && document.body.dataset.ready === 'true'")
 
 
@@ -93,7 +95,6 @@ def test_two_phase_commit_is_walked_branched_and_exported(tab: Tab) -> None:
         assert "    receive_ready(r1)\n    decide_commit\n    expect decided == true" in tab.text("#scenario-text")
     tab.click("#back")
     tab.wait("document.querySelector('#error').innerText.includes('it has ended')")
-    tab.errors.clear()
 
 
 def test_the_controller_of_kafka_is_walked_to_an_election(tab: Tab) -> None:
@@ -160,3 +161,40 @@ def test_a_page_without_a_server_is_walked(tab: Tab, tmp_path: Path, capsys: pyt
     assert arrows(tab) == ["Ready(r2)", "Abort"]
     assert "vote[r1]: Working -> Aborted" in tab.text("#changes")
     assert not tab.errors
+
+
+FLIP = "module flip\nstate:\n    x: 0 .. 1 = 0\naction flip:\n    x := 1 - x\n"
+MANY = "module many\nstate:\n    x: 0 .. 99 in 0 .. 99\naction stay:\n    x := x\n"
+
+
+def test_of_a_long_run_only_what_is_seen_is_loaded(tab: Tab) -> None:
+    stepper = Stepper(load_text(FLIP))
+    stepper.begin()
+    for _ in range(3000):
+        stepper.take(next(stepper.possible()))
+    session = ExplorerSession(stepper)
+    session.opened(stepper.trace)
+    with served(stepper, session) as server:
+        opened(tab, server.url)
+        assert tab.value(f'Boolean(document.querySelector("{row(3000)}"))')
+        tab.value("document.querySelector('#lanes').scrollTop = 1000 * 28")
+        tab.wait(f"document.querySelector(\"{row(1000)} title\")?.textContent === 'flip\\nx: 1 -> 0'")
+        tab.click(row(1003))
+        tab.wait("document.querySelector('#changes').innerText.includes('x: 0 -> 1')")
+        assert 27_000 < tab.value("document.querySelector('#lanes').scrollTop") < 29_000
+        tab.click("#back")
+        tab.wait("document.querySelector('#changes').innerText.includes('x: 1 -> 0')")
+        assert not tab.errors
+
+
+def test_initial_states_are_paged_and_searched(tab: Tab) -> None:
+    with served(Stepper(load_text(MANY))) as server:
+        opened(tab, server.url)
+        assert tab.text("#steps-title") == "100 initial states"
+        tab.click("#more")
+        tab.wait("Boolean(document.querySelector('[data-initial=\"99\"]'))")
+        tab.type("#search", "x = 42")
+        tab.wait("document.querySelectorAll('[data-initial]').length === 1")
+        tab.click("[data-initial]")
+        tab.wait("document.querySelector('#state').innerText.includes('x 42')")
+        assert not tab.errors

@@ -8,7 +8,7 @@ import pytest
 
 from assay.checker.stepper.stepper import Stepper
 from assay.explorer.complete_graph import complete_graph
-from assay.explorer.session import ExplorerError, ExplorerSession
+from assay.explorer.session import PATH_PAGE, ExplorerError, ExplorerSession
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.load import load_text
 from assay.stepper import open_spec
@@ -138,9 +138,43 @@ def test_a_saved_run_is_opened_again() -> None:
     assert [each["text"] for each in opened["path"]] == ["initial state", "send", "work(w2)"]
 
 
+def test_a_long_run_is_drawn_as_far_as_it_is_looked_at() -> None:
+    stepper = Stepper(load_text("module m\nstate:\n    x: 0 .. 1 = 0\naction flip:\n    x := 1 - x\n"))
+    stepper.begin()
+    for _ in range(1200):
+        stepper.take(next(stepper.possible()))
+    of = ExplorerSession(stepper)
+    of.opened(stepper.trace)
+    opened = of.answer("start", {})["opened"]
+    assert (opened["first"], opened["count"], len(opened["path"])) == (0, 1201, PATH_PAGE)
+    assert [opened["path"][at]["node"] for at in (0, -1)] == [1201 - PATH_PAGE, 1200]
+    page = of.answer("path", {"node": 300, "count": 10_000})["path"]
+    assert [(each["node"], each["parent"]) for each in page] == [(n, n - 1) for n in range(300, 300 + PATH_PAGE)]
+    assert of.answer("path", {"node": 0})["path"] == [
+        {"node": 0, "parent": -1, "text": "initial state", "lane": "", "changes": []}
+    ]
+    assert len(of.answer("path", {"node": 1190, "count": 100})["path"]) == 11
+    assert len(of.answer("trace", {"node": 1200})["steps"]) == 1201
+
+
+def test_initial_states_come_in_pages_with_a_count_and_are_searched() -> None:
+    of = session("module m\nstate:\n    x: 0 .. 99 in 0 .. 99\naction stay:\n    x := x\n")
+    first = of.answer("initial", {})
+    assert (len(first["initial"]), first["count"], first["counted"], first["more"]) == (60, 100, True, True)
+    rest = of.answer("initial", {"offset": 60})
+    assert (len(rest["initial"]), rest["initial"][0]["number"], rest["more"]) == (40, 60, False)
+    (found,) = of.answer("initial", {"search": "x = 42"})["initial"]
+    assert of.answer("view", {"node": of.answer("begin", {"number": found["number"]})["node"]})["cells"] == [
+        [["x"], "42"]
+    ]
+    assert of.answer("initial", {"search": "x = 100"})["count"] == 0
+
+
 @pytest.mark.parametrize(
     ("question", "data"),
     [
+        ("path", {"node": 7}),
+        ("initial", {"offset": "60"}),
         ("nonsense", {}),
         ("view", {}),
         ("view", {"node": 99}),

@@ -140,3 +140,23 @@ def test_the_controller_is_walked() -> None:
             await keys(pilot)
 
     asyncio.run(run())
+
+
+@pytest.mark.slow
+def test_of_a_long_run_the_end_is_shown_and_earlier_moments_on_demand() -> None:
+    stepper = Stepper(load_text("module m\nstate:\n    x: 0 .. 1 = 0\naction flip:\n    x := 1 - x\n"))
+    stepper.begin()
+    for _ in range(600):
+        stepper.take(next(stepper.possible()))
+    session = ExplorerSession(stepper)
+    session.opened(stepper.trace)
+
+    async def run() -> None:
+        async with ExplorerApp(session).run_test() as pilot:
+            assert shown(pilot, "#walk").splitlines()[:2] == ["… 101 earlier", "101  flip"]
+            pilot.app.query_one("#walk").focus()
+            await pilot.press("home", "enter")
+            assert shown(pilot, "#walk").splitlines()[0] == "  0  initial state"
+            assert "x = 0" in shown(pilot, "#state")
+
+    asyncio.run(run())

@@ -45,6 +45,7 @@ const Picture = (() => {
   function arrowsOf(steps, laneAt) {
     const senders = new Map(), arrows = [];
     steps.forEach((step, at) => {
+      if (step.loading) senders.clear(); // it may have sent what a later step receives
       for (const [place, text] of step.received || []) {
         const from = senders.get(place + "\u0000" + text);
         if (from !== undefined && laneAt(steps[from]) !== laneAt(step)) arrows.push({ from, to: at, text });
@@ -55,9 +56,11 @@ const Picture = (() => {
   }
 
   class Lanes {
-    constructor(frame, choose) {
+    // `choose` is told the row that is clicked; `load` a step that is seen and has `loading`.
+    constructor(frame, choose, load = () => {}) {
       this.frame = frame;
       this.choose = choose;
+      this.load = load;
       this.steps = [];
       frame.classList.add("lanes");
       frame.tabIndex = 0;
@@ -72,8 +75,8 @@ const Picture = (() => {
       new ResizeObserver(() => { if (this.lanes) { this.layOut(); this.paint(); } }).observe(frame);
     }
 
-    // `notes` gives a row further words at its end; `bad` the rows at which something is false.
-    show({ groups, steps, loop = null, chosen = 0, bad = new Set(), notes = () => "" }) {
+    // `notes` gives a row further words at its end; `bad` the rows at which something is false; `follow` shows what is chosen.
+    show({ groups, steps, loop = null, chosen = 0, bad = new Set(), notes = () => "", follow = true }) {
       Object.assign(this, { steps, loop, chosen, bad, notes });
       this.lanes = lanesOf(groups, steps);
       const where = new Map(this.lanes.map((lane, at) => [lane.group + "\u0000" + lane.name, at]));
@@ -82,7 +85,7 @@ const Picture = (() => {
       this.arrows = arrowsOf(steps, this.laneAt);
       this.longest = Math.max(...steps.slice(-2000).map((step, row) => step.text.length + notes(row).length));
       this.layOut();
-      this.reveal(chosen);
+      if (follow) this.reveal(chosen);
       this.paint();
     }
 
@@ -133,6 +136,9 @@ const Picture = (() => {
       for (const arrow of this.arrows) if (arrow.to >= first && arrow.from <= last) drawing.append(...this.arrow(arrow));
       if (this.loop !== null) drawing.append(...this.back());
       this.body.replaceChildren(drawing);
+      const missing = this.steps.slice(first, last).find((step) => step.loading);
+      if (missing && missing !== this.missing) this.load(missing);
+      this.missing = missing;
     }
 
     background(row) {
