@@ -16,8 +16,8 @@ Order = Literal["bfs", "dfs"]
 class Progress:
     """The progress of a search: ``frontier`` states of ``level`` are still to be expanded; ``seconds`` since its start.
 
-    ``memory`` and ``disk`` are bytes used by the process and its level files, ``load`` is the share of used slots of
-    the table; engines that do not know them report 0.
+    ``memory`` and ``disk`` are bytes used by the process and its level files. ``load`` is the share of used slots of
+    the table. Engines that do not know them report 0.
     """
 
     level: int

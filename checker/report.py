@@ -234,8 +234,8 @@ class Effort:
     """The cost of a search: ``seconds`` from the first expansion to the last insertion, ``cpu`` seconds of all
     processors, and sizes in bytes.
 
-    ``memory`` is the maximal memory of the process, without files; ``table`` the size of the state table at the end, of
-    whose slots ``load`` is the used share; ``disk`` what was written into level files.
+    ``memory`` is the maximal memory of the process, without files. ``table`` is the size of the state table at the end,
+    and ``load`` the used share of its slots. ``disk`` is what was written into level files.
     """
 
     seconds: float

@@ -1,8 +1,8 @@
 """The user's cache, which keeps what is slow to make from one run to the next.
 
 Its files hold machine code and tables that steer the program. So a file is used only if nobody else can have written
-it: it belongs to this user or to the superuser, and neither its group nor others may write it. The owner and mode are
-asked of the open file, which nobody can exchange afterwards.
+it. It must belong to this user or to the superuser, and neither its group nor others may write it. The owner and mode
+are asked of the open file, which nobody can exchange afterwards.
 
 The folder has a limit. What was used least recently is deleted first, by whichever process finds too much; a process
 that misses a file makes its content again.

@@ -290,7 +290,7 @@ def read_text(reader: RecordReader, source: TextSource, notices: list[Notice]) -
     """Read one text to its end. The notices so far, including those of unpacking, move from the list
     into the result.
 
-    A text that cannot be read, because of the system or of a mistake in a reader, costs that text only: nothing of it
+    A text that cannot be read, because of the system or of a mistake in a reader, costs that text only. Nothing of it
     is used, and a notice says so.
     """
     stream, origin = source.content.stream, source.origin

@@ -73,9 +73,9 @@ class SharedAnswer:
 
     ``read`` counts all events; ``checked`` is whether any was used, ``explained`` whether an execution was found.
     ``tally`` also counts the events of slices that could not be validated. ``supposed`` is the number of inferred
-    events on which the answer rests, ``rests_on`` says what else it rests on; ``held`` counts the lines that were held
-    against what others determine, and is None where all were: nothing came before. ``stuck`` is the time of the first
-    line without an explanation, or the time that the search reached. ``late``: earlier events were left out.
+    events on which the answer rests; ``rests_on`` says what else it rests on. ``held`` counts the lines that were held
+    against what others determine. It is None where all were, because nothing came before. ``stuck`` is the time of the
+    first line without an explanation, or the time that the search reached. ``late``: earlier events were left out.
     """
 
     kernel: k.Kernel
@@ -386,8 +386,8 @@ def _rests_on(shared: SharedAnswer, results: Sequence[SliceResult]) -> tuple[str
 
 
 def _held(shared: SharedAnswer, answers: Sequence[SliceAnswer]) -> int:
-    """How many lines were held against what others determine: all of a log from birth; of a slice that begins before
-    its log all but the line that it begins with."""
+    """How many lines were held against what others determine. Of a log from birth these are all; of a slice that begins
+    before its log, all but the line that it begins with."""
     own = shared.tally.used if shared.held is None else shared.held
     return own + sum(each.held for each in answers)
 

@@ -91,9 +91,10 @@ class CoveringSearch:
     """Looks at states level by level, until everything is found, ``most`` states were looked at, or it is ``over`` for the
     reason that this gives.
 
-    ``found`` has for each item the node where a shortest run to it ends, and the refusal that is met there, which is one
-    that tells more if there is any. ``first`` is called when the initial states are known. In a search of more than ``ALONE`` states every ``TURN`` states are followed by
-    ``beside``, which may look at as many: what it finds has longer runs.
+    ``found`` has for each item the node where a shortest run to it ends, and a refusal that is met there. Of several
+    refusals it is one that tells more. ``first`` is called when the initial states are known. In a search of more than
+    ``ALONE`` states every ``TURN`` states are followed by ``beside``, which may look at as many: what it finds has
+    longer runs.
     """
 
     def __init__(self, model: Model, kinds: Collection[str], most: int, over: Callable[[], str | None]) -> None:

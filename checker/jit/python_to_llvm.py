@@ -4,10 +4,10 @@ A value is a 64-bit word, an array, or a tuple of values. Arithmetic is modulo 2
 words; ``>>``, ``//`` and ``%`` treat words as unsigned. Array elements are sign- or zero-extended by their type when
 read, and truncated when written. Statements are assignments, ``for`` over a ``range`` or over a list of values,
 ``while``, ``if``, ``break``, ``continue`` and ``return`` of nothing, a word or words. Expressions are arithmetic,
-comparisons, ``and``, ``or``, ``not``, ``x if c else y``, elements, rows and slices of arrays, ``len``, ``a.shape[n]``,
-``min``, ``np.empty`` of a constant size, constants of the module, calls of other such functions, and ``call_machine``. Conversions
-(``np.int64(x)``, ``int(x)``) are allowed and do nothing, so that Python itself can run the function. A tuple that has a
-name is unpacked into new names.
+comparisons, ``and``, ``or``, ``not`` and ``x if c else y``. Of arrays there are elements, rows, slices, ``len``,
+``a.shape[n]``, and ``np.empty`` of a constant size. Besides, there are ``min``, constants of the module, calls of other
+such functions, and ``call_machine``. Conversions (``np.int64(x)``, ``int(x)``) are allowed and do nothing, so that
+Python itself can run the function. A tuple that has a name is unpacked into new names.
 """
 
 from __future__ import annotations

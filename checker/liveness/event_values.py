@@ -1,6 +1,6 @@
 """Events as values: that some instance of an action happens, and fairness of such an event.
 
-A step is an occurrence of every instance that leads from the one state to the other; an instance that changes nothing
+A step is an occurrence of every instance that leads from the one state to the other. An instance that changes nothing
 neither is enabled nor occurs, as ⟨A⟩_v in TLA+ (docs/design/fairness-occurrence.md).
 """
 

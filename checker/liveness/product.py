@@ -1,7 +1,7 @@
 """The product of a state graph and an automaton, and its fair cycles: the slow and obvious version, with networkx.
 
 A node is a state s and an automaton state q, numbered s * Q + q. An edge from (s, q) combines a transition of q whose
-literals hold in s with a step of s whose events the transition allows; the step may be the stuttering step. Edges
+literals hold in s with a step of s whose events the transition allows. The step may be the stuttering step. Edges
 collect marks: of acceptance sets, of weak fairness (a state in which the event is not enabled, or an occurrence of it)
 and of strong fairness (an occurrence).
 """
@@ -31,7 +31,7 @@ class Marks:
     cycle.
 
     ``of_way``, ``of_label`` and ``of_kind`` are the marks of each transition, label and kind of states, as sets of
-    numbers; ``asked`` are for each kind the marks of strong fairness that become necessary.
+    numbers. ``asked`` are for each kind the marks of strong fairness that become necessary.
     """
 
     needed: frozenset[int]

@@ -66,8 +66,9 @@ def is_temporal(expr: k.Expr) -> bool:
 class Translation:
     """Translates the conjuncts of one property.
 
-    ``premises`` collects what stands before ``leads_to``, and before ``implies`` with a temporal conclusion: by its
-    identity in the kernel, the expression and a formula for each value of the names bound around it.
+    ``premises`` collects what stands before ``leads_to``, and before ``implies`` with a temporal conclusion. Its keys
+    are identities in the kernel. Its values are the expression, and a formula for each value of the names bound around
+    it.
     """
 
     model: Model

@@ -55,7 +55,7 @@ def false_condition(at: int, truth: Any, starts: Any, numbers: Any) -> int:
 
 @ArrayFunction
 def closure(seed: int, best: int, happens: Any, truth: Any, tables: Any, inside: Any, mark: int, stack: Any) -> int:  # noqa: PLR0913, PLR0917
-    """Mark the members of a stubborn set with an instance; returns how many of them happen, or ``NONE`` where they are
+    """Mark the members of a stubborn set with an instance. Returns how many of them happen, or ``NONE`` where they are
     no fewer than ``best``, or a property sees one."""
     starts, numbers, begins, items, visible = tables
     size = visible.shape[0]

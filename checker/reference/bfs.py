@@ -1,11 +1,11 @@
 """Breadth-first search: every reachable state once, level by level, so that every counterexample is as short as can be.
 
-A round expands all states of a level: it takes every step from them, checks transitions, deadlock and definedness on
-the way, and checks the state properties of what is new. A round is always completed before a violation ends the search,
+A round expands all states of a level. It takes every step from them, checks transitions, deadlock and definedness on
+the way, and checks the state properties of new states. A round is always completed before a violation ends the search,
 so that verdicts, counts and traces do not depend on which violation came first. Answers are the same in every run.
 
-This is the oracle: when it ends and what it counts as a finding is written here and in ``property_monitor``, and no
-engine imports or inherits any of it (docs/design/oracle-and-engines.md).
+This is the oracle. When it ends and what it counts as a finding is written here and in ``property_monitor``. No engine
+imports or inherits any of it (docs/design/oracle-and-engines.md).
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Search:
     """A search and all that it found. After ``run`` the attributes say what happened; they are whole after an
     interruption too.
 
-    ``stopped`` says why the search did not see every reachable state, if it did not; where it was to see the first
-    levels only, and did, ``up_to_depth`` is their number. ``bounds`` counts cut instances by label over all distinct
-    states that were expanded; ``taken`` and ``fresh`` count by action the steps and those that found a new state. With
-    a ``reduction`` the store holds representatives, and the model is one whose quantifiers are strict
+    ``stopped`` says why the search did not see every reachable state, if it did not. If it was to see the first levels
+    only, and did, ``up_to_depth`` is their number. ``bounds`` counts cut instances by label over all distinct states
+    that were expanded; ``taken`` and ``fresh`` count by action the steps and those that found a new state. With a
+    ``reduction`` the store holds representatives, and the model is one whose quantifiers are strict
     (docs/design/symmetry-reduction.md).
     """
 

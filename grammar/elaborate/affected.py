@@ -1,7 +1,7 @@
 """Which declarations of a module an edit may concern: those that were edited, and those that name what was declared there.
 
-What a declaration means to others is known by its name, so a declaration that has no word in common with what changed
-is as right or wrong as before. Too many found only cost time.
+Declarations know each other by name. So one that has no word in common with what changed is as right or wrong as
+before. Too many found only cost time.
 """
 
 from __future__ import annotations

@@ -84,13 +84,7 @@ def build_with_units(
         init=Initial(units, diagnostics).elaborate(),
         actions=actions,
         next=steps.next,
-        properties=(
-            *(p for unit in units.canonical() for p in properties.of_unit(unit)),
-            *(
-                kernel.Property(property_name(each), "refinement", (), None, span=each.span)
-                for each in top.declared(syntax.Refines)
-            ),
-        ),
+        properties=(*(p for unit in units.canonical() for p in properties.of_unit(unit)), *_refinement_properties(top)),
         terminal=tuple(t for unit in units.canonical() for t in properties.terminal(unit) if unit.is_top),
         scenarios=_scenarios(units, top, steps, configuration, diagnostics),
         accepted_bounds=_accepted(top, configuration.model, actions, variables, diagnostics),
@@ -102,6 +96,12 @@ def build_with_units(
         span=tree.top.tree.span,
     )
     return written_out(made, diagnostics), units
+
+
+def _refinement_properties(top: Unit) -> Iterator[kernel.Property]:
+    """That the module refines another one is a property too, so that it can be selected and has a result."""
+    for each in top.declared(syntax.Refines):
+        yield kernel.Property(property_name(each), "refinement", (), None, span=each.span)
 
 
 def _check_declarations(unit: Unit, diagnostics: Diagnostics) -> None:

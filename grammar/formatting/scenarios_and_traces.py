@@ -188,10 +188,8 @@ def trace_line(node: TraceLine) -> list[PrintedItem]:
             return [_titled(f"measure {name.shown}", own, " ", text, condition, node)]
         case Noted(event, own, severity, text, condition):
             return [_titled(f"note {name_or_string(event.text)}", own, f" as {severity.shown} ", text, condition, node)]
-        case Hidden(actions, limit):
-            ending = f"; at most {expression(limit, SUM, False)} between two pinned events"
-            listing = listed(1, "hidden ", (each.shown for each in actions), node)
-            return [PrintedItem(1, (*listing.lines[:-1], listing.lines[-1] + ending), node.span)]
+        case Hidden():
+            return [_hidden(node)]
         case OrderLine(unit, commit, skew):
             clauses: list[str] = [unit]
             clauses += [] if commit is None else [f"commit before line within {commit} ms"]
@@ -199,6 +197,13 @@ def trace_line(node: TraceLine) -> list[PrintedItem]:
             return [line(1, f"order: {'; '.join(clauses)}", node)]
         case _:
             raise AssertionError(node)
+
+
+def _hidden(node: Hidden) -> PrintedItem:
+    """A ``hidden`` line; its limit follows the last action."""
+    ending = f"; at most {expression(node.limit, SUM, False)} between two pinned events"
+    listing = listed(1, "hidden ", (each.shown for each in node.actions), node)
+    return PrintedItem(1, (*listing.lines[:-1], listing.lines[-1] + ending), node.span)
 
 
 def _source(node: From) -> list[PrintedItem]:

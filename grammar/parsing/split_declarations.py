@@ -2,8 +2,8 @@
 
 A declaration begins at a line that begins in the first column and is not a continuation. A keyword of a declaration in
 the first column always begins one, even inside an unclosed bracket. So a mistake costs no more than its own
-declaration. For the same reason the text from one such keyword to the next is read by itself, and what was found in it
-is remembered: after a key in an editor one stretch of some hundred is read again, and the others are moved.
+declaration. For the same reason the text from one such keyword to the next is read by itself, and the result is kept.
+After a key in an editor one stretch of some hundred is read again, and the others are moved.
 """
 
 from __future__ import annotations

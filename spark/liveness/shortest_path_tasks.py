@@ -74,8 +74,8 @@ class PathSearch:
     """A search for a shortest path: the product, the goal, and the start: a node, or any initial node, which may itself
     be a goal.
 
-    ``files`` are those of the last round. With a product of executions that stay in one state (``stopping``), a path
-    from a node stays in its state, and a path from an initial node leads to such a state.
+    ``files`` are those of the last round. ``stopping`` is a product of executions that stay in one state. With it, a
+    path from a node stays in its state, and a path from an initial node leads to such a state.
     """
 
     product: ProductInfo

@@ -68,8 +68,8 @@ def list_inputs(spark: SparkSession, paths: Sequence[str], clusters: str | None 
     """The files behind paths. ``clusters`` is a regular expression whose first group, matched in a file's name, names
     its cluster.
 
-    Raises SpecError for a path behind which there is nothing (E601, E840), for standard input (E842), and for an
-    expression that is invalid or does not match a file (E841).
+    Raises SpecError for a path behind which there is nothing (E601, E840), and for standard input (E842). An expression
+    that is invalid or does not match a file is E841.
     """
     if "-" in paths:
         notes = (Note("write it to a file first"),)

@@ -89,7 +89,7 @@ def validate(  # noqa: PLR0913 - keyword arguments, each with a default
 
     ``logs`` are files, directories, archives, patterns or URIs, or a table with the columns ``path`` and ``content``
     (as ``spark.read.format("binaryFile")`` makes it) or ``file``, ``line`` and ``text``. ``spec`` is a file, the name
-    of a bundled spec, or a loaded spec; without it, the lines of each cluster select a bundled one, as for the local
+    of a bundled spec, or a loaded spec. Without it, the lines of each cluster select a bundled one, as for the local
     command.
 
     ``clusters`` is a regular expression whose first group, matched in a file's name, names the cluster. ``skew`` is in
@@ -113,11 +113,9 @@ def validate(  # noqa: PLR0913 - keyword arguments, each with a default
         all_events=True,
     )
     with ExitStack() as kept:
-        contents = None
-        if isinstance(logs, str | Path):
-            inputs = list_inputs(spark, [str(logs)], clusters)
-        elif isinstance(logs, Sequence):
-            inputs = list_inputs(spark, [str(path) for path in logs], clusters)
+        if isinstance(logs, str | Path | Sequence):
+            paths = [logs] if isinstance(logs, str | Path) else logs
+            contents, inputs = None, list_inputs(spark, [str(path) for path in paths], clusters)
         else:
             contents = contents_of(logs)
             inputs = inputs_of(contents, clusters)

@@ -326,7 +326,7 @@ def _slice_checkers(task: bytes) -> tuple[Joiner, Meter | None, Shelf]:
 def shelf_of(task: bytes) -> Shelf:
     """What executions of a cluster's slices are packed with.
 
-    It is made from pickled bytes here too, not from the objects in memory: values that are equal but of other identity
+    It is made from pickled bytes here too, not from the objects in memory. Equal values that are no longer one object
     after unpickling would be numbered in another order.
     """
     joint, _ = from_bytes(task)

@@ -136,8 +136,8 @@ def cluster_answer(
 
 
 def judged_as_one(validation: Validation, clusters: Sequence[str]) -> Validation:
-    """The answer about files in which lines name these clusters: of several it is inconclusive, because tasks read parts
-    of files, and do not know which cluster a line belongs to (docs/design/several-clusters.md)."""
+    """The answer about files in which lines name these clusters. Of several it is inconclusive: tasks read parts of
+    files, and do not know which cluster a line belongs to (docs/design/several-clusters.md)."""
     if len(clusters) < 2 or validation.verdict is TraceVerdict.VACUOUS:
         return validation
     names = ", ".join(clusters[:NAMES_SHOWN]) + (", …" if len(clusters) > NAMES_SHOWN else "")

@@ -1,6 +1,6 @@
 """Who wrote a line: the node, the process run, and the broker id.
 
-The unit of order is the process run, not the broker id: two processes may run with one id, and one directory holds the
+The unit of order is the process run, not the broker id. Two processes may run with one id, and one directory holds the
 runs of one process after another. A node is a directory, or what the lines name where one directory holds several
 brokers. What cannot be determined stays unknown; nothing is guessed from the line before.
 """

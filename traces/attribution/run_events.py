@@ -88,8 +88,8 @@ def _traits_of_layout(layout: RecordLayout, field_layout: FieldLayout) -> Traits
 class PackedEvents(NamedTuple):
     """Events of packed records of one source, in columns.
 
-    ``at`` are their positions in the log, ``codes`` their field layouts among those of all ``layouts``, ``begins``
-    where the digits of their records begin, and ``sessions`` the numbers of their sessions.
+    ``at`` are their positions in the log, ``codes`` their field layouts among those of all ``layouts``. ``begins`` is
+    where the digits of their records begin, and ``sessions`` are the numbers of their sessions.
     """
 
     at: Numbers

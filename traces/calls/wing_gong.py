@@ -220,10 +220,10 @@ def search(history: Any, taken: Any, stack: Any, memo: Any, table: Any, register
 
     ``history``: entries, links, calls. Entries: for each beginning or return its call, and the entry of its return (-1:
     none, -2: it is one itself). Links: the entry before and behind each; the last row is the head. Calls: the kind, the
-    bit, whether it has to be taken, the bit of the call that has to be taken before it (-1: none), and whether it never
-    changes a state. ``taken``: bits. ``stack``: for each call taken its entry, the state before, the first call that
-    was not taken. ``memo``: slots, rows, a row to write. ``table``: effects by key. ``sizes``: kinds, words of the
-    window, word of the first optional call, calls that have to be taken, most configurations.
+    bit, and whether it has to be taken; then the bit of the call that has to be taken before it (-1: none), and whether
+    it never changes a state. ``taken``: bits. ``stack``: for each call taken its entry, the state before, the first
+    call that was not taken. ``memo``: slots, rows, a row to write. ``table``: effects by key. ``sizes``: kinds, words
+    of the window, word of the first optional call, calls that have to be taken, most configurations.
     """
     entries, links, calls = history
     slots, rows, _ = memo

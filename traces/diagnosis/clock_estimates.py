@@ -23,9 +23,9 @@ beyond a minute on every line.
 class ClockEstimate:
     """How a node's clock compares with that of the server whose times its lines repeat.
 
-    A line is written after the fact, so the clock is ahead by at most ``at_most`` milliseconds: the least difference,
-    over ``lines`` lines, between a line's time and the repeated server time. ``place`` is that line. A negative number
-    is how far the clock is behind, at least.
+    A line is written after the fact, so the clock is ahead by at most ``at_most`` milliseconds. That is the least
+    difference, over ``lines`` lines, between a line's time and the repeated server time. ``place`` is that line. A
+    negative number is how far the clock is behind, at least.
     """
 
     at_most: int

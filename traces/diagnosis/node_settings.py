@@ -115,8 +115,8 @@ def configured(reading: LogReading) -> dict[str, Field]:
 
 
 def protocol_versions(reading: LogReading) -> tuple[str, ...]:
-    """The versions that the nodes ran, and those that their configurations make them speak; if no line states one, all
-    releases that write every kind of line that was read.
+    """The versions that the nodes ran, and those that their configurations make them speak. If no line states one,
+    these are all releases that write every kind of line that was read.
     """
     names = _worth_saying()["versions"]
     found = set(reading.versions)

@@ -70,8 +70,8 @@ def _writes(kernel: k.Kernel, rule: k.TraceRule) -> frozenset[str]:
 
 
 def _fields(rule: k.TraceRule, event: Event, slicing: k.Slicing) -> Iterator[dict[str, Field]]:
-    """The fields that a line of a rule may have had beside an event: its writer is that of the event, numbers and the
-    topic are those of the event."""
+    """The fields that a line of a rule may have had beside an event. Its writer, numbers and topic are those of the
+    event."""
     choices: dict[str, list[Field]] = {}
     for field in rule.fields:
         if field.field == EVERY_SLICE:

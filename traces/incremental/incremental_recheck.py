@@ -1,7 +1,7 @@
 """Checks a validated log again with some events changed: only what the change touches is checked.
 
 What slices share does not depend on them. So a change in one slice's events is answered by that slice over the known
-shared execution; where shared events change, slices are checked again only if they can see the difference.
+shared execution. Where shared events change, slices are checked again only if they can see the difference.
 """
 
 from __future__ import annotations

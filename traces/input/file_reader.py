@@ -219,7 +219,7 @@ class FileJob:
         """Append what another job found in the records that follow, which begin at a line and a byte, as if this job
         had read them.
 
-        Returns False, and changes nothing, if this job would have read them differently: a record is read like those
+        Returns False, and changes nothing, if this job would have read them differently. A record depends on those
         before it where layouts change, or where timestamps lack their date.
         """
         if not self._would_agree_with(later):

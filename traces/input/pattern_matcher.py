@@ -146,12 +146,18 @@ class RecordReader:
             if not reading.events:
                 self.note_not_understood(reading, head)
             return [reading]
+        return self._read_records(wrapping, stream, reading, head, may_be_pasted=may_be_pasted)
+
+    def _read_records(
+        self, wrapping: Wrapping | None, stream: ByteStream, reading: FileReading, head: bytes, *, may_be_pasted: bool
+    ) -> list[FileReading]:
+        """Read a file of log records: one reading, or one for each process or file that its containers name."""
         hashed = _Hashed(stream)
         if wrapping is not None:
             parts = self._read_parts(wrapping, hashed, reading)
         else:
             job = FileJob(self, reading, may_be_pasted=may_be_pasted)
-            job.take_all(divide(hashed, origin.file, reading.tally, self._limits))
+            job.take_all(divide(hashed, reading.file, reading.tally, self._limits))
             job.finish()
             parts = [reading]
         if any(part.is_log for part in parts):

@@ -134,8 +134,8 @@ def _record(value: Field, fields: tuple[t.FieldType, ...]) -> RecordValue:
 
 
 def key_of(name: str, value: Mapping[Field, Field]) -> Field:
-    """The key of an object for a field of a record: the same word, or else the only one that differs in case and signs
-    between words (``Term``, ``prev-index`` and ``prevIndex`` for ``prev_index``). Raises ``FieldMismatchError``.
+    """The key of an object for a field of a record. It is the same word, or else the only one that differs in case and
+    signs between words: ``Term``, ``prev-index`` and ``prevIndex`` for ``prev_index``. Raises ``FieldMismatchError``.
     """
     if name in value:
         return name

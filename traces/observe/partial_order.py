@@ -236,8 +236,8 @@ def latest_times(times: Sequence[Times], spreads: Sequence[Times], after: Sequen
     """The upper ends of the intervals: never lower than an upper end earlier in the stream, or in the streams before
     it.
 
-    ``spreads`` is by how much a line may be later than its time stamp says, for time stamps are cut off (a stamp in
-    whole seconds may be 999 ms early). The streams before a stream have lower numbers.
+    ``spreads`` is by how much a line may be later than its timestamp says. Timestamps are cut off: one in whole seconds
+    may be 999 ms early. The streams before a stream have lower numbers.
     """
     ends: list[Times] = []
     for number, (stream, spread) in enumerate(zip(times, spreads, strict=True)):

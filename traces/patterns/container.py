@@ -78,8 +78,8 @@ class Container:
 class Containers:
     """All containers, in the order in which they are tried.
 
-    ``parts`` are the keys of each part of an object, for containers that do not name them; ``levels`` the names of
-    numeric levels; ``noise`` describes lines that collectors write about themselves.
+    ``parts`` are the keys of each part of an object, for containers that do not name them. ``levels`` are the names of
+    numeric levels. ``noise`` describes lines that collectors write about themselves.
     """
 
     entries: tuple[Container, ...] = ()

@@ -2,7 +2,7 @@
 
 Of the items that may come next, the first in the order of time that is enabled without hidden steps is read. A path
 that reaches the end is an execution like any that a search finds. Where no item is enabled, or one has several
-outcomes, the replay gives up and the search starts from the beginning; the steps computed so far stay in the model's
+outcomes, the replay gives up and the search starts from the beginning. The steps computed so far stay in the model's
 tables.
 """
 

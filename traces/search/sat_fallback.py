@@ -77,15 +77,7 @@ def solve_with_sat(
     try:
         states = [model.states[path.node.state] for path in starts]
         submodel = submodel_for(model, items, states)
-        spent = count()
-        trace = SymbolicTrace(
-            submodel.kernel,
-            [submodel.project(each) for each in states],
-            frozenset(model.plan.hidden),
-            hidden,
-            lambda: next(spent) >= EFFORT,
-            node.hidden,
-        )
+        trace = _symbolic(submodel, states, frozenset(model.plan.hidden), hidden, node.hidden)
     except SpecError as error:
         return _not_asked(error.diagnostics[0].message)
     except TooManyInstancesError as error:
@@ -105,6 +97,17 @@ def solve_with_sat(
     if isinstance(answer, Explained):
         return _followed(search, submodel, starts, items, answer)
     return _conflict(search.frontier, node.cursors, items, answer, trace.capacities)
+
+
+def _symbolic(
+    submodel: Submodel, states: Sequence[State], actions: frozenset[str], hidden: int, before: int
+) -> SymbolicTrace:
+    """The trace as clauses, from any of the states. Its solver gives up after a fixed number of steps, not of seconds,
+    so that an answer does not depend on the machine.
+    """
+    spent = count()
+    starts = [submodel.project(each) for each in states]
+    return SymbolicTrace(submodel.kernel, starts, actions, hidden, lambda: next(spent) >= EFFORT, before)
 
 
 def next_items(search: TraceSearch, cursors: Cursors) -> list[OrderedObservation]:

@@ -40,9 +40,9 @@ class _Replica:
 class _Partition:
     """What is known of a partition so far.
 
-    ``isr`` may be in sync, as lines tell it; ``unclean`` are the leader epochs of leaders from outside it, with the ISR
-    before; ``starts`` are the offsets from which leaders started; ``followed`` which broker followed in which epoch;
-    ``committed`` is the greatest high watermark that a line of an epoch tells.
+    ``isr`` may be in sync, as lines tell it. ``unclean`` are the leader epochs of leaders from outside it, with the ISR
+    before. ``starts`` are the offsets from which leaders started. ``followed`` says which broker followed in which
+    epoch. ``committed`` is the greatest high watermark that a line of an epoch tells.
     """
 
     isr: frozenset[int] | None = None

@@ -1,9 +1,9 @@
 """Windows around a line without an explanation: explained from some beginning, refuted by a few lines, or not answered.
 
 First the lines are asked about in the order of their times, with few hidden steps: most windows of healthy logs are
-explained so. What contradicts itself there is asked again by itself, with all that may have been otherwise. That is:
-any order that the clause allows, larger numbers, more sessions and processes, unlogged writers, as many hidden steps as
-the clause allows, and any change by the lines between.
+explained so. What contradicts itself there is asked again by itself, with all that may have been otherwise. They may
+come in any order that the clause allows, with larger numbers, more sessions and processes, and unlogged writers. Hidden
+steps are as many as the clause allows. The lines between may change anything.
 """
 
 from __future__ import annotations
@@ -145,8 +145,9 @@ def ask_around(
     doubted: Sequence[OrderedObservation] = (),
     culprit: Callable[[], OrderedObservation | None] = lambda: None,
 ) -> WindowAnswer | None:
-    """Whether the lines around a failed one are explained by some beginning, and those that speak of the same as the
-    ``culprit``: the line that nothing explains once all lines before it were read. It is looked for only if needed.
+    """Whether some beginning explains the lines around a failed one, and the lines that speak of the same as the
+    ``culprit``. That is the line that nothing explains once all lines before it were read. It is looked for only if
+    needed.
 
     None where these lines are the log's first ones and show the birth of the cluster, unless they contradict each other
     whatever came before: nothing did. ``doubted`` are lines that are not in the order because of an earlier finding:
@@ -275,8 +276,8 @@ def _confirmed(
     """Whether some lines contradict each other whatever else happened, and whichever line between them was lost. A text
     says that a line was lost; None is that something else happened.
 
-    Where all of a log were read, a line is supposed to be lost only if another line misses it too: the ``failed`` one,
-    if it is none of those that contradict each other.
+    Where all of a log were read, a line is supposed to be lost only if another line misses it too. That is the
+    ``failed`` one, if it is none of those that contradict each other.
     """
     lossy = log.options.lossy
     refuted = _alone(log, order, items, core, lost=False, minimal=not lossy)

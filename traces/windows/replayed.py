@@ -21,8 +21,8 @@ from assay.traces.windows.template import Template
 
 @dataclass(frozen=True, slots=True)
 class WindowStep:
-    """A step of a run: the action, its arguments, and the state after it, all in the window's terms; ``line`` is the
-    number of the line that tells of it, None if no line does, and ``lost`` is whether one was lost that did."""
+    """A step of a run: the action, its arguments, and the state after it, all in the window's terms. ``line`` is the
+    number of the line that tells of it, None if no line does. ``lost`` is whether a line of it was lost."""
 
     action: str
     arguments: tuple[Value, ...]

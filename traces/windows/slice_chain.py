@@ -34,8 +34,8 @@ Arguments = tuple[tuple[int, tuple[int, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A step at a place: of each action the instances with the literals that choose them, what is required of the one
-    that is chosen, and the state after it."""
+    """A step at a place: of each action the instances with the literals that choose them; what is required of the
+    chosen one; and the state after it."""
 
     fires: dict[str, list[tuple[int, Arguments]]]
     allowed: list[int]

@@ -209,9 +209,9 @@ def _fields(plan: k.TracePlan, seen: Observation) -> Iterator[tuple[k.EventField
 def _spares(probe: SizeProbe, names: Mapping[str, Sequence[str]], factor: int) -> dict[str, int]:
     """How many elements each set parameter gets beside those that lines name.
 
-    None where the state holds one element at a time, for another one would explain what it must not (as another cluster
-    does), and none where elements are counted, but in bounds, which a window does not have. Else one; of elements that others are given for a while (sessions), as
-    many as there are others.
+    None where the state holds one element at a time: another one would explain what it must not, as another cluster
+    does. None where elements are counted, but in bounds, which a window does not have. Else one; of elements that
+    others are given for a while (sessions), as many as there are others.
     """
     variables = [each.type for each in probe.kernel.variables]
     single = {each.sort.name for each in variables if isinstance(each, t.AtomType)}
@@ -245,7 +245,7 @@ def _counted(node: k.Node) -> Iterator[str]:
 
 
 def writer_parameters(plan: k.TracePlan) -> Iterator[tuple[str, int, str]]:
-    """The actions that lines of a clause name with their writer: the action, the position of the writer among its
+    """The actions that lines of a clause name with their writer. Each has the position of the writer among its
     parameters, and the set parameter that the writer is of."""
     for rule in plan.rules:
         writer = next((each.binder for each in rule.fields if each.field == "node"), None)
@@ -386,8 +386,8 @@ RARE = "risk"
 
 
 def _losable(plan: k.TracePlan, *, lossy: bool) -> Iterator[str]:
-    """The actions that one lost line may have told of. Of what is out of the common (a disk that was emptied) a line is
-    supposed only where lines of nodes with logs were not read (``lossy``): it would explain nearly anything."""
+    """The actions that one lost line may have told of. A line of a rare event, such as a disk that was emptied, would
+    explain nearly anything. So it is supposed only where lines of nodes with logs were not read (``lossy``)."""
     rare = {each.action for each in plan.reported if each.severity == RARE and not lossy}
     return (name for name in _reported_actions(plan) if name not in rare)
 

@@ -1,10 +1,10 @@
 """Many small levels one after the other, without Python between them: a chain of 100,000 states has as many levels.
 
 The loop does for each level what a round does (``parallel_round.py``), in the same order, so that states get the same
-numbers. Whatever is rare ends it before the level is touched: something undefined, a deadlock, a transition to look at,
-a level that is not small, a table that is full. The caller then searches that level by a round.
+numbers. Whatever is rare ends it before the level is touched. Rare are something undefined, a deadlock, a transition to
+look at, a level that is not small, and a full table. The caller then searches that level by a round.
 
-One call is to take about as long as a round: it is given fewer states where they take long, and levels that would then
+One call is to take about as long as a round. So it gets fewer states where they take long, and levels that would then
 fill it are left to rounds.
 """
 

@@ -1,8 +1,8 @@
 """The hash table of visited states: open addressing, in parts that grow one by one, in place.
 
-A slot begins with the 64-bit fingerprint of a state (0: empty) and continues with what else identifies the state:
-nothing, 32 or 64 more bits of fingerprint, or the whole row. Each part has its own range of one reserved region of addresses,
-of which only the used pages take memory. So the peak is the size of one table, not of an old and a new one.
+A slot begins with the 64-bit fingerprint of a state (0: empty). What else identifies the state follows: nothing, 32 or
+64 more bits of fingerprint, or the whole row. Each part has its own range of one reserved region of addresses, of which
+only the used pages take memory. So the peak is the size of one table, not of an old and a new one.
 """
 
 from __future__ import annotations

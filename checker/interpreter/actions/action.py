@@ -1,7 +1,7 @@
 """Actions: what each instance does in a state. The body is walked in order, so that guards protect what follows them.
 
-A false ``when`` disables the instance. A false ``bound`` is remembered: if every later ``when`` holds, the instance is
-cut, under the label of the first such bound; if something later is undefined, it is cut too. Otherwise an undefined
+A false ``when`` disables the instance. A false ``bound`` is remembered. If every later ``when`` holds, the instance is
+cut, under the label of the first such bound. If something later is undefined, it is cut too. Otherwise an undefined
 expression makes the instance stuck. Being stuck takes precedence over exceeding a capacity, which cuts the instance
 under ``capacity of x``.
 """

@@ -1,7 +1,8 @@
 """The canonical order of the values of a type, used by ``pick``, quantifiers, printing and enumeration.
 
-Booleans (``false`` first), integers, elements of a set parameter by position, variants by declaration, ``none`` first;
-records, payloads and sequences lexicographically; sets and maps by size, then by their sorted elements.
+Booleans have ``false`` first, options ``none``. Elements of a set parameter are ordered by position, variants by
+declaration. Records, payloads and sequences are ordered lexicographically. Sets and maps are ordered by size, then by
+their sorted elements.
 """
 
 from __future__ import annotations

@@ -72,10 +72,10 @@ class Prefilter:
     """Gates on the bits of a row. ``positions`` maps each input, by its node, to the position of its bit in the row's
     words.
 
-    ``actions`` has for each action one literal per instance, in the order in which they are walked: true where the
-    instance may do something; None for an action that is not prefiltered. ``marks`` are inputs that say that a guard,
-    named as in ``Program.guards``, is known to be decisive. ``decided`` has two literals per property of states: it is
-    decided, and it has no value; None if there are too many gates.
+    ``actions`` has for each action one literal per instance, in the order in which they are walked. A literal is true
+    where the instance may do something. An action that is not prefiltered has None. ``marks`` are inputs that say that
+    a guard, named as in ``Program.guards``, is known to be decisive. ``decided`` has two literals per property of
+    states: it is decided, and it has no value; None if there are too many gates.
     """
 
     gates: Gates

@@ -27,9 +27,8 @@ Kind = Literal["instances", "picks", "elements", "subsets"]
 class UnrollBudget:
     """How much is unrolled instead of looped over.
 
-    ``instances`` is the most instances of an action, ``picks`` the most elements of a pick's domain, and ``elements``
-    the most elements of a quantifier's or filter's domain, that each get code of their own. Picked subsets do so for
-    sets of up to ``subsets`` elements.
+    Each is the most that get code of their own: ``instances`` of an action, ``picks`` of a pick's domain, and
+    ``elements`` of a quantifier's or filter's domain. Picked subsets do so for sets of up to ``subsets`` elements.
     """
 
     instances: int

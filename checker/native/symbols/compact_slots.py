@@ -129,8 +129,8 @@ def _loaded(code: FunctionBuilder, place: Scalar, bits: int, words: int) -> Scal
 
 
 def _without_gaps(code: FunctionBuilder, there: list[Scalar], values: list[Scalar]) -> list[Scalar]:
-    """The values that are there moved to the front, in their order: by one, two, four … places, as many as there are
-    gaps before them (Warren, Hacker's Delight, 2012, section 7-4)."""
+    """The values that are there moved to the front, in their order. Each moves by as many places as there are gaps
+    before it, in steps of one, two, four … (Warren, Hacker's Delight, 2012, section 7-4)."""
     gaps, before = [], word(0)
     for each in there:
         gaps.append(before)

@@ -1,7 +1,7 @@
 """Events and conditions of temporal properties as gates, over a state and the step taken from it.
 
-Their meaning is that of ``checker.liveness.state_graph``: a step is an occurrence of every instance that leads from the
-one state to the other (docs/design/fairness-occurrence.md), and what a bound cuts off is neither enabled nor disabled
+Their meaning is that of ``checker.liveness.state_graph``. A step is an occurrence of every instance that leads from the
+one state to the other (docs/design/fairness-occurrence.md). What a bound cuts off is neither enabled nor disabled
 (docs/design/fairness-bounds.md).
 """
 

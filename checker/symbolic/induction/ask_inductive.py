@@ -41,17 +41,7 @@ def ask_inductive(
     with deep_recursion(kernel):
         states, cuts, _ = initial_states(Model(kernel))
         induction = Induction(kernel, [each.condition for _, each in conjuncts], list(states), expired)
-        failure, why = None, None
-        helpers: dict[str, list[str]] = {}
-        try:
-            failure = induction.failure(range(len(conjuncts)))
-            if failure is None:
-                with suppress(OutOfBudgetError):  # the property is inductive even if its helpers stay unknown
-                    helpers = _helpers(induction, [prop.name for prop, _ in conjuncts])
-        except OutOfBudgetError as error:
-            why = str(error)
-        finally:
-            induction.close()
+        failure, why, helpers = _over_gates(induction, [prop.name for prop, _ in conjuncts])
         if failure is None and why is None:
             doubt = SecondOpinion(kernel).inductive([each.condition for _, each in conjuncts])
             why = None if doubt is None else f"it is over the gates, but the second encoding has doubts ({doubt})"
@@ -66,6 +56,25 @@ def ask_inductive(
         return Proofs(report)
     text = expression_text(failing[1].condition, sources or {})
     return Proofs(report, steps=((failing[0].name, InductionStep(text, failure.before, failure.after)),))
+
+
+def _over_gates(
+    induction: Induction, owners: Sequence[str]
+) -> tuple[InductionFailure | None, str | None, dict[str, list[str]]]:
+    """Which statement fails over the gates, or why there is no answer, or what each property relies on. The solver is
+    closed.
+    """
+    helpers: dict[str, list[str]] = {}
+    try:
+        failure = induction.failure(range(len(owners)))
+        if failure is None:
+            with suppress(OutOfBudgetError):  # the property is inductive even if its helpers stay unknown
+                helpers = _helpers(induction, owners)
+    except OutOfBudgetError as error:
+        return None, str(error), {}
+    finally:
+        induction.close()
+    return failure, None, helpers
 
 
 def _helpers(induction: Induction, owners: Sequence[str]) -> dict[str, list[str]]:

@@ -31,8 +31,8 @@ class NoCounterpartError(Exception):
 def in_time(node: InTime, scope: TlaScope) -> Formula:
     r"""The temporal formula.
 
-    Formulas with two nested operators below another are refused: of ``[](~[]A \/ <>B)`` TLC 2.15 says that it is
-    violated, and that its negation is violated, for a system with a single behaviour.
+    Formulas with two nested operators below another are refused. For a system with a single behaviour, TLC 2.15 says of
+    ``[](~[]A \/ <>B)`` that it is violated, and that its negation is violated.
     """
     match node:
         case k.Temporal(_, "until"):

@@ -2,7 +2,7 @@
 
 Invariants, lemmas and transitions of every unit are properties of the system, under qualified names; those of an array
 hold for every index. Reachables, temporal properties, ``terminal``, ``show`` and accepted bounds come from the top
-module alone, because they are about the system that a module makes when it is the top one.
+module alone. They are about the system that a module makes when it is the top one.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from assay.grammar.kernel.types import INT, BagType, MapType, OptionType, RangeT
 
 
 def set_domain(expr: syntax.Expr, cx: Context, *, searched: bool = False) -> tuple[kernel.Expr, Type]:
-    """A set to enumerate, with the type of its elements; one that is ``searched`` is gone through only as far as is
+    """A set to enumerate, with the type of its elements. One that is ``searched`` is enumerated only as far as is
     needed, so it may have any size that no log decides."""
     domain = cx.timeless().infer(expr)
     match domain.type:

@@ -28,7 +28,7 @@ class GrowingText(Protocol):
 
 class FollowedFile:
     """A file by name. If another one takes its name (rotation), the rest of the first is read, then the other from its
-    beginning; if it gets shorter, it is read from its beginning.
+    beginning. If it gets shorter, it is read from its beginning.
 
     A last line without its end is a line once the file is rotated. A file that is not there yet is waited for.
     """

@@ -45,8 +45,8 @@ class Document:
         return shown(self.path)
 
     def parse(self, text: str, budget: float = BUDGET) -> tuple[Diagnostic, ...]:
-        """Take over a new text, and return what is known milliseconds after a key: the mistakes of its syntax, and those
-        in edited declarations and what depends on them, as far as ``budget`` seconds allow.
+        """Take over a new text, and return what is known milliseconds after a key. That is the mistakes of its syntax,
+        and those in edited declarations and what depends on them, as far as ``budget`` seconds allow.
         """
         self.text = text
         parsed = self._parsed = parse(text, self.file)

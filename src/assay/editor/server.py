@@ -44,8 +44,8 @@ _waiting: dict[str, asyncio.Task[None]] = {}
 
 @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
 def opened(params: lsp.DidOpenTextDocumentParams) -> None:
-    """A document was opened: it is analysed at once. Then what the first key would wait for is done: the tables of the
-    parser are read, and what stays for the whole session is kept from the garbage collector, which would visit it."""
+    """A document was opened: it is analysed at once. Then what the first key would wait for is done. The tables of the
+    parser are read. What stays for the whole session is kept from the garbage collector, which would visit it."""
     document = _document(params.text_document.uri)
     document.parse(params.text_document.text)
     document.analyse()

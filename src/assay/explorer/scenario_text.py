@@ -20,8 +20,8 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def scenario_text(stepper: Stepper, trace: Trace, name: str) -> str:
-    """The declaration ``scenario name:``. Where a step picks, what it changed is expected, and of several initial states
-    what tells the first one of the walk apart; the last lines expect what the last step changed.
+    """The declaration ``scenario name:``. Where a step picks, what it changed is expected. Of several initial states,
+    what tells the first one of the walk apart is expected. The last lines expect what the last step changed.
 
     Raises ``NoSuchStepError`` for a name that is none.
     """

@@ -15,8 +15,8 @@ def follow(spec: SpecLike, driver: Callable[[], Any], calls: Sequence[str]) -> s
     """Perform the calls of a run, such as ``acquire(a)`` or ``acquire(b) is refused by free``, with what ``driver`` makes
     (``ModelRun`` says what it has). Raises ``DepartureError`` where the code departs from the model.
 
-    Returns None, or why the run could not be followed to its end: the driver has no method for an action, or the code
-    chose another step that the model allows too. Refusals are only tried for what the driver ``refuses``.
+    Returns None, or why the run could not be followed to its end. Either the driver has no method for an action, or the
+    code chose another step that the model allows too. Refusals are only tried for what the driver ``refuses``.
     """
     run = ModelRun(load(spec).stepper(), driver())
     try:

@@ -34,8 +34,8 @@ NO_HEAD: tuple[str, tuple[str, ...]] = ("", ())
 
 @dataclass(frozen=True, slots=True)
 class Wrapping:
-    """What a file's lines are in: a document or a table or neither (``frame``), then the layers from the outermost to
-    the innermost: a prefix, or None where each line is a JSON object. ``wrap`` is the column at which lines are wrapped.
+    """What a file's lines are in. ``frame`` is a document, a table or neither. The layers follow, the outermost first:
+    a prefix, or None where each line is a JSON object. ``wrap`` is the column at which lines are wrapped.
 
     ``names`` are the containers in words. ``events`` is whether events were found in them.
     """

@@ -2,8 +2,8 @@
 
 A collector writes all lines alike: keys, their order and the blanks between them. So the first line of a kind gives a
 regular expression for the others, with groups for message, time, level, logger and thread. Whatever else decides how an
-object is read has to be as in the first line: keys, types, which texts are empty, and the texts that say whose line it
-is. Only printable ASCII without backslashes matches; all other lines are parsed.
+object is read has to be as in the first line. That is keys, types, which texts are empty, and the texts that say whose
+line it is. Only printable ASCII without backslashes matches; all other lines are parsed.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class LineOrigin(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Where each text of a part stands in the file: texts that begin at the byte ``starts`` of the part are on the line
+    """Where each text of a part stands in the file. Texts that begin at the byte ``starts`` of the part are on the line
     ``lines``, from the byte ``offsets`` on.
     """
 

@@ -300,9 +300,7 @@ class Unwrapper:
         """Take the line out of an object, and out of objects in its message; False if there is none."""
         text = b""
         if self._is_event(content):
-            cells = self._wrapping.frame is not None and self._wrapping.frame.form is ContainerForm.TABLE
-            stated = {name: cell(value) for name, value in content.items()} if cells else content
-            self._take_event(self._origin(origin), LogPosition(self._file, number, offset), stated, time)
+            self._take_event(self._origin(origin), LogPosition(self._file, number, offset), self._stated(content), time)
             return True
         for depth in range(_MAX_NESTING):
             opened = self._objects.open(content, None if depth else self._table)
@@ -333,6 +331,13 @@ class Unwrapper:
         else:
             self._give(text, number, offset, origin, time)
         return True
+
+    def _stated(self, content: dict[str, Any]) -> dict[str, Any]:
+        """The fields of an event. A row of a table has texts only, of which some are numbers and lists."""
+        frame = self._wrapping.frame
+        if frame is None or frame.form is not ContainerForm.TABLE:
+            return content
+        return {name: cell(value) for name, value in content.items()}
 
     def _completed(
         self, text: bytes, number: int, offset: int, origin: Origin, *, cut: bool

@@ -1,7 +1,7 @@
 """Lines of Jepsen: its histories in EDN (https://github.com/edn-format/edn), one map a line, and its log, whose lines
 are ``0 :invoke :write 3`` behind a logger.
 
-A line becomes the object that a JSON line would hold: keywords and symbols are texts, ``nil`` is null, vectors, lists
+A line becomes the object that a JSON line would hold. Keywords and symbols are texts, ``nil`` is null, vectors, lists
 and sets are lists, and a tagged value is the value.
 """
 

@@ -1,8 +1,8 @@
 """Items further on that a state makes impossible, in a log that is one stream: what they need is frozen until then.
 
-An item's condition is false, no item before it can make it true, and no hidden step can either: each that could is
-disabled itself, and stays so until after the item. A history of calls and returns is such a log. A call that took effect
-with another result than its return states is seen at once, not when the return is read
+An item's condition is false, and no item before it can make it true. No hidden step can either: each that could is
+disabled itself, and stays so until after the item. A history of calls and returns is such a log. A call that took
+effect with another result than its return states is seen at once, not when the return is read
 (docs/design/histories-of-calls.md).
 """
 

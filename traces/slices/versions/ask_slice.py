@@ -116,8 +116,8 @@ def refuted_lines(
 ) -> WindowRefuted | None:
     """Those of some lines that contradict each other, by a window of their own; None if something explains them.
 
-    They are taken in the order of their times (``in_turn``) or in any that is allowed, and those in a row that only
-    observe as if they were of one moment (``together``). Raises ``UnansweredError``.
+    They are taken in the order of their times (``in_turn``) or in any that is allowed. Those in a row that only observe
+    may be taken as of one moment (``together``). Raises ``UnansweredError``.
     """
     items = sorted(lines, key=by_time)
     window = window_model(log, items, room)

@@ -375,7 +375,7 @@ class SliceCheck:
         """The outcomes without one of several lines: without one that bounds its time, the update may have been at
         another time.
 
-        Where no line is left that names the action, every action is tried, but only shortly before the first line: each
+        Where no line is left that names the action, every action is tried, but only shortly before the first line. Each
         earlier time would cost a trial of all actions.
         """
         found: list[BlameCandidate] = []

@@ -1,8 +1,8 @@
 """The possible executions of one slice: its updates in the order of versions, each an action at some shared position.
 
 All lines of a version report one outcome (docs/design/update-outcomes.md). Of the paths to one state only the earliest
-is kept (docs/design/earliest-position.md), equal lines are checked once (docs/design/equal-lines.md), and at most
-``width`` search nodes are followed: a mismatch counts only if none was dropped (docs/design/beam-width.md).
+is kept (docs/design/earliest-position.md). Equal lines are checked once (docs/design/equal-lines.md). At most ``width``
+search nodes are followed, and a mismatch counts only if none was dropped (docs/design/beam-width.md).
 """
 
 from __future__ import annotations

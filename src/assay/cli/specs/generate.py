@@ -76,10 +76,7 @@ def tests(
                3 something was not reached within the limits
                4 there is nothing to cover
     """
-    kinds = [each.strip() for each in cover.split(",")]
-    strange = next((each for each in kinds if each not in KINDS), None)
-    if strange is not None:
-        raise click.UsageError(f"--cover: `{strange}` is none of {', '.join(KINDS)}")
+    kinds = _kinds(cover)
     named = DRIVER.fullmatch(driver)
     if named is None:
         raise click.UsageError(f"--driver: `{driver}` does not have the form `module:Class`")
@@ -103,6 +100,14 @@ def tests(
     elif not problems:
         say([*coverage_lines(found), Line(f"{out}: written", Tone.GOOD)])
     return ExitCode.BAD_INPUT if problems else exit_code_of(found)
+
+
+def _kinds(cover: str) -> list[str]:
+    kinds = [each.strip() for each in cover.split(",")]
+    strange = next((each for each in kinds if each not in KINDS), None)
+    if strange is not None:
+        raise click.UsageError(f"--cover: `{strange}` is none of {', '.join(KINDS)}")
+    return kinds
 
 
 def _text(

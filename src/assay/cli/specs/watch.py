@@ -1,7 +1,7 @@
 """``assay check --watch``: checks again when a file of the spec is saved, and says what is different.
 
-What was decided is kept as long as it still holds for the same reason: if the model is the same, only properties that
-are written otherwise are checked again. Models that were compiled before are in the cache.
+What was decided is kept as long as it still holds for the same reason. If the model is the same, only properties that
+changed are checked again. Models that were compiled before are in the cache.
 """
 
 from __future__ import annotations

@@ -53,8 +53,6 @@ def script_data(
     styles = band_styles(validation.kernel) or {}
     numbers = {_line(event): number for number, event in reversed(list(enumerate(events)))}
     lane_of = {lane.name: number for number, lane in enumerate(line.lanes) if lane.group == "node"}
-    blamed = {each.place for each in validation.violations}
-    explained = ExplainedStatements(validation, past)
     names = _short({name for lane in line.lanes for name in lane.bands})
     if styles:
         names |= {name: called for name in names if (called := band_names().get(name.rpartition(".")[2]))}
@@ -65,12 +63,7 @@ def script_data(
         "events": {
             "time": [None if e.record.time is None else e.record.time - line.begin for e in events],
             "lane": [lane_of.get(e.run.node, -1) for e in events],
-            "kind": [text(e.kind) for e in events],
-            "file": [text(e.record.place.file) for e in events],
-            "line": [e.record.place.line for e in events],
-            "text": [text(e.record.message.partition("\n")[0]) for e in events],
-            "read": [text(event_text(e)) for e in events],
-            "state": [_status(e.record.place, explained.hold(e), blamed) for e in events],
+            **_event_columns(validation, events, past, text),
         },
         "histories": [
             {
@@ -86,6 +79,22 @@ def script_data(
             if each.other in lane_of
         ],
         "texts": text.table,
+    }
+
+
+def _event_columns(
+    validation: Validation, events: Sequence[Event], past: Sequence[ExecutionHistory], text: _Texts
+) -> dict[str, list[Any]]:
+    """What the list shows of each event, one array a column: most texts are shared, so the page holds their numbers."""
+    blamed = {each.place for each in validation.violations}
+    explained = ExplainedStatements(validation, past)
+    return {
+        "kind": [text(e.kind) for e in events],
+        "file": [text(e.record.place.file) for e in events],
+        "line": [e.record.place.line for e in events],
+        "text": [text(e.record.message.partition("\n")[0]) for e in events],
+        "read": [text(event_text(e)) for e in events],
+        "state": [_status(e.record.place, explained.hold(e), blamed) for e in events],
     }
 
 

@@ -35,8 +35,8 @@ class Segment:
 
 @dataclass(slots=True)
 class TimelineLane:
-    """A row of the timeline. ``bands`` has, by the name of a variable, its values over time; ``alarms`` by the name of a
-    measure when it held; ``internal`` are bands of variables that say little to who does not know the model.
+    """A row of the timeline. ``bands`` has, by the name of a variable, its values over time; ``alarms`` by the name of
+    a measure when it held. ``internal`` are bands of variables that say little to who does not know the model.
     """
 
     group: str

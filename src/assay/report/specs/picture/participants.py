@@ -37,8 +37,8 @@ class MessageCopy:
 
 @dataclass(frozen=True, slots=True)
 class StepRole:
-    """Who acts in a step: the lane, the set parameter that its element belongs to, what is sent and received, and the
-    ``others`` of the same set that the step names.
+    """Who acts in a step: the lane, the set parameter that its element belongs to, and what is sent and received.
+    ``others`` are elements of the same set that the step names.
     """
 
     lane: str = SHARED
