@@ -133,6 +133,8 @@ class BlockSearch(CheckpointedSearch):
     def run(self) -> None:
         """Search until everything is seen, something is violated, or a limit is reached."""
         super().run()
+        # A search that was stopped within a change has levels and counts of different states. A checkpoint of it could
+        # not be resumed.
         if self._whole:
             self.findings.look()
             self._keep_checkpoint()
@@ -163,6 +165,7 @@ class BlockSearch(CheckpointedSearch):
         self.levels.seal()
         fresh = self.levels
         self._begin_checkpoint()
+        # Levels of a checkpoint took the place of the new ones, so the table does not have their states yet.
         if self.levels is not fresh or not self.seen.filled:
             self._remember()
         self._begun = True
@@ -245,6 +248,7 @@ class BlockSearch(CheckpointedSearch):
         return (
             self._place == 0
             and self.levels.counts[-1] <= self._narrow.width
+            # Levels in files are read chunk by chunk, and the narrow search reads a level as one array.
             and self.levels.in_memory
             and not self._refining
             and self.compiled.stubborn is None
@@ -264,6 +268,7 @@ class BlockSearch(CheckpointedSearch):
         if len(found.sizes):
             self._take_over(found, lane, before)
         self.compiled.machine.refuse_halted()
+        # What is rare is left to a round, which has the code for it: the level is as it was before.
         if not len(found.sizes) or found.why in {IS_RARE, IS_WIDE}:
             return self._whole_level()
         if found.why == IS_FULL:

@@ -25,6 +25,7 @@ def _closest(action: ActionMeaning, state: State, sources: Sources) -> BlockedAc
         for arguments in action.instances
         for false in action.false_guards(state, arguments)
     )
+    # The instance with the fewest false guards is the one that a reader expects to have happened.
     best = min(candidates, key=lambda candidate: len(candidate[1]), default=None)
     if best is None:
         return None

@@ -47,6 +47,8 @@ class Answers:
             outcome, reason = self._not_violated()
             return PropertyResult(DEFINED, DEFINED, outcome, NOWHERE, reason)
         trace = self._trace(finding)
+        # Under symmetry a quantifier meets elements in another order. What is undefined only then is no fault of the
+        # spec.
         if self._search.reduction is not None and trace is not None:
             found = confirmed(self._search.reduction, self._search.options, finding, trace)
             if found is None:
@@ -203,6 +205,7 @@ class Answers:
             return Outcome.UNKNOWN, f"no violation was found, but {self._search.stopped}"
         if not self._search.initial:
             return Outcome.VACUOUS, self._no_initial_state()
+        # An accepted bound is part of the question, not of the answer.
         hit = {label: n for label, n in self._search.bounds.items() if label not in self._kernel.accepted_bounds}
         limits = [*self._depth(), *([_bounds(hit)] if hit else [])]
         if limits:
@@ -214,6 +217,7 @@ class Answers:
             return Outcome.UNKNOWN, f"no such state was found, but {self._search.stopped}"
         if not self._search.initial:
             return Outcome.VACUOUS, self._no_initial_state()
+        # Here accepted bounds count too: behind any of them there may be such a state.
         limits = [*self._depth(), *([_bounds(self._search.bounds)] if self._search.bounds else [])]
         if limits:
             return Outcome.UNKNOWN, f"no such state was found up to {' and '.join(limits)}"

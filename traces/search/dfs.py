@@ -132,6 +132,7 @@ class TraceSearch:
             node = path.node
             for item in self.frontier.heads(node.cursors).items:
                 is_action = item.observation.names_action
+                # An observation that holds now changes nothing when it is read. So no other order need be tried.
                 if not is_action and self.model.observation_holds(item, node.state):
                     path = path.then(
                         Move((), item, ()), SearchNode(advanced(node.cursors, item), node.state, node.hidden)
@@ -207,6 +208,7 @@ class TraceSearch:
             if pending.any_below(level * HIDDEN_COST):
                 yield self.take_ample_steps(pending.take(), limits)
                 continue
+            # The closure is shared by all nodes of one state. Only what this call adds is work.
             known = len(closure.seen)
             reachable = bool(closure.level(level))
             finding.hidden_states += len(closure.seen) - known
@@ -216,6 +218,7 @@ class TraceSearch:
             elif pending.any_below(inf):
                 yield self.take_ample_steps(pending.take(), limits)
             else:
+                # More hidden steps were possible than the budget allows: a failure is then no proof.
                 finding.budget_reached |= reachable
                 return
             if len(closure.seen) > limits.closure:
@@ -242,6 +245,8 @@ class TraceSearch:
         """The successors of a path that read this item after exactly ``level`` hidden steps."""
         node = path.node
         for route in hidden_paths(closure, item, level, reduced=limits.reduced):
+            # The budget is of hidden steps between two lines that name actions. An observation does not renew it: else
+            # a log of many observations would allow any number of steps.
             hidden = 0 if item.observation.names_action else node.hidden + level
             target = SearchNode(advanced(node.cursors, item), route.after, hidden)
             move = Move(closure.route(route.origin) if level else (), item, route.taken)

@@ -70,6 +70,7 @@ def run(search: TraceSearch, beginnings: list[SearchPath], options: Options) -> 
     """Decide whether an execution explains the trace: first by replay line by line, and by search if that does not
     reach the end.
     """
+    # From several beginnings a replay would have to guess one, and its failure would say nothing of the others.
     for beginning in beginnings if len(beginnings) == 1 else ():
         stepped = step_through(search.model, search.frontier, beginning, NEAR[0])
         if stepped is not None:
@@ -122,6 +123,8 @@ def _past_cap(search: TraceSearch, beginnings: list[SearchPath], limits: Limits,
     from assay.traces.search import sat_fallback  # noqa: PLC0415 - few logs need the solver, which loads slowly
 
     found, starts = stopped, beginnings
+    # From the beginning if the solver can reach beyond the obstacle: only then is its refusal one of all executions.
+    # Else from one of the deepest nodes, whose refusal leaves other ones open.
     if (
         stopped.deepest[0].read > beginnings[0].read + sat_fallback.MOST_ITEMS
         or len({(each.node.cursors, each.node.hidden) for each in beginnings}) > 1
@@ -165,6 +168,7 @@ def _contradicted(
             return _stopped(stopped, reason)
         case sat_fallback.Conflict(unless=None):
             return Rejected(tuple(stopped.deepest), answer.items)
+        # Only a path through all that was asked shows that the budget was the reason.
         case SearchPath() if answer.read == beginnings[0].read + len(asked):
             return Undecided(_too_few(search, answer), tuple(stopped.deepest))
         case _:

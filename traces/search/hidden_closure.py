@@ -51,6 +51,8 @@ class Closure:
             for taken in self.model.hidden(origin):
                 if taken.state not in self.seen:
                     self.seen[taken.state] = DEAD_END if self.is_dead_end(taken.state) else depth
+                # All last steps of shortest paths are kept, not the first alone: `_may_follow` looks for any that
+                # commutes.
                 if self.seen[taken.state] == depth:
                     fresh.setdefault(taken.state, []).append(Arrival(origin, taken))
         self.levels.append(fresh)

@@ -213,6 +213,7 @@ class StatementNumbering:
 
         The dense ids have no gaps. ``UNNUMBERED`` is the lasting id of an event whose statement cannot be remembered.
         """
+        # Layouts of logs that nobody asks about any more are let go, with the templates of those logs.
         before, self._field_layouts = self._field_layouts, IdentityMemo()
         found = [np.full(len(part), UNNUMBERED, np.int64) for part in parts]
         for some in _batches(zip(parts, found, strict=True)):

@@ -164,6 +164,8 @@ def ask_around(
     left = frozenset(n for n, each in enumerate(asked) if any(each is other for other in doubted))
     answer = ask(log, order, asked, left, items[at])
     if not isinstance(answer, WindowRefuted):
+        # Lines far away may speak of the same thing, and contradict the failed one however its neighbours are
+        # explained.
         believed = [each for each in items if not any(each is other for other in doubted)]
         answer = ask_related(log, order, believed, culprit() or failed) or answer
     if born and not doubted and not isinstance(answer, WindowRefuted):
@@ -235,6 +237,7 @@ def _answer(
         first = _question(window, Order(in_turn, doubted=doubted), Allowance())
         if isinstance(first, WindowRun):
             explained = WindowExplained(tuple(items), window, first)
+            # An explanation of the remaining lines alone is none of the window.
             return WindowUnanswered("; ".join(lost)) if lost else explained
         lines = [each.line for each in first if each.kind == "line"]
         confirmed = _confirmed(log, order, items, [items[each] for each in lines], failed)
@@ -242,6 +245,8 @@ def _answer(
             return confirmed
         if confirmed is None or not lines:
             return _in_any_order(log, order, items, doubted, failed)
+        # Lines that fit once another one is supposed lost are left open, and the rest is asked again: otherwise one
+        # lost line would hide every contradiction near it.
         lost.append(confirmed)
         doubted = doubted.union(lines)
 
@@ -310,6 +315,7 @@ def _alone(
 
     After a finding the log is searched on, and the same lines are asked about again: the last answers are kept.
     """
+    # Lines that certainly come before or after all of these cannot have changed anything between them.
     between = tuple(each for each in items if each not in core and not _is_outside(order, each, core))
     asked = (_before(order, core), len(core), lost, minimal)
     events = tuple(each.observation.event for each in (*core, *between))

@@ -170,6 +170,7 @@ class OpenWindow:
         were opened."""
         frames = self.parts.frames
         for prop, root, read in self._properties:
+            # A property that reads no opened bit is as true as it was before. Before the first frame there is no step.
             if read.isdisjoint(touched) or (first and prop.kind == "transition"):
                 continue
             if not self._is_kept(prop, root, dear=dear):
@@ -187,6 +188,8 @@ class OpenWindow:
         # The rules about one event see one moment.
         same = all(each is self._last_event for each in events)
         self._last_event = events[0] if all(each is events[0] for each in events) else None
+        # What skipped lines write may come before the hidden steps or after them, so states are opened on both sides.
+        # Nothing is opened before the first line: the beginning is free anyway.
         if self._skipped and self.parts.slots:
             self._open_frame()
         if not same:

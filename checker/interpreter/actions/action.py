@@ -120,6 +120,7 @@ class ActionMeaning:
 
     def domains(self) -> list[Sequence[Value]]:
         """The values of each parameter in canonical order."""
+        # Domains of parameters are constants of the model: they read no state.
         nothing = Frame(())
         return [parameter(nothing) for parameter in self._parameters]
 
@@ -334,6 +335,7 @@ class ActionMeaning:
             return Cut(picks, f"capacity of {exceeded}")
 
     def _note_decisive(self, step: GuardStep, frame: Frame, at: int, cuts: tuple[str, ...]) -> None:
+        # A false bound before this guard is an obstacle too, so this guard would not be the only one.
         if (
             self._bounded
             and not cuts

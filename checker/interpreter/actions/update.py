@@ -138,6 +138,7 @@ class Updater:
         values = list(state)
         for position, path, value, assign in writes:
             values[position] = value if not path else _put(values[position], self._types[position], path, value, assign)
+        # After all writes: a capacity is one of the whole collection, and two writes may add and remove.
         self._refuse_excess(values, writes)
         return tuple(values)
 
@@ -192,6 +193,7 @@ def _refuse_overlaps(writes: list[PendingWrite], names: list[str]) -> None:
 
 
 def _overlap(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    # `zip` ends with the shorter path, so this is also true where one place lies inside the other.
     return all(a == b for a, b in zip(one, other, strict=False))
 
 
@@ -228,6 +230,7 @@ def _build(current: Any, of: Type, path: tuple[Any, ...], value: Any, assign: k.
     match of:
         case MapType(key, image):
             _fit_key(key, head, assign)
+            # Entry by entry: what is missing at the end is found by `_is_incomplete`.
             table = FrozenMap() if current is UNSET else current
             inner = _build(table.get(head, UNSET), image, rest, value, assign) if rest else value
             return table.changed(head, inner)
