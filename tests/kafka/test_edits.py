@@ -115,6 +115,7 @@ def test_each_edit_changes_one_digit() -> None:
     assert len(set(map(str, EDITS))) == 20
 
 
+@pytest.mark.slow
 def test_an_edited_epoch_is_reported_with_its_line_the_rule_and_both_values(healthy: Path) -> None:
     edit = Edit("broker-1/controller.log", 32, "new controller with epoch 2", "new controller with epoch 4", "observe")
     before = apply(edit, healthy)

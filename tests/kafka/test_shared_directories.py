@@ -123,6 +123,7 @@ def test_and_not_one_that_has_a_connection(before: tuple[str, ...], tmp_path: Pa
     assert [violation.action for violation in found.violations] == ["controller.refuse_registration"]
 
 
+@pytest.mark.slow
 def test_a_refusal_without_any_line_before_it_is_no_contradiction(tmp_path: Path) -> None:
     log = tmp_path / "server.log"
     refused = REFUSED.format(owner=int("0x300001017eb76d2", 16), own=int("0x300001017eb773f", 16))

@@ -252,6 +252,7 @@ def test_nobody_takes_over_from_a_broker_that_was_not_taken_off(tmp_path: Path) 
     assert actions(found) != []
 
 
+@pytest.mark.slow
 def test_who_was_taken_off_in_an_earlier_epoch_is_here_in_the_present_one(tmp_path: Path) -> None:
     _, found = answer(tmp_path, with_a_partition({"controller-101": f"06:23:26,604] {taken_off(101, 3)}\n"}))
     assert actions(found) != []

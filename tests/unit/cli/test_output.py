@@ -30,8 +30,8 @@ def ran(folder: Path, line: str, **environment: str) -> tuple[int, bytes, str]:
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("check violated.assay --json >/dev/full", "No space left on device"),
-        ("check small.assay >&-", "it is closed"),
+        ("check violated.assay --engine reference --json >/dev/full", "No space left on device"),
+        ("check small.assay --engine reference >&-", "it is closed"),
         ("explain E001 | true", "Broken pipe"),
     ],
 )
