@@ -38,7 +38,7 @@ _STOCK = re.compile(r"\[(\S+) (\S+)\] (\w+) (.*) \((\S+)\)")
 def lines(names: Sequence[str]) -> Iterator[Line]:
     """One line for each recording, or for those named, repeated so that starting up does not count; and one for all of them."""
     archives = {name: sample(name) for name in NAMES} | {
-        path.name.partition(".")[0]: path for path in sorted(RECORDINGS.glob("*.tar.xz"))
+        path.name.removesuffix(".tar.xz"): path for path in sorted(RECORDINGS.glob("*.tar.xz"))
     }
     if unknown := set(names) - set(archives) - {JSON, PASTE}:
         raise ValueError(f"no recording {', '.join(sorted(unknown))}; recordings: {', '.join(archives)}")

@@ -32,6 +32,8 @@ LEVEL = 3
 CHECKED = bool(os.environ.get("ASSAY_CHECK_INDEXES"))
 """Whether an index out of bounds aborts the process. It is slower; for tests, and to look for a mistake."""
 
+FEW = 8192
+
 R = TypeVar("R")
 Signature = tuple[Any, int | None] | None
 """The types of arguments, as a key: None for a number; element type and number of dimensions for an array; the
@@ -121,6 +123,42 @@ class ArrayFunction(Generic[R]):
         if name is not None:
             keep(name, bytes((given,)) + code)
         return given, code
+
+
+class LinearFunction(ArrayFunction[R]):
+    """An ``ArrayFunction`` whose time is linear in the size of its first array.
+
+    While a process has given such functions ``FEW`` elements at most, they are interpreted: loading LLVM takes as long.
+    """
+
+    _interpreted = 0
+    """The elements so far, of all such functions."""
+    _inside = False
+    """Whether one of them is being interpreted: what it calls is a part of it."""
+
+    def __call__(self, *arguments: Any) -> R:
+        """Call it; raises as ``ArrayFunction`` does."""
+        if LinearFunction._inside:
+            return self.python(*arguments)
+        if LinearFunction._interpreted > FEW or CHECKED:
+            return super().__call__(*arguments)
+        LinearFunction._interpreted += next((each.size for each in arguments if isinstance(each, np.ndarray)), 1)
+        if LinearFunction._interpreted > FEW:
+            return super().__call__(*arguments)
+        LinearFunction._inside = True
+        try:
+            with np.errstate(over="ignore"):
+                found: Any = self.python(*arguments)
+        finally:
+            LinearFunction._inside = False
+        return cast(
+            R, tuple(map(_signed, found)) if isinstance(found, tuple) else None if found is None else _signed(found)
+        )
+
+
+def _signed(word: Any) -> int:
+    """A word as a signed number, as machine code returns it."""
+    return (int(word) + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def _python(named: object) -> FunctionType | None:

@@ -74,8 +74,8 @@ class LogStatement:
 
     def prints(self, logger: str) -> bool:
         """Whether a logger, by its full name or by its class, prints such lines."""
-        last = logger.rpartition(".")[2]
-        return any(fnmatchcase(logger, name) or fnmatchcase(last, name) for name in self.loggers)
+        names = logger, logger.rpartition(".")[2]
+        return any(_fits(name, pattern) for pattern in self.loggers for name in names)
 
     def fields(self, message: str) -> dict[str, str] | None:
         """The fields of a message; None if it is of another family."""
@@ -99,7 +99,6 @@ class StatementCatalogue:
         self.statements = tuple(statements)
         self._by_name = {each.name: each for each in self.statements}
         self._by_logger: dict[str, tuple[LogStatement, ...]] = {}
-        self._low = tuple(each for each in self.statements if each.level == "INFO")
 
     def named(self, name: str) -> LogStatement:
         """The family of that name."""
@@ -122,6 +121,16 @@ class StatementCatalogue:
             return next((each for each in self.of_logger(logger) if each.fields(message) is not None), None)
         distinctive = (each for each in self.statements if min(map(len, each.literals)) >= _LEAST_LITERAL)
         return next((each for each in distinctive if each.fields(message) is not None), None)
+
+
+def _fits(name: str, pattern: str) -> bool:
+    """Whether a name fits a pattern in which ``*`` stands for anything."""
+    if pattern.count("*") > 1:
+        return fnmatchcase(name, pattern)
+    before, star, after = pattern.partition("*")
+    if not star:
+        return name == pattern
+    return len(name) >= len(before) + len(after) and name.startswith(before) and name.endswith(after)
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from assay.checker.jit.jit_function import ArrayFunction
+from assay.checker.jit.jit_function import LinearFunction
 from assay.traces.store.log4j_scanner import FACTOR, MIX, ZERO
 from assay.traces.store.message_templates import NO_WRITER, RecordLayouts
 from assay.traces.store.record_block import Numbers
@@ -81,7 +81,7 @@ class Columns(NamedTuple):
         return Columns(*(column[which] for column in self))
 
 
-@ArrayFunction
+@LinearFunction
 def pack(  # noqa: PLR0913, PLR0917
     text: Any,
     kept: Any,
@@ -110,7 +110,7 @@ def pack(  # noqa: PLR0913, PLR0917
         writers[row] = writer if spans[number, 1] else NO_WRITER
 
 
-@ArrayFunction
+@LinearFunction
 def hash_messages(layouts: Any, begins: Any, first: Any, digits: Any, templates: Any, hashes: Any) -> None:
     """A hash of the message of each record, from the hash of its template and its digits."""
     for row in range(layouts.shape[0]):

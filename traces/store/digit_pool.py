@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.checker.jit.jit_function import ArrayFunction
+from assay.checker.jit.jit_function import LinearFunction
 from assay.traces.store.log4j_scanner import MIX, intern
 from assay.traces.store.record_block import Numbers
 
@@ -16,7 +16,7 @@ IDENTITY = np.arange(256, dtype=np.uint8)
 _LONGEST = 1 << 13
 
 
-@ArrayFunction
+@LinearFunction
 def number_pieces(  # noqa: PLR0913, PLR0917
     at: int,
     codes: Any,
@@ -47,7 +47,7 @@ def number_pieces(  # noqa: PLR0913, PLR0917
     return at
 
 
-@ArrayFunction
+@LinearFunction
 def fill(hashes: Any, count: int, slots: Any) -> None:
     """Insert all known pieces into new hash slots."""
     mask = slots.shape[0] - 1

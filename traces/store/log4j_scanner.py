@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.checker.jit.jit_function import ArrayFunction
+from assay.checker.jit.jit_function import LinearFunction
 
 LF, SPACE, OPEN, CLOSE, ZERO, DASH, COLON, COMMA, DOT, LETTER_T = 10, 32, 91, 93, 48, 45, 58, 44, 46, 84
 RETURN, DOLLAR, UNDERSCORE, BEFORE_LOGGER, AFTER_LOGGER = 13, 36, 95, 40, 41
@@ -33,7 +33,7 @@ MONTHS = sum(1 << (ord(letter) - ord("A")) for letter in "JFMASOND")
 """The first letters of month names, as a bit set."""
 
 
-@ArrayFunction
+@LinearFunction
 def number(text: Any, at: int, size: int) -> int:
     """The number that ``size`` digits at ``at`` write; -1 if one of them is no digit."""
     found = 0
@@ -45,7 +45,7 @@ def number(text: Any, at: int, size: int) -> int:
     return found
 
 
-@ArrayFunction
+@LinearFunction
 def is_stamp(text: Any, at: int) -> Any:
     """Whether the separators of a stock timestamp stand here; the digits are not examined."""
     if text[at + 4] != DASH or text[at + 7] != DASH or text[at + 13] != COLON or text[at + 16] != COLON:
@@ -55,7 +55,7 @@ def is_stamp(text: Any, at: int) -> Any:
     return text[at + 19] == COMMA or text[at + 19] == DOT
 
 
-@ArrayFunction
+@LinearFunction
 def day_number(year: int, month: int, day: int) -> int:
     """Days since the epoch, in the proleptic Gregorian calendar."""
     # The civil-from-days algorithm: a year begins in March, so that the leap day is its last one. 146,097 days are 400
@@ -67,7 +67,7 @@ def day_number(year: int, month: int, day: int) -> int:
     return era * 146097 + within * 365 + within // 4 - within // 100 + of_year - 719468
 
 
-@ArrayFunction
+@LinearFunction
 def moment(text: Any, at: int) -> int:
     """The milliseconds since the epoch that a stock timestamp names.
 
@@ -87,7 +87,7 @@ def moment(text: Any, at: int) -> int:
     return seconds * 1000 + fraction
 
 
-@ArrayFunction
+@LinearFunction
 def message_begins(text: Any, at: int) -> int:
     """Where the message of a record begins whose line feed is at ``at``, if a stock header follows; else 0."""
     if text[at + 1] != OPEN or text[at + 25] != CLOSE or text[at + 26] != SPACE or not is_stamp(text, at + 2):
@@ -102,7 +102,7 @@ def message_begins(text: Any, at: int) -> int:
     return body if body < text.shape[0] else 0
 
 
-@ArrayFunction
+@LinearFunction
 def may_begin(text: Any, at: int) -> int:
     """Whether a line may begin with a timestamp of any layout: with a digit or the first letter of a month, perhaps in
     a bracket.
@@ -115,7 +115,7 @@ def may_begin(text: Any, at: int) -> int:
     return first >= ZERO and first < ZERO + 10
 
 
-@ArrayFunction
+@LinearFunction
 def find_candidates(text: Any, pending: int, first: int, starts: Any, bodies: Any, times: Any, lines: Any) -> int:
     """Find the line feeds before records, where their messages begin, and when they were written. Returns how many
     there are, or -1 if there is no room for them.
@@ -146,7 +146,7 @@ def find_candidates(text: Any, pending: int, first: int, starts: Any, bodies: An
     return found
 
 
-@ArrayFunction
+@LinearFunction
 def find_plain(text: Any, starts: Any, lines: Any, plain: Any) -> None:
     """Which records are plain ASCII; in a record of several lines, a carriage return makes it not plain.
 
@@ -161,7 +161,7 @@ def find_plain(text: Any, starts: Any, lines: Any, plain: Any) -> None:
         plain[record] = wide < 128 and (lines[record + 1] == lines[record] + 1 or not returns)
 
 
-@ArrayFunction
+@LinearFunction
 def in_name(letter: int) -> Any:
     """Whether a byte may stand in a logger name, or between it and a line number."""
     small = letter | 32
@@ -170,7 +170,7 @@ def in_name(letter: int) -> Any:
     return letter == UNDERSCORE or letter == DOLLAR or letter == DOT or letter == DASH  # noqa: PLR1714
 
 
-@ArrayFunction
+@LinearFunction
 def logger_begins(text: Any, begin: int, end: int) -> int:
     """Where the logger in round brackets at the end of a line begins, with the blank before it; 0 if there is none."""
     if text[end - 1] != AFTER_LOGGER:
@@ -181,7 +181,7 @@ def logger_begins(text: Any, begin: int, end: int) -> int:
     return at - 1 if at > begin and text[at] == BEFORE_LOGGER and text[at - 1] == SPACE else 0
 
 
-@ArrayFunction
+@LinearFunction
 def find_endings(text: Any, starts: Any, lines: Any, bodies: Any, plain: Any, ends: Any, stops: Any) -> None:
     """Where the messages of plain records end: before the logger at the end of their first line, 0 without one.
 
@@ -197,7 +197,7 @@ def find_endings(text: Any, starts: Any, lines: Any, bodies: Any, plain: Any, en
         stops[record] = stop
 
 
-@ArrayFunction
+@LinearFunction
 def hashed(text: Any, begin: int, end: int, fold: Any) -> Any:
     """A hash of a piece of text, each byte replaced by ``fold``.
 
@@ -217,7 +217,7 @@ def hashed(text: Any, begin: int, end: int, fold: Any) -> Any:
     return (one ^ (two << MIX) ^ (three >> MIX) ^ four) * FACTOR
 
 
-@ArrayFunction
+@LinearFunction
 def intern(text: Any, begin: int, end: int, owner: int, fold: Any, store: Any) -> Any:
     """The number of a piece of text among those of an owner, each byte replaced by ``fold``; -1 if it is new and there
     is no room.
@@ -250,14 +250,14 @@ def intern(text: Any, begin: int, end: int, owner: int, fold: Any, store: Any) -
     return new
 
 
-@ArrayFunction
+@LinearFunction
 def number_endings(text: Any, ends: Any, stops: Any, fold: Any, store: Any, numbers: Any) -> None:
     """The number of what ends the first line of each record; -1 where that is not known."""
     for record in range(numbers.shape[0]):
         numbers[record] = intern(text, ends[record], stops[record] + 1, 0, fold, store) if ends[record] else -1
 
 
-@ArrayFunction
+@LinearFunction
 def number_kinds(  # noqa: PLR0913, PLR0917
     text: Any, starts: Any, ends: Any, endings: Any, rows: Any, folds: Any, longest: int, store: Any, kinds: Any
 ) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from assay.checker.jit.jit_function import ArrayFunction
+from assay.checker.jit.jit_function import LinearFunction
 from assay.traces.patterns.field_types import CONVERSIONS
 from assay.traces.patterns.template_fields import FieldLayout
 from assay.traces.store.log4j_scanner import FACTOR, MIX
@@ -27,7 +27,7 @@ _INJECTIVE = CONVERSIONS["text"], CONVERSIONS["int"], CONVERSIONS["bool"]
 """Conversions under which different texts have different values."""
 
 
-@ArrayFunction
+@LinearFunction
 def mark_redundant(
     layouts: Any, begins: Any, digits: Any, field_layouts: Any, slots: Any, entries: Any, found: Any
 ) -> None:

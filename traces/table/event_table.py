@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from assay.checker.jit.jit_function import ArrayFunction
+from assay.checker.jit.jit_function import LinearFunction
 from assay.grammar.kernel import TracePlan
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.eager_events import EagerEvents
@@ -42,7 +42,7 @@ def fields_read(plan: TracePlan) -> FieldNames:
     return EveryKind(measured, named_by(plan.rules))
 
 
-@ArrayFunction
+@LinearFunction
 def count_out(numbers: Any, begins: Any, order: Any) -> None:
     """A counting sort: where the entries of each number begin, and the entries in the order of their numbers.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
 import sys
+from typing import NoReturn
 
 from assay.cli.links import ADVICE, broken_links
 from assay.cli.terminal.streams import unfailing_streams
@@ -34,7 +36,16 @@ def run() -> None:
     if code == INTERRUPTED:
         # Where an import was interrupted, Python's own exit would end the process by the signal.
         os._exit(code)
-    sys.exit(code)
+    _leave(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """Exit without taking apart what is in memory, which takes a third of a short command's time."""
+    threading = sys.modules.get("threading")
+    if threading is not None and threading.active_count() > 1:
+        sys.exit(code)
+    atexit._run_exitfuncs()  # what the interpreter does first when it ends
+    os._exit(code)
 
 
 def _guarded() -> int:

@@ -41,7 +41,7 @@ _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _OTHER, _ALONE = -2, -1
 """The numbers of kinds that need no template."""
 
-_TROUBLE_LETTERS = np.frombuffer(b"WEFS", np.uint8)
+_IS_TROUBLE = np.array([each in b"WEFS" for each in range(256)])
 """The first letters of the levels of lines of trouble."""
 
 _ENDINGS, _KINDS = 1 << 12, 1 << 15
@@ -149,7 +149,7 @@ class RecordKinds:
         """Note the lines of trouble in a range of a block in which no record has to be read by itself."""
         numbers = records.numbers[begin:end]
         letters = np.frombuffer(records.block.text, np.uint8)[records.block.starts[begin:end] + LEVEL]
-        of_others = (numbers == _OTHER + 2) & np.isin(letters, _TROUBLE_LETTERS)
+        of_others = (numbers == _OTHER + 2) & _IS_TROUBLE[letters]
         for at in (begin + np.flatnonzero(of_others)).tolist():
             name, level = self._loggers[int(records.endings[at])][0], self._level(records.block.raw(at).level)
             if self._statements.may_matter(level, name):
@@ -158,7 +158,7 @@ class RecordKinds:
         for at in found[self._troubles[records.numbers[found]] == EACH].tolist():
             self._note_kind(tally, file, records, found[found == at])
         counted = found[self._troubles[records.numbers[found]] == COUNTED]
-        for number in np.unique(records.numbers[counted]).tolist():
+        for number in sorted(set(records.numbers[counted].tolist())):
             self._note_kind(tally, file, records, counted[records.numbers[counted] == number])
 
     def _note_kind(self, tally: StatementTally, file: str, records: SortedBlock, alike: Numbers) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from assay.checker.explicit.store import hash_kernels
 from assay.checker.jit.expressions import UntranslatableError
-from assay.checker.jit.jit_function import ArrayFunction
+from assay.checker.jit.jit_function import FEW, ArrayFunction, LinearFunction
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 WORDS = st.lists(st.integers(0, (1 << 64) - 1), max_size=40)
@@ -169,6 +169,32 @@ def test_checksums_are_those_that_python_makes(size: int) -> None:
     words = np.arange(size, dtype=np.uint64) * FACTOR
     with np.errstate(over="ignore"):
         assert hash_kernels.checksum(words) % (1 << 64) == int(hash_kernels.checksum.python(words))
+
+
+@LinearFunction
+def word_more(words: Any, n: int) -> Any:
+    return words[n] + n
+
+
+@LinearFunction
+def mixed_and_count(words: Any, n: int) -> Any:
+    mixed = FACTOR
+    for i in range(n):
+        mixed = (mixed ^ np.uint64(word_more(words, i))) * FACTOR
+    return mixed, n
+
+
+@settings(deadline=None)  # the first call builds
+@given(st.integers(1, 40))
+def test_few_elements_are_interpreted_with_the_results_of_machine_code(size: int) -> None:
+    words = np.arange(size, dtype=np.uint64) * FACTOR
+    found = []
+    for before in (0, FEW + 1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(LinearFunction, "_interpreted", before)
+            found.append(mixed_and_count(words, size))
+            assert (LinearFunction._interpreted == size) is (before == 0)
+    assert found[0] == found[1]
 
 
 OUTSIDE = """\
