@@ -222,14 +222,16 @@ def log_reading(
         notices=tuple(notices),
         catalogue=catalogue,
         memory=StatementMemory() if memory is None else memory,
-        trouble=_trouble(readings),
+        trouble=_trouble(readings, nodes),
         loggers={name: place for reading in reversed(readings) for name, place in reading.trouble.loggers.items()},
     )
 
 
-def _trouble(readings: Sequence[FileReading]) -> tuple[NodeTrouble, ...]:
+def _trouble(readings: Sequence[FileReading], nodes: Sequence[ClusterNode]) -> tuple[NodeTrouble, ...]:
     """The lines of trouble of all files, each with the name of its node."""
     names = node_names(dict.fromkeys(reading.origin.folder for reading in readings if reading.is_log))
+    if len(nodes) == 1:
+        names = dict.fromkeys(names, nodes[0].name)
     return tuple(
         NodeTrouble(names.get(reading.origin.folder, ""), group)
         for reading in readings

@@ -60,7 +60,7 @@ FEW_LINES = 2_000
 
 LITTLE_HELD = "more events were supposed, of which no line tells, than lines were held against what others determine"
 NOTHING_HELD = "no line was held against what other lines determine: each is explained by what was supposed for it"
-INFERRED_BEFORE = "logs are missing, and what came before them was supposed"
+INFERRED_BEFORE = "what came before the logs was supposed"
 NO_TIMELINE = "not checked: no execution was found for what all slices share"
 
 SMALL_SEARCH = 2_000

@@ -97,6 +97,8 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
                 text = "several brokers have files here, and no line of this one names its broker"
                 notices.append(Notice("node unknown", LogPosition(parts[0].file, 1, 0), text))
             label = f"{name}/{min(own)}" if mixed and own else name
+            if len(logs) == 1 and len(own) == 1 and not any(map(str.isdigit, name)):
+                label = f"broker {min(own)}"  # of one file alone the folder names no node
             nodes.setdefault(label, NodeFiles(label, unknown=mixed and not own)).logs[stream] = matches
         for server, server_logs in others.items():
             nodes[f"{name}/{server}"] = NodeFiles(f"{name}/{server}", logs=server_logs)
@@ -124,7 +126,8 @@ def _split_by_broker(
         node = nodes.setdefault(label, NodeFiles(label, unknown=label == f"{name}/?"))
         own_rows = np.array([each == label for each in labels])
         node.logs[stream] = matches.take(own_rows)
-    text = f"several brokers wrote this file; for {unknown:,} of its records it cannot be told which"
+    text = "several brokers wrote this file"
+    text += f"; for {unknown:,} of its records it cannot be told which" if unknown else ""
     notices.append(Notice("interleaved nodes", LogPosition(matches[0].record.place.file, 1, 0), text))
 
 

@@ -12,6 +12,8 @@ from assay.traces.event import Event, Field, LogPosition, ProcessRun
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.rule_files import rule_file
 
+FEW_EVENTS = 100
+"""Of no more events (a paste, an excerpt) each change of a partition is a moment; of more, there would be too many."""
 _LIFE = frozenset({"start", "shutdown", "death"})
 
 
@@ -36,7 +38,13 @@ class Moment:
 def moments(reading: LogReading) -> tuple[Moment, ...]:
     """The moments in the order of time. What several lines tell is one moment."""
     rules = rule_file("moments.toml")
-    told = [(time, rule, event) for rule in rules["moment"] for time, event in _events(reading, rule)]
+    few = sum(reading.kinds.values()) <= FEW_EVENTS
+    told = [
+        (time, rule, event)
+        for rule in rules["moment"]
+        if few or not rule.get("few")
+        for time, event in _events(reading, rule)
+    ]
     latest: dict[str, int] = {}
     kept: list[Moment] = []
     for time, rule, event in sorted(told, key=lambda each: each[0]):

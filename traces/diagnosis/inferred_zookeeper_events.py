@@ -7,6 +7,7 @@ inconclusive at best (docs/design/inferred-events.md).
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -42,9 +43,14 @@ def inference_notices(events: Sequence[Event]) -> list[Notice]:
     if not events:
         return []
     counts = Counter(event.kind for event in events)
-    listed = ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()))
-    text = f"{len(events)} events are supposed of which no line tells, because later lines rest on them: {listed}"
+    listed = ", ".join(f"{count} {_in_words(kind)}" for kind, count in sorted(counts.items()))
+    text = f"it is supposed that this came before the lines, which rest on it: {listed}"
     return [Notice(INFERRED, events[0].record.place, text)]
+
+
+def _in_words(kind: str) -> str:
+    """``broker node created`` for the kind ``BrokerNodeCreated``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).lower()
 
 
 class _Entry(NamedTuple):

@@ -105,6 +105,21 @@ def _by_node(stream: RunStream, nodes: Container[str]) -> Iterator[tuple[str, Se
     yield from ((name, EagerEvents(own)) for name, own in found.items())
 
 
+def files_to_add(nodes: Sequence[NodeOverview]) -> dict[str, list[str]]:
+    """The files of Kafka's own configuration of which nothing was read, by whose they are."""
+    found: dict[str, list[str]] = {}
+    for known in _worth_saying()["file"]:
+        begins = tuple(known["loggers"])
+        without = [node for node in nodes if not any(logger.startswith(begins) for logger in node.levels)]
+        if "of" not in known:
+            for node in without:
+                if node.node.brokers:
+                    found.setdefault(f"broker {', '.join(map(str, node.node.brokers))}", []).append(known["name"])
+        elif len(without) == len(nodes):
+            found.setdefault(known["of"], []).append(known["name"])
+    return found
+
+
 def configured(reading: LogReading) -> dict[str, Field]:
     """The values of fields that configurations give where no line does (``patterns/rules/settings.toml``)."""
     stated = {entry["setting"]: entry["field"] for entry in _worth_saying()["stated"]}

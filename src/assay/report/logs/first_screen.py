@@ -13,11 +13,11 @@ from dataclasses import replace
 from assay.report.lines import Line, Tone, clean, plural
 from assay.report.logs.impact import moment
 from assay.report.logs.remarks import RemarkGroup, remark_groups, told_together
-from assay.report.logs.shown_line import marked_field, place_text, shown_line
+from assay.report.logs.shown_line import marked_field, place_text, short_places, shown_line
 from assay.report.logs.timeline import fitting, lasting, some, timeline, words
 from assay.report.logs.trouble import finding_lines, identity_text
 from assay.report.logs.validation_text import slice_noun, validation_lines
-from assay.traces.diagnosis.node_settings import Overview
+from assay.traces.diagnosis.node_settings import Overview, files_to_add
 from assay.traces.diagnosis.unnamed_events import own_clause
 from assay.traces.event import Notice
 from assay.traces.observe.binding_tally import Unread
@@ -33,6 +33,7 @@ LEAST_STORY = 8
 """So many lines of the timeline are shown, if there are as many, before findings take more than two."""
 FEW_EVENTS = 100
 """Of no more events (a paste, an excerpt) each line that has a meaning is told; of more, how many kinds there are."""
+NAMES_TO_ADD = 3
 FOREIGN = (
     "for Kafka give server.log, controller.log and state-change.log; for another system name its spec, such as"
     " --spec systems/etcd_server, or write yours (docs/your-service.md)"
@@ -53,7 +54,8 @@ KEPT = {
 
 def answer_lines(validation: Validation, input_: Overview, *, details: bool, width: int | None) -> list[Line]:
     """The first screen, or with ``details`` the whole answer."""
-    return validation_lines(validation, input_) if details else first_screen(validation, input_, width)
+    lines = validation_lines(validation, input_) if details else first_screen(validation, input_, width)
+    return [replace(line, text=short_places(line.text)) for line in lines]
 
 
 def first_screen(validation: Validation, input_: Overview, width: int | None = None) -> list[Line]:
@@ -175,7 +177,9 @@ def _meanings(validation: Validation) -> list[Line]:
 
 def _explained(validation: Validation) -> Iterator[Line]:
     """What other warnings and errors mean, the most frequent first."""
-    for each in sorted(validation.trouble.explained, key=lambda lines: -lines.count):
+    told = {each.event.record.place for each in validation.explanations}
+    others = (each for each in validation.trouble.explained if each.count > 1 or each.first.place not in told)
+    for each in sorted(others, key=lambda lines: -lines.count):
         advice = f" {each.advice}" if each.advice else ""
         yield Line(f"  {each.count:,} x {each.level}: {_short(clean(each.text))}{clean(advice)}")
 
@@ -319,13 +323,28 @@ def _advice(validation: Validation, input_: Overview) -> str:
     if validation.verdict is TraceVerdict.VACUOUS and not validation.trouble.identity.modes:
         return FOREIGN
     if validation.verdict is TraceVerdict.VACUOUS:
-        return "give the logs of brokers and controllers: server.log, controller.log, state-change.log"
+        return (
+            _to_add(input_) or "give the logs of brokers and controllers: server.log, controller.log, state-change.log"
+        )
     if validation.verdict is TraceVerdict.INCONCLUSIVE:
-        return "add what is missing below the timeline, and ask again"
+        return _to_add(input_) or "add what is missing below the timeline, and ask again"
     down = lasting(validation, input_)
     if down:
         return f"an outage lasts to the end of the log ({some(down)}); unless it was shut down, bring these back"
     return "nothing; the cluster was shut down in the end" if input_.shut_down is not None else "nothing"
+
+
+def _to_add(input_: Overview) -> str:
+    """Which files would say more, and of what time; empty if all were read."""
+    wanted = [f"{' and '.join(names)} of {of}" for of, names in files_to_add(input_.nodes).items()]
+    times = [time for node in input_.nodes for time in (node.first, node.last) if time is not None]
+    if not wanted or not times:
+        return ""
+    more = f" and {len(wanted) - NAMES_TO_ADD} more" if len(wanted) > NAMES_TO_ADD else ""
+    return (
+        f"add {', '.join(wanted[:NAMES_TO_ADD])}{more}, from some minutes before {moment(min(times)):%H:%M:%S} to"
+        f" {moment(max(times)):%H:%M:%S} UTC, and ask again"
+    )
 
 
 def _missing(validation: Validation, input_: Overview) -> Iterator[Line]:

@@ -9,6 +9,7 @@ from assay.report.lines import Line, Tone, clean
 from assay.traces.event import Event, LogPosition
 from assay.traces.result import LogViolation
 
+_LONG_PLACE = re.compile(r"(?<![\w./~-])/(?:[^/\s:`]{1,255}/){1,40}?([^/\s:`]{1,255}/[^/\s:`]{1,255}:\d)")
 BEFORE = 60
 """Of a long line, as many characters before the marked field are shown."""
 WIDTH = 96
@@ -20,6 +21,11 @@ def place_text(place: LogPosition) -> str:
     """The place of a line without the folders above the node's: ``broker-1/controller.log:12``."""
     parts = place.file.replace("!", "/").split("/")
     return clean(f"{'/'.join(parts[-2:])}:{place.line}")
+
+
+def short_places(text: str) -> str:
+    """The text with places in absolute paths as :func:`place_text` has them."""
+    return _LONG_PLACE.sub(r"\1", text)
 
 
 def shown_line(event: Event, value: str | None, field: str | None, why: str) -> Iterator[Line]:

@@ -151,7 +151,7 @@ def _one(rest: str, known: tuple[float, list[str], int]) -> Happened:
 def _of_many(rest: str) -> str:
     """What one node does, as several do it: ``start`` instead of ``starts``."""
     verb, space, others = rest.partition(" ")
-    verb = "are" if verb == "is" else verb.removesuffix("s")
+    verb = {"is": "are", "has": "have"}.get(verb) or verb.removesuffix("s")
     return f"{verb}{space}{others.replace('its ', 'their ')}"
 
 
