@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.checker.explain import explain, what_changed
 from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
-from assay.checker.interpreter.actions.outcome import Cut, Outcome, Stuck, Successor
+from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.frame import Frame
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
@@ -40,6 +40,10 @@ if TYPE_CHECKING:
 
 Wanted = Mapping[str, Value]
 """Arguments by the names of an action's parameters; what is not named may be anything."""
+
+
+MOST_PICKS = 10_000
+"""Of so many combinations of picks the closest to being possible gives the reasons of a refusal."""
 
 
 class Stepper:
@@ -137,7 +141,8 @@ class Stepper:
     def possible_with_pauses(
         self, action: str | None = None, wanted: Wanted | None = None
     ) -> Iterator[PossibleStep | None]:
-        """The same with None after each instance, so that a search among very many can be left and gone on with."""
+        """The same with None after each instance and excluded pick, so that a search among very many can be left and gone
+        on with."""
         return self._listed_possible(self.state, action, wanted)
 
     def _listed_possible(
@@ -145,9 +150,11 @@ class Stepper:
     ) -> Iterator[PossibleStep | None]:
         with deep_recursion(self.kernel):
             for meaning, arguments in self._instances(action, wanted):
-                for outcome in meaning.outcomes(state, arguments):
+                for outcome in meaning.each_outcome(state, arguments):
                     if isinstance(outcome, Successor):
                         yield self._possible(state, meaning, arguments, outcome)
+                    else:
+                        yield None
                 yield None
 
     def refused(self, action: str | None = None, wanted: Wanted | None = None) -> Iterator[RefusedStep]:
@@ -160,15 +167,22 @@ class Stepper:
     def refused_with_pauses(
         self, action: str | None = None, wanted: Wanted | None = None
     ) -> Iterator[RefusedStep | None]:
-        """The same with None for each instance that is possible."""
+        """The same with None for picks that were tried, so that a search among very many can be left."""
         return self._listed_refused(self.state, action, wanted)
 
     def _listed_refused(self, state: State, action: str | None, wanted: Wanted | None) -> Iterator[RefusedStep | None]:
         with deep_recursion(self.kernel):
             for meaning, arguments in self._instances(action, wanted):
-                found = meaning.outcomes(state, arguments)
-                possible = any(isinstance(outcome, Successor) for outcome in found)
-                yield None if possible else self._refused(state, meaning, arguments, found)
+                limits: dict[RefusedGuard, None] = {}
+                for outcome in meaning.each_outcome(state, arguments):
+                    if isinstance(outcome, Successor):
+                        yield None
+                        break
+                    if outcome is not None:
+                        limits[self._limit(meaning, outcome)] = None
+                    yield None
+                else:
+                    yield self._refused(state, meaning, arguments, tuple(limits))
 
     def find(self, action: str, wanted: Wanted | None = None) -> PossibleStep:
         """The only possible step of an action with these arguments; raises ``NoSuchStepError`` saying why not."""
@@ -233,24 +247,22 @@ class Stepper:
         text = show_instance(meaning.node, arguments, outcome.picks)
         return PossibleStep(step, text, tuple(what_changed(state, outcome.state, self.kernel)))
 
-    def _refused(self, state: State, meaning: ActionMeaning, arguments: Arguments, found: list[Outcome]) -> RefusedStep:
-        guards = self._limits(meaning, found) or self._false_guards(state, meaning, arguments)
+    def _refused(
+        self, state: State, meaning: ActionMeaning, arguments: Arguments, limits: tuple[RefusedGuard, ...]
+    ) -> RefusedStep:
+        guards = limits or self._false_guards(state, meaning, arguments)
         named = _named(meaning, arguments)
         return RefusedStep(meaning.node.name, named, show_instance(meaning.node, arguments), guards)
 
-    def _limits(self, meaning: ActionMeaning, found: list[Outcome]) -> tuple[RefusedGuard, ...]:
+    def _limit(self, meaning: ActionMeaning, outcome: Cut | Stuck) -> RefusedGuard:
         """What cuts an instance, or leaves it without a value, where all its guards are true."""
-        limits: dict[RefusedGuard, None] = {}
-        for outcome in found:
-            if isinstance(outcome, Cut):
-                kind = "capacity" if outcome.label.startswith("capacity of ") else "bound"
-                limits[RefusedGuard(kind, outcome.label, "a limit of the model", meaning.node.span)] = None
-            elif isinstance(outcome, Stuck):
-                limits[RefusedGuard("undefined", "undefined", outcome.message, outcome.span)] = None
-        return tuple(limits)
+        if isinstance(outcome, Stuck):
+            return RefusedGuard("undefined", "undefined", outcome.message, outcome.span)
+        kind = "capacity" if outcome.label.startswith("capacity of ") else "bound"
+        return RefusedGuard(kind, outcome.label, "a limit of the model", meaning.node.span)
 
     def _false_guards(self, state: State, meaning: ActionMeaning, arguments: Arguments) -> tuple[RefusedGuard, ...]:
-        closest = min(meaning.false_guards(state, arguments), key=len, default=())
+        closest = min(islice(meaning.false_guards(state, arguments), MOST_PICKS), key=len, default=())
         bound = dict(zip(meaning.names, arguments, strict=True))
         guards = []
         for false in closest:

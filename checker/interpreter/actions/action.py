@@ -214,9 +214,8 @@ class ActionMeaning:
                 self._choose(frame, at, value)
                 chosen = (*chosen, value)
             if all_hold(frame, self._pinned[begun]) and have_values(frame, self._named):
-                found: list[Outcome] = []
-                self._walk(frame, self._late, 0, (), (), found)
-                yield from ((chosen, each) for each in found if not isinstance(each, Stuck))
+                found = list(self._walk(frame, self._late, 0, (), ()))
+                yield from ((chosen, each) for each in found if isinstance(each, Successor | Cut))
             return
         for value in self._possible(frame, begun, choices[begun]):
             self._choose(frame, begun, value)
@@ -274,22 +273,18 @@ class ActionMeaning:
 
     def outcomes(self, state: tuple[Value, ...], arguments: Arguments) -> list[Outcome]:
         """What the instance can do in the state, one outcome for each combination of picks; none if it is disabled."""
-        found: list[Outcome] = []
-        self._walk(self._frame(state, arguments), self._prefix, 0, (), (), found)
-        return found
+        return [each for each in self.each_outcome(state, arguments) if each is not None]
+
+    def each_outcome(self, state: tuple[Value, ...], arguments: Arguments) -> Iterator[Outcome | None]:
+        """The same one after the other, with None where a guard excludes picks: they may be very many."""
+        return self._walk(self._frame(state, arguments), self._prefix, 0, (), ())
 
     def _frame(self, state: tuple[Value, ...], arguments: Arguments) -> Frame:
         return Frame(state, (), dict(zip(self.names, arguments, strict=True)))
 
     def _walk(
-        self,
-        frame: Frame,
-        steps: Sequence[PrefixStep],
-        start: int,
-        cuts: tuple[str, ...],
-        picks: Picks,
-        found: list[Outcome],
-    ) -> None:
+        self, frame: Frame, steps: Sequence[PrefixStep], start: int, cuts: tuple[str, ...], picks: Picks
+    ) -> Iterator[Outcome | None]:
         at = start
         try:
             for at in range(start, len(steps)):
@@ -301,6 +296,7 @@ class ActionMeaning:
                         continue
                     if not step.is_bound:
                         self._note_decisive(step, frame, at, cuts)
+                        yield None
                         return
                     cuts = (*cuts, step.node.label)
                 elif isinstance(step, LetStep):
@@ -308,12 +304,12 @@ class ActionMeaning:
                 else:
                     for value in step.elements(frame):
                         frame.locals[step.name] = value
-                        self._walk(frame, steps, at + 1, cuts, (*picks, (step.name, value)), found)
+                        yield from self._walk(frame, steps, at + 1, cuts, (*picks, (step.name, value)))
                     return
-            found.append(self._cut(cuts, picks) if cuts else self._update(frame, picks))
+            yield self._cut(cuts, picks) if cuts else self._update(frame, picks)
         except Undefined as undefined:
             stuck = Stuck(picks, undefined.message, undefined.span)
-            found.append(self._cut_before(cuts, picks, frame, at) if cuts else stuck)
+            yield self._cut_before(cuts, picks, frame, at) if cuts else stuck
 
     def _cut_before(self, cuts: tuple[str, ...], picks: Picks, frame: Frame, at: int) -> Cut:
         """The cut of an instance whose step ``at``, behind false bounds, is undefined."""

@@ -205,7 +205,7 @@
     if (mine !== here) return;
     const rows = found.refused.map((each) => el("div", { "data-refused": each.text }, el("b", { class: "code" }, each.text),
       each.guards.map((guard) => el("div", { class: "guard" }, el("span", { class: "code" }, `${guard.label}: ${guard.text} `), el("span", { class: "faint" }, guard.kind === "guard" ? guard.place : `${guard.kind} ${guard.place}`), guard.why ? why(guard.why, true) : null))));
-    if (!rows.length && !from) rows.push(el("p", { class: "faint" }, "nothing"));
+    if (!rows.length && !found.more) rows.push(el("p", { class: "faint" }, from ? "no more" : "nothing"));
     if (found.more) rows.push(el("button", { type: "button", on: { click: (event) => asking(() => { event.target.remove(); return drawRefused(found.next); }) } }, "more"));
     if (from) byId("refusals").append(...rows); else byId("refusals").replaceChildren(...rows);
   }

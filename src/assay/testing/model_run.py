@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -15,6 +19,7 @@ from assay.checker.stepper.stepper import Stepper, Wanted
 from assay.checker.stepper.steps import EvaluatedExpression, PossibleStep, RefusedGuard
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
+from assay.testing.supervised import HangsError, child_processes, command_line, within
 
 MOST_CALLS = 1_000
 """Of more calls in a state, the first ones in the order of the model are tried."""
@@ -79,7 +84,11 @@ class ModelRun:
       where the model allows them;
     * ``answers``: for an action the expression whose value after the step its method returns;
     * ``observe()``: a value for each of some expressions over the state;
-    * ``close()``, called at the end.
+    * ``close()``, called at the end;
+    * ``patience``: the seconds that a call may take (10). Where the code hangs, it departs from the model at that step.
+      With ``keeps_patience`` the driver sees to that itself;
+    * ``leaves_processes``: true if processes that a call starts may outlive ``close()``. Otherwise they are a departure,
+      and are killed (Linux).
 
     Values are those of JSON: names of elements, numbers, lists or sets, dictionaries for records and maps.
     """
@@ -100,6 +109,10 @@ class ModelRun:
         self._answers: Mapping[str, str] = getattr(driver, "answers", {})
         self._said: list[str] = []
         self._called: list[str] = []
+        self._patience: float | None = (
+            None if getattr(driver, "keeps_patience", False) else getattr(driver, "patience", 10.0)
+        )
+        self._started: dict[int, int] = {}
         self._compare_state([self._stepper.trace.steps[0].state], "in the initial state")
 
     # ---------------------------------------------------------------------------------------------------- calls
@@ -139,15 +152,14 @@ class ModelRun:
         given = {name: to_json(value, type_) for (name, value), type_ in zip(call.arguments, types, strict=True)}
         method = self._methods[call.action]
         assert method is not None, "only driven actions are called"
+        before = child_processes()
         try:
-            answer = method(**given)
+            answer = self._supervised("the code", partial(method, **given))
         except Refused:
             self._refused_by_code(call)
             return
-        except DepartureError as error:
-            raise self._departure(str(error)) from error
-        except Exception as error:
-            raise self._departure(f"the code raised {type(error).__name__}: {error}") from error
+        finally:
+            self._started |= {number: len(self._said) for number in child_processes() - before}
         if not call.steps:
             rules = "; ".join(f"guard {guard.label} is false: {guard.text}  ({guard.span})" for guard in call.guards)
             raise self._departure(f"the code did it, and the model refuses it: {rules}")
@@ -195,7 +207,24 @@ class ModelRun:
 
     def _observed(self) -> Mapping[str, Any]:
         observe = getattr(self.driver, "observe", None)
-        return {} if observe is None else observe()
+        seen = {} if observe is None else self._supervised("`observe`", observe)
+        if not isinstance(seen, Mapping):
+            raise self._departure(f"`observe` returned {seen!r}, and not a value for each of some expressions")
+        return seen
+
+    def _supervised(self, what: str, call: Callable[[], Any]) -> Any:
+        """The answer of the driver; what it raises, and a call without end, departs from the model."""
+        try:
+            with within(self._patience):
+                return call()
+        except Refused:
+            raise
+        except DepartureError as error:
+            raise self._departure(str(error)) from error
+        except HangsError:
+            raise self._departure(f"{what} did not return within {self._patience:g} s") from None
+        except Exception as error:
+            raise self._departure(f"{what} raised {type(error).__name__}: {error}") from error
 
     def _differences(self, seen: Mapping[str, Any]) -> list[str]:
         return [
@@ -210,10 +239,20 @@ class ModelRun:
         return DepartureError(text, self._called)
 
     def close(self) -> None:
-        """End the run."""
+        """End the run. Raises ``DepartureError`` where the driver cannot be closed, or processes are left."""
         close = getattr(self.driver, "close", None)
         if close is not None:
-            close()
+            self._supervised("`close`", close)
+        if getattr(self.driver, "leaves_processes", False):
+            return
+        commands = {number: command_line(number) for number in self._started}
+        left = {number: text for number, text in commands.items() if text is not None}
+        for number in left:
+            os.kill(number, signal.SIGKILL)
+            os.waitpid(number, 0)
+        if left:
+            steps = "; ".join(f"step {self._started[number]} started `{text}`" for number, text in left.items())
+            raise self._departure(f"the code left processes running after `close`: {steps}")
 
 
 def _call_of(text: str) -> str:
@@ -266,15 +305,13 @@ def shortened(begin: Callable[[], ModelRun], error: DepartureError) -> Departure
 
 def _repeated(begin: Callable[[], ModelRun], calls: Sequence[str]) -> DepartureError | None:
     """How a run with these calls departs from the model; None if it does not, or has not these calls."""
-    run = begin()
     try:
-        for text in calls:
-            call = next((each for each in run.calls() if each.text == text), None)
-            if call is None:
-                return None
-            run.perform(call)
+        with closing(begin()) as run:
+            for text in calls:
+                call = next((each for each in run.calls() if each.text == text), None)
+                if call is None:
+                    return None
+                run.perform(call)
     except DepartureError as error:
         return error
-    finally:
-        run.close()
     return None

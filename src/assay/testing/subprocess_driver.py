@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import select
+import signal
 import subprocess
+import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from assay.testing.model_run import DepartureError, Refused
@@ -25,9 +29,13 @@ class SubprocessDriver:
     actions: frozenset[str] = frozenset()
     observes = False
     patience = 10.0
+    keeps_patience = True
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        # a session of its own, so that the processes that the program starts end with it
+        self._process = subprocess.Popen(
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name == "observe" and self.observes:
@@ -51,9 +59,15 @@ class SubprocessDriver:
             asked.flush()
         except BrokenPipeError:
             raise DepartureError(f"the program ended with exit code {self._process.wait()}") from None
-        if not select.select([answers], [], [], self.patience)[0]:
-            raise DepartureError(f"the program said nothing for {self.patience:g} s")
-        line = answers.readline()
+        line, end = b"", time.monotonic() + self.patience
+        while not line.endswith(b"\n"):
+            if not select.select([answers], [], [], max(end - time.monotonic(), 0.0))[0]:
+                said = f"wrote {line!r} alone, without the end of its line, in" if line else "said nothing for"
+                raise DepartureError(f"the program {said} {self.patience:g} s")
+            more = os.read(answers.fileno(), 1 << 16)
+            if not more:
+                break
+            line += more
         if not line:
             raise DepartureError(f"the program ended with exit code {self._process.wait()}")
         try:
@@ -62,6 +76,7 @@ class SubprocessDriver:
             raise DepartureError(f"the program wrote {line!r}, which is no JSON") from None
 
     def close(self) -> None:
-        """End the program."""
-        self._process.kill()
+        """End the program, and what it has started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.communicate()

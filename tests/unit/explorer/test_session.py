@@ -157,6 +157,16 @@ def test_a_long_run_is_drawn_as_far_as_it_is_looked_at() -> None:
     assert len(of.answer("trace", {"node": 1200})["steps"]) == 1201
 
 
+def test_picks_without_number_leave_a_list_open_that_the_next_question_goes_on_with() -> None:
+    two = "    pick s in subsets(0 .. 9)\n    pick t in subsets(0 .. 9)\n    pick u in subsets(0 .. 9)\n    x := s\n"
+    impossible = two.replace("    x :=", "    when no: count(s) > 90\n    x :=")
+    of = session(f"module m\nstate:\n    x: set[0 .. 9] = {{}}\naction some_of:\n{two}action none_of:\n{impossible}")
+    of.answer("begin", {"number": 0})
+    found = of.answer("steps", {"node": 0, "search": "some_of"})
+    assert (len(found["steps"]), found["counted"], found["more"]) == (60, False, True)
+    assert of.answer("refused", {"node": 0, "search": "none_of"}) == {"refused": [], "more": True, "next": 0}
+
+
 def test_initial_states_come_in_pages_with_a_count_and_are_searched() -> None:
     of = session("module m\nstate:\n    x: 0 .. 99 in 0 .. 99\naction stay:\n    x := x\n")
     first = of.answer("initial", {})

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from benchmarks.seeded_bugs import (
 
 import assay
 from assay.testing import DepartureError, ModelRun, SubprocessDriver, run, state_machine
+from assay.testing.supervised import child_processes, command_line
 
 
 def spec(tmp_path: Path, text: str) -> Path:
@@ -126,7 +129,12 @@ for line in sys.stdin:
 
 @pytest.mark.parametrize(
     ("mistake", "why"),
-    [("pass", None), ("sys.exit(3)", "the program ended with exit code 3"), ("continue", "said nothing for 0.3 s")],
+    [
+        ("pass", None),
+        ("sys.exit(3)", "the program ended with exit code 3"),
+        ("continue", "said nothing for 0.3 s"),
+        ("sys.stdout.write('{'); sys.stdout.flush(); continue", "wrote b'{' alone"),
+    ],
 )
 def test_a_program_is_driven_by_lines_of_json(mistake: str, why: str | None, tmp_path: Path) -> None:
     class Program(SubprocessDriver):
@@ -134,7 +142,7 @@ def test_a_program_is_driven_by_lines_of_json(mistake: str, why: str | None, tmp
         actions = frozenset({"acquire", "release"})
         refuses = actions
         observes = True
-        patience = 0.3 if why and "nothing" in why else 10.0
+        patience = 0.3 if "continue" in mistake else 10.0
 
     run_ = ModelRun(assay.load(spec(tmp_path, LEASE)).stepper(), Program())
     try:
@@ -147,3 +155,64 @@ def test_a_program_is_driven_by_lines_of_json(mistake: str, why: str | None, tmp
                 run_.perform(call)
     finally:
         run_.close()
+
+
+class Hanging(LeaseDriver):
+    """Never answers, whatever it catches."""
+
+    patience = 0.05
+
+    def expire(self) -> None:
+        while True:
+            try:
+                time.sleep(9)
+            except Exception:  # noqa: BLE001 - code under test does so
+                continue
+
+
+class Leaking(LeaseDriver):
+    """Starts a process that nobody ends."""
+
+    def expire(self) -> None:
+        super().expire()
+        process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(99)"])
+        process.returncode = 0  # else Python warns that nobody waits for it
+
+
+class Blind(LeaseDriver):
+    """Cannot say how it is."""
+
+    def observe(self) -> dict[str, object]:
+        if self.holder is not None:
+            raise KeyError("holder")
+        return super().observe()
+
+
+class Unclosed(LeaseDriver):
+    """Cannot be ended once it was used."""
+
+    def close(self) -> None:
+        if self.holder is not None:
+            raise OSError("busy")
+
+
+@pytest.mark.everyday(2)
+@pytest.mark.parametrize(
+    ("driver", "why", "steps"),
+    [
+        (Hanging, "the code did not return within 0.05 s", 2),
+        (Silent, "the code raised ValueError: no such lease", 2),
+        (Leaking, "the code left processes running after `close`: step 2 started `", 2),
+        (Blind, "`observe` raised KeyError: 'holder'", 1),
+        (Unclosed, "`close` raised OSError: busy", 1),
+    ],
+)
+def test_what_the_code_does_to_its_test_is_told_with_the_shortest_run(
+    driver: type, why: str, steps: int, tmp_path: Path
+) -> None:
+    with pytest.raises(DepartureError) as caught:
+        run(spec(tmp_path, LEASE), driver, runs=30, steps=5)
+    assert why in str(caught.value)
+    assert f"\n  {steps}. " in str(caught.value)
+    assert f"\n  {steps + 1}. " not in str(caught.value)
+    assert not [each for each in child_processes() if command_line(each)]
