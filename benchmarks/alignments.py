@@ -49,17 +49,20 @@ def measured(logs: int, seed: int, activities: int, wrong: int) -> Line:
     """Compare the costs for so many logs."""
     equal, alike, dearer = 0, 0, list[str]()
     for number in range(logs):
-        choose = Random(f"{seed} {number}")
-        net = Net(choose)
-        net.build(net.tree(activities), "begin", "end")
-        loaded = load_text(net.spec())
-        log = spoilt(choose, net, net.run(3 * activities), wrong)
+        loaded, log = case(Random(f"{seed} {number}"), activities, wrong)
         repairs = repairs_of(loaded, log)
         found, best = cost(repairs, exchange=2), optimum(loaded, log, exchange=2)
         equal += found == best
         alike += cost(repairs, exchange=1) == optimum(loaded, log, exchange=1)
         dearer += [] if found == best else [f"log {number}: {found} instead of {best}"]
     return {"logs": logs, "equal": equal, "equal_with_exchanges": alike, "others": dearer, "target": "95 %"}
+
+
+def case(choose: Random, activities: int, wrong: int) -> tuple[Loaded, list[str]]:
+    """A random net, and a spoilt log of it."""
+    net = Net(choose)
+    net.build(net.tree(activities), "begin", "end")
+    return load_text(net.spec()), spoilt(choose, net, net.run(3 * activities), wrong)
 
 
 Tree = tuple[str, "Tree | None", "Tree | None"]

@@ -8,11 +8,22 @@ repair changes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from assay.grammar.lazy_dataclass import dataclass
+from assay.traces.explain.alignment import before, cheapest_alignment
 from assay.traces.explain.blame import Suspect
-from assay.traces.explain.repair_candidates import Candidate, candidates
+from assay.traces.explain.repair_candidates import (
+    ADDED,
+    LEFT_OUT,
+    SWAPPED,
+    Candidate,
+    SingleRepairs,
+    candidates,
+    values_nearby,
+)
+from assay.traces.observe.partial_order import files_tell_order
 from assay.traces.properties.execution import hidden_steps, reordering
 from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.path import SearchPath
@@ -47,15 +58,55 @@ def best_repair(
     """
     failed = deepest[0].read
     best: ChosenRepair | None = None
-    for _, group in groupby(sorted(candidates(search, deepest, ranked), key=_size), key=_size):
+    every = sorted(candidates(search, deepest, ranked), key=_size)
+    for _, group in groupby(every, key=_size):
         for candidate in group:
             if _try(candidate, failed + 1, FIRST_NODES, budget).reach <= failed:
                 continue
             chosen = _try(candidate, failed + LOOKAHEAD, SECOND_NODES, budget)
             best = chosen if best is None else min(best, chosen, key=_preference)
         if best is not None and best.complete:
+            return _with_exchange(best, every, failed + LOOKAHEAD, budget)
+    return _cheaper(search, deepest, ranked, budget, best)
+
+
+def _with_exchange(best: ChosenRepair, every: Sequence[Candidate], enough: int, budget: int) -> ChosenRepair:
+    """A repair by one line more or less, with the exchange of two lines that explains as much, if there is one."""
+    repair = best.candidate.repair
+    if best.candidate.size[0] not in {ADDED, LEFT_OUT}:
+        return best
+    others = (each for each in every if each.size[0] == SWAPPED and _try(each, enough, SECOND_NODES, budget).complete)
+    other = next(others, None)
+    if other is None or other.repair.event is None:
+        return best
+    place = other.repair.event.record.place
+    text = f"{repair.text}; or {other.repair.text.replace('the line', str(place), 1)}"
+    return replace(best, candidate=replace(best.candidate, repair=replace(repair, text=text)))
+
+
+def _cheaper(
+    search: TraceSearch,
+    deepest: Sequence[SearchPath],
+    ranked: Sequence[Suspect],
+    budget: int,
+    best: ChosenRepair | None,
+) -> ChosenRepair | None:
+    """The first repair of the cheapest alignment, where several repairs are needed; ``best`` if it is as cheap to go on
+    from that. Of Kafka's logs none is looked for: their hidden steps are too many.
+    """
+    if not files_tell_order(search.model.plan):
+        return best
+    enough, values, item = deepest[0].read + LOOKAHEAD, values_nearby(ranked), ranked[0].item
+    found = cheapest_alignment(SingleRepairs(search, values, item), before(deepest), enough, budget)
+    if found is None or found.first is None:
+        return best
+    if best is not None:
+        candidate = best.candidate
+        onward = SingleRepairs(candidate.search, values, candidate.item)
+        left = cheapest_alignment(onward, candidate.start, enough - candidate.gain, budget)
+        if left is not None and candidate.cost + left.cost <= found.cost:
             return best
-    return best
+    return _try(found.first, enough, SECOND_NODES, budget)
 
 
 def _size(candidate: Candidate) -> tuple[int, int]:

@@ -41,10 +41,10 @@ INSTANCES_TRIED = 300
 of such an action that are tried."""
 
 
-CHANGED, SWAPPED, UNTIMED, ADDED, LEFT_OUT, CHANGED_BEFORE = range(6)
+CHANGED, UNTIMED, ADDED, LEFT_OUT, SWAPPED, CHANGED_BEFORE = range(6)
 """The kinds of repairs, the likeliest first, where they explain as many lines (docs/design/ranking-of-repairs.md).
 
-A line is lost more often than it is invented. Another value in an earlier line, which has an explanation, is a move of
+A line is lost more often than it is invented. Two lines that are exchanged are two moves of an alignment. Another value in an earlier line, which has an explanation, is a move of
 the log and one of the model at once: it is preferred only if it explains more.
 """
 
@@ -64,6 +64,47 @@ class Candidate:
     gain: int = 0
     item: OrderedObservation | None = None
 
+    @property
+    def cost(self) -> int:
+        """What it costs as moves of an alignment."""
+        return 2 if self.size[0] in {SWAPPED, CHANGED_BEFORE} else 1
+
+
+@dataclass(frozen=True, slots=True)
+class SingleRepairs:
+    """The repairs by one move, or by two lines exchanged, of which an alignment is made.
+
+    ``values`` are what open parameters of steps without a line are tried with; before the line ``item`` such a step is
+    reported.
+    """
+
+    search: TraceSearch
+    values: Sequence[Value]
+    item: OrderedObservation | None
+
+    def dropped(self, path: SearchPath, item: OrderedObservation) -> Candidate:
+        """An item, which is next on a path, left out."""
+        return dropped_at(self.search, path, item)
+
+    def exchanged(self, path: SearchPath, item: OrderedObservation) -> Candidate | None:
+        """An item and the one behind it exchanged; None if there is none, or if it says the same."""
+        return swapped_at(self.search, path, item, item.position)
+
+    def added(self, path: SearchPath, hidden: tuple[Taken, ...], taken: Taken) -> Candidate:
+        """A step taken at the end of a path, after hidden ones."""
+        return added_at(self.search, path, hidden, taken, self.item)
+
+    def steps(self, state: int) -> Iterator[Taken]:
+        """The steps that lines of the clause report."""
+        for name in reported_actions(self.search):
+            yield from occurrences(self.search, name, self.values, state)
+
+
+def reported_actions(search: TraceSearch) -> dict[str, None]:
+    """The actions of which some line of the clause tells."""
+    rules = search.model.plan.rules
+    return dict.fromkeys(call.action for rule in rules for steps in rule.steps for call in steps)
+
 
 def candidates(search: TraceSearch, deepest: Sequence[SearchPath], ranked: Sequence[Suspect]) -> Iterator[Candidate]:
     """All repairs worth trying."""
@@ -73,7 +114,7 @@ def candidates(search: TraceSearch, deepest: Sequence[SearchPath], ranked: Seque
         path = found[0].path
         yield from _changes(search, path, item, doubted_values(found), consumed=False)
         yield from _swaps(search, path, item)
-        yield _dropped(search, path, item)
+        yield dropped_at(search, path, item)
     of_all = doubted_values(ranked)
     for item in _consumed(deepest[0]):
         yield from _changes(search, deepest[0], item, of_all, consumed=True)
@@ -188,22 +229,30 @@ def _shown(value: Value, field: k.EventField) -> str:
 
 def _swaps(search: TraceSearch, path: SearchPath, item: OrderedObservation) -> Iterator[Candidate]:
     """The item swapped with its neighbours in the file."""
-    items = search.frontier.order.streams[item.stream].items
     for at in (item.position, item.position - 1):
-        if not 0 <= at < len(items) - 1:
-            continue
-        first, second = items[at], items[at + 1]
-        if _alike(first, second):
-            continue
-        low, high = first.earliest, second.latest
-        joint = (replace(item, earliest=low, latest=high) for item in (second, first))
-        swapped = (*items[:at], *joint, *items[at + 2 :])
-        other = second if first is item else first
-        text = f"the line is exchanged with {other.observation.event.record.place}"
-        repair = Repair("swap", text, item.observation.event)
-        order = search.frontier.order.with_items(item.stream, swapped)
-        size = (SWAPPED, 0, abs(first.time - second.time))
-        yield Candidate(repair, search.with_order(order), (first_at(path, first),), size, item=item)
+        found = swapped_at(search, path, item, at)
+        if found is not None:
+            yield found
+
+
+def swapped_at(search: TraceSearch, path: SearchPath, item: OrderedObservation, at: int) -> Candidate | None:
+    """The lines at a position of the item's stream and behind it exchanged; None if there are none, or if they say the
+    same."""
+    items = search.frontier.order.streams[item.stream].items
+    if not 0 <= at < len(items) - 1:
+        return None
+    first, second = items[at], items[at + 1]
+    if _alike(first, second):
+        return None
+    low, high = first.earliest, second.latest
+    joint = (replace(each, earliest=low, latest=high) for each in (second, first))
+    swapped = (*items[:at], *joint, *items[at + 2 :])
+    other = second if first is item else first
+    text = f"the line is exchanged with {other.observation.event.record.place}"
+    repair = Repair("swap", text, item.observation.event)
+    order = search.frontier.order.with_items(item.stream, swapped)
+    size = (SWAPPED, 0, abs(first.time - second.time))
+    return Candidate(repair, search.with_order(order), (first_at(path, first),), size, item=item)
 
 
 def _alike(first: OrderedObservation, second: OrderedObservation) -> bool:
@@ -212,7 +261,8 @@ def _alike(first: OrderedObservation, second: OrderedObservation) -> bool:
     return one.rule is other.rule and one.values == other.values
 
 
-def _dropped(search: TraceSearch, path: SearchPath, item: OrderedObservation) -> Candidate:
+def dropped_at(search: TraceSearch, path: SearchPath, item: OrderedObservation) -> Candidate:
+    """The item, which is next on a path, left out."""
     items = search.frontier.order.streams[item.stream].items
     order = search.frontier.order.with_items(item.stream, (*items[: item.position], *items[item.position + 1 :]))
     repair = Repair("drop", "the line is left out", item.observation.event)
@@ -233,25 +283,33 @@ def _untimed(search: TraceSearch, path: SearchPath) -> Candidate:
 
 def _added(search: TraceSearch, path: SearchPath, ranked: Sequence[Suspect]) -> Iterator[Candidate]:
     """An action taken without the line that the clause expects for it."""
+    values = values_nearby(ranked)
+    names = reported_actions(search)
+    item = ranked[0].item if ranked else None
+    for hidden, state in _before_added(search, path):
+        for name in names:
+            for taken in occurrences(search, name, values, state):
+                if taken.state != state:
+                    yield added_at(search, path, hidden, taken, item)
+
+
+def values_nearby(ranked: Sequence[Suspect]) -> list[Value]:
+    """The values that lines state where they contradict the model, and the numbers beside them."""
     hints = {
         part for one in ranked for each in one.obstacles for stated in each.atom.log for part in parts(stated.value)
     }
     numbers = {n for hint in hints if isinstance(hint, int) for n in (hint, hint - 1, hint + 1)}
-    values = [*sorted(numbers), *(hint for hint in hints if not isinstance(hint, int))]
-    rules = search.model.plan.rules
-    names = dict.fromkeys(call.action for rule in rules for steps in rule.steps for call in steps)
-    item = ranked[0].item if ranked else None
+    return [*sorted(numbers), *(hint for hint in hints if not isinstance(hint, int))]
+
+
+def added_at(
+    search: TraceSearch, path: SearchPath, hidden: tuple[Taken, ...], taken: Taken, item: OrderedObservation | None
+) -> Candidate:
+    """A step taken at the end of a path, after hidden ones; ``item`` is the line before which it is reported."""
+    start = path.then(Move(hidden, None, (taken,)), SearchNode(path.node.cursors, taken.state, 0))
     event = None if item is None else item.observation.event
-    for hidden, state in _before_added(search, path):
-        for name in names:
-            for taken in islice(_occurrences(search, name, values, state), INSTANCES_TRIED):
-                if taken.state == state:
-                    continue
-                start = path.then(Move(hidden, None, (taken,)), SearchNode(path.node.cursors, taken.state, 0))
-                repair = Repair(
-                    "add", f"a line before it, of the action {_call(search, taken, item)}, is missing", event
-                )
-                yield Candidate(repair, search, (start,), (ADDED, len(hidden), 0.0), item=item)
+    repair = Repair("add", f"a line before it, of the action {_call(search, taken, item)}, is missing", event)
+    return Candidate(repair, search, (start,), (ADDED, len(hidden), 0.0), item=item)
 
 
 def _before_added(search: TraceSearch, path: SearchPath) -> list[tuple[tuple[Taken, ...], int]]:
@@ -264,8 +322,12 @@ def _before_added(search: TraceSearch, path: SearchPath) -> list[tuple[tuple[Tak
     return [((), path.node.state), *((closure.route(state), state) for state in further)]
 
 
+def occurrences(search: TraceSearch, name: str, values: Sequence[Value], state: int) -> Iterator[Taken]:
+    """The first occurrences of an action now; a parameter whose type grows with the log takes only the given values."""
+    return islice(_occurrences(search, name, values, state), INSTANCES_TRIED)
+
+
 def _occurrences(search: TraceSearch, name: str, values: Sequence[Value], state: int) -> Iterator[Taken]:
-    """The occurrences of an action now; a parameter whose type grows with the log takes only the given values."""
     model = search.model
     parameters = model.meanings.actions[name].node.parameters
     growing = [at for at, parameter in enumerate(parameters) if is_sized(parameter.binder.type)]

@@ -136,7 +136,9 @@ def test_two_lines_of_one_file_in_the_wrong_order_are_named_as_exchanged(
     joined, chosen, *rest = healthy
     found = validate(election(window=20), (chosen, joined, *rest))
     assert found.verdict is TraceVerdict.INCONSISTENT
-    assert [violation.repair.kind for violation in found.violations] == ["swap"]
+    (violation,) = found.violations
+    assert violation.repair.kind == "add"
+    assert "; or n1/a.log:2 is exchanged with n1/a.log:1" in violation.repair.text
 
 
 def test_nothing_used_is_vacuous(election: Election, line: Line) -> None:
