@@ -21,8 +21,9 @@ from traceback import format_exc
 from typing import Any
 
 from assay.cli.settings import load
+from assay.traces.event import Remark
 from assay.traces.log_reader import read_logs
-from assay.traces.result import Remark, Validation
+from assay.traces.result import Validation
 from assay.traces.spec_selection import validate_with_selection
 
 ROOT = Path(__file__).parent.parent

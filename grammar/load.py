@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Span
 from assay.grammar.elaborate.modules.library import Folders, Given, Library, UnreadModule, shown
-from assay.grammar.loaded import Loaded, Outline, ParameterInfo, UnusableSpecError
-from assay.grammar.spec_cache import Elements, kernel_with_names, remembered_spec
+from assay.grammar.loaded import Elements, Loaded, Outline, ParameterInfo, UnusableSpecError
+from assay.grammar.spec_cache import kernel_with_names, remember_spec, remembered_spec
 
 if TYPE_CHECKING:
     from assay.grammar.elaborate.modules.module_instance import Unit
@@ -140,7 +140,11 @@ def _load(top: UnreadModule, library: Library, model: str | None, overrides: Map
             return kept
         from assay.grammar.elaborate.elaborate_spec import elaborated  # noqa: PLC0415 - a tenth of a second
 
-        return elaborated(top, library, model, overrides)
+        loaded, used = elaborated(top, library, model, overrides)
+        # Modules that are no files, and what has remarks, are read anew each time: the cache knows neither.
+        if not loaded.diagnostics and isinstance(library, Folders):
+            remember_spec(loaded.tree, used, loaded.kernel, model, overrides)
+        return loaded
 
 
 @contextmanager

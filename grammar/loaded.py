@@ -13,6 +13,9 @@ from assay.grammar.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from assay.grammar.elaborate.modules.module_tree import ModuleTree
 
+Elements = Mapping[str, Sequence[str]]
+"""The names of the elements of set parameters, by parameter."""
+
 
 @dataclass(frozen=True, slots=True)
 class KnownTree:

@@ -15,14 +15,11 @@ from assay.grammar.data_cache import MARK, entry, remember, remembered
 from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.elaborate.modules.library import Folders, Library, UnreadModule, command_line_source
 from assay.grammar.kernel import Kernel
-from assay.grammar.loaded import Loaded
+from assay.grammar.loaded import Elements, Loaded
 from assay.grammar.parsing.spec_text import normalized, read_text
 
 if TYPE_CHECKING:
     from assay.grammar.elaborate.modules.module_tree import ModuleTree
-
-Elements = Mapping[str, Sequence[str]]
-"""The names of the elements of set parameters, by parameter."""
 
 
 def remembered_spec(

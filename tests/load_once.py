@@ -19,8 +19,9 @@ from assay.grammar import load
 from assay.grammar.elaborate.modules.library import Library, UnreadModule
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import Loaded
+from assay.grammar.loaded import Elements
 from assay.grammar.parsing.parse import parse
-from assay.grammar.spec_cache import Elements, kernel_with_names
+from assay.grammar.spec_cache import kernel_with_names
 
 BUNDLED = load.bundled_specs()[0].resolve()
 READERS = ("assay.grammar.elaborate.modules.module_tree.parse", "assay.grammar.parsing.read_file.parse")

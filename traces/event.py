@@ -142,3 +142,12 @@ class Notice:
     place: LogPosition | None
     text: str
     since: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something within the rules that is worth reporting: committed data at risk, or known behaviour of a version."""
+
+    severity: str
+    text: str
+    event: Event

@@ -10,7 +10,7 @@ from assay.grammar.diagnostics.diagnostic import Span
 from assay.grammar.kernel import Kernel
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
-from assay.traces.event import Event, LogPosition, Notice
+from assay.traces.event import Event, LogPosition, Notice, Remark
 from assay.traces.observe.binding_tally import BindingTally, Unread
 from assay.traces.trouble.finding import NO_TROUBLE, Trouble
 
@@ -182,15 +182,6 @@ class EventMeaning:
 
     event: Event
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something within the rules that is worth reporting: committed data at risk, or known behaviour of a version."""
-
-    severity: str
-    text: str
-    event: Event
 
 
 @dataclass(frozen=True, slots=True)

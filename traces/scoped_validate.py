@@ -38,7 +38,7 @@ from assay.traces.diagnosis.missing_logs import (
 )
 from assay.traces.diagnosis.node_settings import configured, protocol_versions
 from assay.traces.diagnosis.unnamed_events import with_names
-from assay.traces.event import Event, Notice
+from assay.traces.event import Event, Notice, Remark
 from assay.traces.explain.lost_line import lost_lines
 from assay.traces.gc_control import trim_heap
 from assay.traces.impact.outages import Basis, Meter, basis, with_impact
@@ -48,7 +48,7 @@ from assay.traces.observe.binding_tally import Unread
 from assay.traces.observe.model_size import trace_plan
 from assay.traces.observe.observation import rules_by_kind
 from assay.traces.options import Options
-from assay.traces.result import ProductAnswer, Remark, TraceVerdict, Validation
+from assay.traces.result import ProductAnswer, TraceVerdict, Validation
 from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.stop import stopped
 from assay.traces.table.event_selection import Selection

@@ -10,7 +10,7 @@ from assay.grammar.current_work import doing
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Severity
 from assay.grammar.elaborate.build_kernel import Configuration, build_kernel, build_with_units
 from assay.grammar.elaborate.modules.find_parameters import Slots, find_slots
-from assay.grammar.elaborate.modules.library import Folders, Library, UnreadModule, command_line_source
+from assay.grammar.elaborate.modules.library import Library, UnreadModule, command_line_source
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
 from assay.grammar.elaborate.modules.module_tree import ModuleTree, every_module, imports_of, read_tree
@@ -22,17 +22,18 @@ from assay.grammar.elaborate.modules.parameter_overrides import (
     from_log,
     models_of,
 )
-from assay.grammar.loaded import KnownTree, Loaded, Outline, ParameterInfo, UnusableSpecError
-from assay.grammar.spec_cache import Elements, remember_spec
+from assay.grammar.loaded import Elements, KnownTree, Loaded, Outline, ParameterInfo, UnusableSpecError
 
 
-def elaborated(top: UnreadModule, library: Library, model: str | None, overrides: Mapping[str, str]) -> Loaded:
-    """The spec, read, elaborated, and kept for the next run. Raises ``UnusableSpecError`` with every mistake found."""
+def elaborated(
+    top: UnreadModule, library: Library, model: str | None, overrides: Mapping[str, str]
+) -> tuple[Loaded, Mapping[str, tuple[str, ...]]]:
+    """The spec, read and elaborated, and the names of the modules that each of its files uses.
+
+    Raises ``UnusableSpecError`` with every mistake found.
+    """
     loaded, _ = analysed(top, library, model, overrides)
-    if not loaded.diagnostics and isinstance(library, Folders):
-        used = {each.file: tuple(map(str, imports_of(each.tree))) for each in every_module(loaded.tree)}
-        remember_spec(loaded.tree, used, loaded.kernel, model, overrides)
-    return loaded
+    return loaded, {each.file: tuple(map(str, imports_of(each.tree))) for each in every_module(loaded.tree)}
 
 
 def analysed(

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterator
 
-from assay.traces.event import Event, ProcessRun
+from assay.traces.event import Event, ProcessRun, Remark
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.pattern import START_ROLES
-from assay.traces.result import Remark
 from assay.traces.store.packed_records import NEVER
 from assay.traces.table.event_table import times
 

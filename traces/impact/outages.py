@@ -23,14 +23,14 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, Value
 from assay.traces.attribution.attribution import RunStream
-from assay.traces.event import Event, Field
+from assay.traces.event import Event, Field, Remark
 from assay.traces.impact.change_points import ConditionChanges, SharedChanges
 from assay.traces.impact.step_times import Endings, TimedState, changes, merged, spans, timeline
 from assay.traces.observe.binding import observe
 from assay.traces.observe.decomposition import split
 from assay.traces.observe.field_values import FieldMismatchError, OutOfRangeError, decode
 from assay.traces.observe.observation import Observation
-from assay.traces.result import Execution, Impact, Remark, SliceResult, Spell, TraceVerdict, Validation
+from assay.traces.result import Execution, Impact, SliceResult, Spell, TraceVerdict, Validation
 from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_keys import EVERY_SLICE

@@ -19,12 +19,13 @@ from assay.checker.jit.array_ops import distinct
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.lazy_dataclass import dataclass
+from assay.traces.event import Remark
 from assay.traces.incremental.log_diff import Grown
 from assay.traces.observe.binding import observe, views_to_check
 from assay.traces.observe.binding_tally import BindingTally, Unread
 from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation
-from assay.traces.result import Remark, SliceResult
+from assay.traces.result import SliceResult
 from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.slices.slice_validator import WIDTHS, Joiner, reason_of, slice_item, verdict_of
 from assay.traces.slices.versions.findings import Gap, SliceFindings, SliceQuery

@@ -20,6 +20,7 @@ from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
+from assay.traces.event import Remark
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.mismatch import MismatchFindings, explain_and_continue
 from assay.traces.observe.decomposition import Split, without_guards_on
@@ -31,7 +32,7 @@ from assay.traces.observe.partial_order import (
 )
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps
-from assay.traces.result import Execution, Remark, SliceResult, TraceVerdict
+from assay.traces.result import Execution, SliceResult, TraceVerdict
 from assay.traces.search import driver
 from assay.traces.search.dependence import ReadWriteTable
 from assay.traces.search.dfs import TraceSearch

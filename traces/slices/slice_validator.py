@@ -9,13 +9,13 @@ from functools import cached_property, partial
 
 from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.grammar import kernel as k
-from assay.traces.event import Event, LogPosition
+from assay.traces.event import Event, LogPosition, Remark
 from assay.traces.observe.binding import EventBinder
 from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation, files_tell_order
 from assay.traces.options import DEFAULT_OPTIONS
 from assay.traces.properties.execution import PropertyChecker, speaks_of
-from assay.traces.result import ExecutedStep, Execution, LogViolation, Remark, SliceResult, TraceVerdict
+from assay.traces.result import ExecutedStep, Execution, LogViolation, SliceResult, TraceVerdict
 from assay.traces.search.read_write_sets import contradicts_itself
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.slice_answer import SliceAnswer, explained_by_the_unlogged

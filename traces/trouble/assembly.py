@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf
 
+from assay.traces.event import Remark
 from assay.traces.log_reader import LogReading
-from assay.traces.result import Remark
 from assay.traces.trouble.data_loss import TAKEN, data_loss
 from assay.traces.trouble.families import (
     TroubleLines,

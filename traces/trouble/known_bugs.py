@@ -12,10 +12,9 @@ from functools import cache
 from typing import Any
 
 from assay.grammar.lazy_dataclass import dataclass
-from assay.traces.event import Event, LogRecord
+from assay.traces.event import Event, LogRecord, Remark
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.rule_files import rule_file
-from assay.traces.result import Remark
 from assay.traces.trouble.families import LINES_SHOWN, TroubleLine, TroubleLines
 from assay.traces.trouble.finding import Gravity, TroubleFinding
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.traces.event import Event, LogPosition, LogRecord, ProcessRun
+from assay.traces.event import Event, LogPosition, LogRecord, ProcessRun, Remark
 from assay.traces.log_reader import read_logs
 from assay.traces.patterns.statement_catalogue import statement_catalogue
-from assay.traces.result import Remark
 from assay.traces.trouble.assembly import trouble_of
 from assay.traces.trouble.finding import Gravity, TroubleFinding
 from assay.traces.trouble.known_bugs import bugs_of_execution, release, signatures

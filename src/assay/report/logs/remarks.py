@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from assay.grammar.lazy_dataclass import dataclass
 from assay.report.lines import plural
 from assay.report.logs.shown_line import place_text
-from assay.traces.event import Event, Notice
-from assay.traces.result import Remark, Validation
+from assay.traces.event import Event, Notice, Remark
+from assay.traces.result import Validation
 from assay.traces.trouble.finding import Gravity, TroubleFinding
 
 NOT_UNDERSTOOD = "not understood"

@@ -14,7 +14,7 @@ from assay.report.logs.trouble import trouble_object
 from assay.report.logs.validation_text import event_text, validation_lines
 from assay.report.specs.check_object import VERSION, explanation_object, model_object
 from assay.traces.diagnosis.node_settings import NodeOverview, Overview
-from assay.traces.event import Event, LogPosition, Notice
+from assay.traces.event import Event, LogPosition, Notice, Remark
 from assay.traces.observe.binding_tally import Unread
 from assay.traces.result import (
     Blame,
@@ -24,7 +24,6 @@ from assay.traces.result import (
     LineContradiction,
     LogViolation,
     ProductAnswer,
-    Remark,
     Repair,
     SliceResult,
     TraceVerdict,

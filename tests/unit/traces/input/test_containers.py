@@ -185,3 +185,14 @@ def test_a_time_of_any_form_is_a_moment_in_utc(value: object) -> None:
 @pytest.mark.parametrize("value", ["", "yesterday", True, None, -1, 1e30, {"second": 1}])
 def test_what_names_no_moment_is_no_time(value: object) -> None:
     assert timestamp(value) == ""
+
+
+@pytest.mark.parametrize(("numbers", "jumps"), [((1, 2, 3), 0), ((1, 2, 4), 1), ((1, 3, 2, 3), 2)])
+def test_numbers_of_lines_that_jump_say_that_lines_were_left_out(
+    numbers: tuple[int, ...], jumps: int, tmp_path: Path
+) -> None:
+    """One line too few is enough: it may be the one that would explain the next."""
+    log = tmp_path / "found.txt"
+    log.write_text("".join(f"logs/broker-4/server.log:{number}:{LINE}\n" for number in numbers))
+    told = [each.text.partition(",")[0] for each in read_logs([log]).notices if each.kind == "lines left out"]
+    assert told == ([f"at {jumps} places"] if jumps else [])
