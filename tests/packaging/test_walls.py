@@ -10,6 +10,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import networkx
 import pytest
 from grimp import ImportGraph, build_graph
 
@@ -173,11 +174,16 @@ def graph_of_imports() -> ImportGraph:
     return build_graph("assay", exclude_type_checking_imports=True, cache_dir=None)
 
 
-def longest_chain(package: str) -> list[str]:
-    """The longest row of files of a package each of which imports the next."""
+def imports_within(package: str) -> dict[str, set[str]]:
+    """The files of a package, each with those of the package that it imports."""
     graph, top = graph_of_imports(), f"assay.{package}"
     modules = {name for name in graph.modules if name == top or name.startswith(f"{top}.")}
-    imported = {name: graph.find_modules_directly_imported_by(name) & modules for name in modules}
+    return {name: graph.find_modules_directly_imported_by(name) & modules for name in modules}
+
+
+def longest_chain(package: str) -> list[str]:
+    """The longest row of files of a package each of which imports the next."""
+    imported = imports_within(package)
     chains: dict[str, list[str]] = {}
     for name in TopologicalSorter(imported).static_order():
         chains[name] = [name, *max((chains[each] for each in imported[name]), key=len, default=[])]
@@ -187,3 +193,20 @@ def longest_chain(package: str) -> list[str]:
 @pytest.mark.parametrize("package", PACKAGES)
 def test_chains_of_imports_are_short(package: str) -> None:
     assert len(chain := longest_chain(package)) <= LONGEST_CHAIN[package], "\n".join(chain)
+
+
+MUTUAL = {"checker": [{"aig", "native"}]}
+"""Rooms that import each other: gates are written by the lowering of ``native/``, which sieves rows by gates."""
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_rooms_import_each_other_in_one_direction(package: str) -> None:
+    """A room is a folder of the package, or a file beside the folders."""
+    pairs = (
+        (importer.split(".")[2], imported.split(".")[2])
+        for importer, others in imports_within(package).items()
+        for imported in others
+        if importer.count(".") > 1 and imported.count(".") > 1
+    )
+    rooms = networkx.DiGraph((a, b) for a, b in pairs if a != b)
+    assert [each for each in networkx.strongly_connected_components(rooms) if len(each) > 1] == MUTUAL.get(package, [])

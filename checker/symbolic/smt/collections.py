@@ -142,9 +142,7 @@ class Collections(ABC):
         return found
 
     def _listed(self, generator: k.Generator) -> Sequence[tuple[Any, Any]] | None:
-        elements = self.read(generator.domain)
-        if isinstance(elements, TSeq):
-            return [(elements.length > at, elements.get(z3.IntVal(at))) for at in range(elements.most)]
+        elements = self.read(generator.domain)  # a set: what is made of a sequence is one too
         if elements.items is not None:
             return list(elements.items)
         return self._items(elements) if self.domain.is_listed(elements.of) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay.checker.symbolic.smt.recheck import SecondOpinion
-from assay.grammar.load import load_spec
+from assay.grammar.load import load_spec, load_text
 
 NESTED = """module nested
 type Place = 0 .. 9
@@ -33,3 +33,23 @@ def test_a_time_limit_ends_it_while_a_step_is_read(tmp_path: Path) -> None:
     assert doubt is not None
     assert "the time limit was reached" in str(doubt)
     assert asked == 21
+
+
+QUEUE = """module queue
+type Value = 0 .. 3
+state:
+    q: seq[Value, max 2] = []
+action push(v: Value):
+    when v < 2
+    when count(q) < 2
+    q := q + [v]
+action pop:
+    when count(q) > 0
+    q := drop(q, 1)
+invariant small: forall v in elements(q): v < 2
+"""
+
+
+def test_what_lies_behind_the_end_of_a_sequence_is_no_element_of_it() -> None:
+    kernel = load_text(QUEUE).kernel
+    assert SecondOpinion(kernel).inductive([kernel.properties[0].conjuncts[0].condition]) is None
