@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 from .rewriting import LAYOUTS, Record, records
 
@@ -67,6 +68,98 @@ def gelf(node: str, of: Sequence[Record]) -> str:
     return "".join(json.dumps(each) + "\n" for each in said)
 
 
+def xml(node: str, of: Sequence[Record]) -> str:
+    """log4j 2's XmlLayout; stack traces stand in the message, as a layout without them has it."""
+    events = (
+        f'<Event timeMillis="{milliseconds(r)}" thread="main" level="{r.level}" loggerName="{r.logger}">\n'
+        f"  <Message>{escape(r.message)}</Message>\n</Event>\n"
+        for r in of
+    )
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<Events>\n{"".join(events)}</Events>\n'
+
+
+def verbose(node: str, of: Sequence[Record]) -> str:
+    """``journalctl -o verbose``."""
+    return "".join(
+        f"Sat {r.second}.{r.stamp[20:]}000 UTC [s=1;i=2]\n    _TRANSPORT=stdout\n    _HOSTNAME={node}\n    MESSAGE={line}\n"
+        for r, line in lines(of)
+    )
+
+
+def fluent_bit(node: str, of: Sequence[Record]) -> str:
+    """What fluent-bit prints on its standard output."""
+    said = ((milliseconds(r) / 1000, line.replace("\\", "\\\\").replace('"', '\\"')) for r, line in lines(of))
+    return "".join(
+        f'[0] kube.{node}: [[{at:.9f}, {{}}], {{"log"=>"{line}", "stream"=>"stdout"}}]\n' for at, line in said
+    )
+
+
+def rows(of: Sequence[Record], node: str) -> list[list[str]]:
+    """Time, node and text of each record."""
+    return [[f"{r.iso}Z", node, text] for r, text in texts(of)]
+
+
+MORE: dict[str, Export] = {
+    "fluent-bit, standard output": fluent_bit,
+    "Vector": lambda node, of: "".join(
+        json.dumps({"kubernetes": {"pod_name": node}, "message": line, "stream": "stdout", "timestamp": f"{r.iso}Z"})
+        + "\n"
+        for r, line in lines(of)
+    ),
+    "docker json-file": lambda node, of: "".join(
+        json.dumps({"log": f"{line}\n", "stream": "stdout", "time": f"{r.iso}000000Z"}) + "\n" for r, line in lines(of)
+    ),
+    "Graylog CSV": table(["timestamp", "source", "message"], lambda node, r, text: [f"{r.iso}Z", node, text]),
+    "Sumo Logic CSV": table(["_messagetime", "_raw", "_sourcehost"], lambda node, r, text: [r.stamp, text, node]),
+    "CSV with columns of one's own": table(["When", "Pod", "What"], lambda node, r, text: [r.iso, node, text]),
+    "Azure Log Analytics JSON": lambda node, of: json.dumps(
+        {
+            "tables": [
+                {
+                    "columns": [{"name": "TimeGenerated"}, {"name": "PodName"}, {"name": "LogMessage"}],
+                    "rows": rows(of, node),
+                }
+            ]
+        }
+    ),
+    "New Relic NerdGraph": lambda node, of: json.dumps(
+        {
+            "data": {
+                "actor": {
+                    "nrql": {
+                        "results": [
+                            {"timestamp": milliseconds(r), "message": text, "pod_name": node} for r, text in texts(of)
+                        ]
+                    }
+                }
+            }
+        }
+    ),
+    "Dynatrace": lambda node, of: json.dumps(
+        {"results": [{"timestamp": f"{r.iso}Z", "content": text, "host.name": node} for r, text in texts(of)]}
+    ),
+    "OpenSearch SQL": lambda node, of: json.dumps(
+        {"schema": [{"name": "@timestamp"}, {"name": "host"}, {"name": "message"}], "datarows": rows(of, node)}
+    ),
+    "journalctl -o verbose": verbose,
+    "rsyslog with control characters": lambda node, of: "".join(
+        f"{r.month_and_day} {node} kafka: {text.replace(chr(9), '#011').replace(chr(10), '#012')}\n"
+        for r, text in texts(of)
+    ),
+    "kubetail": lambda node, of: "".join(f"[{node} kafka] {line}\n" for _, line in lines(of)),
+    "kail": lambda node, of: "".join(f"kafka/{node}[kafka]: {line}\n" for _, line in lines(of)),
+    "pdsh": lambda node, of: "".join(f"{node}: {line}\n" for _, line in lines(of)),
+    "a platform's log router": lambda node, of: "".join(
+        f"{r.iso}000+00:00 app[{node}]: {line}\n" for r, line in lines(of)
+    ),
+    "tail -f": lambda node, of: f"==> /logs/{node}/server.log <==\n" + "".join(f"{text}\n" for _, text in texts(of)),
+    "web page": lambda node, of: (
+        f"<pre>\n{escape(''.join(f'{text}{chr(10)}' for _, text in texts(of)), {chr(34): '&quot;'})}</pre>\n"
+    ),
+    "log4j 2, XML": xml,
+}
+"""Exports that were no part of the catalogue when they were tried: found by what their lines have in common."""
+
 EXPORTS: dict[str, Export] = {
     "stern": lambda node, of: "".join(f"{node} kafka {line}\n" for _, line in lines(of)),
     "CRI": lambda node, of: "".join(f"{record.iso}000000Z stdout F {line}\n" for record, line in lines(of)),
@@ -112,6 +205,7 @@ EXPORTS: dict[str, Export] = {
     "wrapped at column 100": wrapped,
     "GELF": gelf,
     "UTF-16": lambda node, of: "".join(f"{text}\n" for _, text in texts(of)).encode("utf-16"),
+    **MORE,
 }
 """Exports by name."""
 

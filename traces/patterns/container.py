@@ -15,6 +15,8 @@ class ContainerForm(Enum):
 
     PREFIX = "prefix"
     """Before each line."""
+    HEADING = "heading"
+    """A line by itself, above lines."""
     OBJECT = "object"
     """A JSON object around each line."""
     DOCUMENT = "document"
@@ -67,6 +69,20 @@ class Container:
     lookup: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     event: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unit: str = ""
+    controls: bool = False
+    rest: bytes = b""
+    """What stands behind the text of a line; with quotes, the text is that of a literal."""
+
+    def inside_of(self, line: bytes) -> bytes:
+        """The text of a line behind its prefix, and before what else is the container's."""
+        found = self.pattern.match(line) if self.pattern is not None else None
+        text = line if found is None else line[found.end() :]
+        if self.controls and b"#01" in text:
+            text = text.replace(b"#011", b"\t").replace(b"#012", b"\n")
+        if not self.rest or not text.rstrip(b"\r\n").endswith(self.rest):
+            return text
+        text = text.rstrip(b"\r\n").removesuffix(self.rest).rstrip(b" ")
+        return (text.replace(b'\\"', b'"').replace(b"\\\\", b"\\") if self.rest.startswith(b'"') else text) + b"\n"
 
     @property
     def timed(self) -> bool:
@@ -85,7 +101,11 @@ class Containers:
     entries: tuple[Container, ...] = ()
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     levels: Mapping[str, str] = field(default_factory=dict)
-    noise: tuple[re.Pattern[bytes], ...] = ()
+    noise: re.Pattern[bytes] | None = None
+
+    def is_noise(self, line: bytes) -> bool:
+        """Whether a collector wrote a line about itself."""
+        return self.noise is not None and self.noise.match(line) is not None
 
     def without_threads(self) -> Containers:
         """The same containers, of which no thread is read: a line without one is in the stock layout, which is read in

@@ -13,7 +13,15 @@ from assay.traces.patterns.container import PARTS, Container, ContainerForm, Con
 from assay.traces.patterns.regex_cost import degree
 from assay.traces.patterns.toml_tables import toml_tables
 
-BUILT_IN = ("prefixes.toml", "objects.toml", "events.toml", "documents.toml", "tables.toml", "outputs.toml")
+BUILT_IN = (
+    "prefixes.toml",
+    "headings.toml",
+    "objects.toml",
+    "events.toml",
+    "documents.toml",
+    "tables.toml",
+    "outputs.toml",
+)
 """The files that come with the product."""
 
 _MACROS = {
@@ -22,10 +30,11 @@ _MACROS = {
 }
 _TEXTS = ("name", "form", "example", "pattern", "inside", "items", "unit")
 _LISTS = frozenset({"keys", "also", "columns", "pairs", "named", "fields_of", "needs", *PARTS})
-_FLAGS = ("only", "fields", "cells")
+_FLAGS = ("only", "fields", "cells", "controls")
 _TABLES = ("holds", "beside", "lookup", "event")
 _KEYS = frozenset({*_TEXTS, *_LISTS, *_FLAGS, *_TABLES, "states"})
-_WITH_PATTERN = (ContainerForm.PREFIX, ContainerForm.OUTPUT)
+_OF_LINES = (ContainerForm.PREFIX, ContainerForm.HEADING)
+_WITH_PATTERN = (*_OF_LINES, ContainerForm.OUTPUT)
 
 
 def containers_of(contents: Iterable[tuple[str, Mapping[str, Any]]], problems: list[str]) -> Containers:
@@ -35,7 +44,7 @@ def containers_of(contents: Iterable[tuple[str, Mapping[str, Any]]], problems: l
     entries: list[Container] = []
     parts: dict[str, tuple[str, ...]] = {}
     levels: dict[str, str] = {}
-    noise: list[re.Pattern[bytes]] = []
+    noise: list[str] = []
     for file, content in contents:
         for number, table in enumerate(content.get("container", ()), 1):
             wrong = [] if file in BUILT_IN else mistakes_of(table)
@@ -45,8 +54,9 @@ def containers_of(contents: Iterable[tuple[str, Mapping[str, Any]]], problems: l
         for part, keys in content.get("parts", {}).items():
             parts[part] = (*parts.get(part, ()), *keys)
         levels |= content.get("levels", {})
-        noise += [re.compile(text.encode()) for text in content.get("noise", ())]
-    return Containers(tuple(entries), parts, levels, tuple(noise))
+        noise += content.get("noise", ())
+    own = re.compile("|".join(f"(?:{text})" for text in noise).encode()) if noise else None
+    return Containers(tuple(entries), parts, levels, own)
 
 
 @cache
@@ -68,7 +78,7 @@ def load_containers(more: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[Cont
 
 def _container(table: Mapping[str, Any]) -> Container:
     form = ContainerForm(table["form"])
-    flags = 0 if form is ContainerForm.PREFIX else re.MULTILINE
+    flags = 0 if form in _OF_LINES else re.MULTILINE
     return Container(
         name=table["name"],
         form=form,
@@ -88,6 +98,7 @@ def _container(table: Mapping[str, Any]) -> Container:
         fields_of=tuple(table.get("fields_of", ())),
         needs=tuple(table.get("needs", ())),
         cells=table.get("cells", False),
+        controls=table.get("controls", False),
         lookup={name: (steps[0], steps[1]) for name, steps in table.get("lookup", {}).items()},
         event={name: tuple(paths) for name, paths in table.get("event", {}).items()},
         unit=table.get("unit", ""),
@@ -117,7 +128,7 @@ def mistakes_of(table: Mapping[str, Any]) -> list[str]:
     if table["form"] not in {form.value for form in ContainerForm}:
         return [f"`form` is one of {', '.join(form.value for form in ContainerForm)}, not `{table['form']}`"]
     if (ContainerForm(table["form"]) in _WITH_PATTERN) != ("pattern" in table):
-        return ["a prefix and an output have a `pattern`, and no other form has one"]
+        return ["a prefix, a heading and an output have a `pattern`, and no other form has one"]
     for key, least in (("lookup", 2), ("event", 1)):
         if not all(_is_texts(each) and len(each) >= least for each in table.get(key, {}).values()):
             return [f"each entry of `{key}` is a list of texts"]

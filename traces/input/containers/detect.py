@@ -6,21 +6,29 @@ A container counts only if log lines, or events, come out of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.input.containers.documents import items_of
+from assay.traces.input.containers.encodings import is_markup, without_markup
 from assay.traces.input.containers.fields import ObjectReader, parsed
+from assay.traces.input.containers.found_items import found_items
+from assay.traces.input.containers.learned_prefix import learned_prefix
 from assay.traces.input.containers.tables import entries_of, head_of, rows_of
 from assay.traces.input.containers.wrapped_lines import WrapColumn, find_wrap
 from assay.traces.input.events.exact_values import is_logfmt, logfmt
 from assay.traces.input.lines.line_layout import LEVEL_FIRST, START, without_colours
 from assay.traces.input.lines.record_scanner import BOM
+from assay.traces.input.lines.timestamps import STOCK_STAMP
 from assay.traces.patterns.container import Container, ContainerForm, Containers
 
 _MIN_SHARE = 0.9
+STOCK = re.compile(rb"\[" + STOCK_STAMP + rb"\] [A-Z]{4,5} ")
+LONGEST_HEADING = 400
 _MAX_LAYERS = 4
 _SAMPLE_LINES = 400
 _SAMPLE_ITEMS = 100
@@ -37,6 +45,7 @@ class Wrapping:
     """What a file's lines are in. ``frame`` is a document, a table or neither. The layers follow, the outermost first:
     a prefix, or None where each line is a JSON object. ``wrap`` is the column at which lines are wrapped.
 
+    ``headings`` stand above lines, and say whose they are; with ``markup`` lines are those of a web page.
     ``names`` are the containers in words. ``events`` is whether events were found in them.
     """
 
@@ -47,6 +56,8 @@ class Wrapping:
     events: bool = False
     delimiter: str = ""
     columns: tuple[str, ...] = ()
+    headings: tuple[Container, ...] = ()
+    markup: bool = False
 
 
 class ContainerDetector:
@@ -68,6 +79,7 @@ class ContainerDetector:
             describes,
         )
         self._prefixes = containers.of(ContainerForm.PREFIX)
+        self._headings = containers.of(ContainerForm.HEADING)
         self._documents = containers.of(ContainerForm.DOCUMENT)
         self._tables = containers.of(ContainerForm.TABLE)
         self._outputs = containers.of(ContainerForm.OUTPUT)
@@ -81,7 +93,16 @@ class ContainerDetector:
         found = self._document(text) or self._table(text)
         if found is None:
             whole = text[: text.rfind(b"\n") + 1] or text
-            found = self._lines([line for line in whole.split(b"\n")[:_SAMPLE_LINES] if line.strip()])
+            lines = [line for line in whole.split(b"\n")[:_SAMPLE_LINES] if line.strip()]
+            if is_markup(whole):
+                lines = [without_markup(line) for line in lines]
+                found = self._lines(lines)
+                if found is not None or any(self.begins(line, stamped=False) for line in lines):
+                    found = replace(
+                        found or Wrapping(()), names=("web page", *(found.names if found else ())), markup=True
+                    )
+            else:
+                found = self._lines(lines)
         if found is None and b"\x1b[" in head:
             found = Wrapping(())
         return found
@@ -93,13 +114,26 @@ class ContainerDetector:
 
     def _lines(self, lines: Sequence[bytes]) -> Wrapping | None:
         names: list[str] = []
+        headings, lines = self._below_headings(lines, names)
         layers, texts = self._layers(lines, names)
         wrap = find_wrap(texts) if None not in layers else None
         if wrap is not None:
             names.append(f"wrapped at column {wrap.column}")
-        if not layers and wrap is None:
+        if headings and not layers and not any(self.begins(text, stamped=False) for text in texts):
             return None
-        return Wrapping(tuple(names), layers=layers, wrap=wrap, events=not OF_EVENTS.isdisjoint(names))
+        if not layers and wrap is None and not headings:
+            return None
+        events = not OF_EVENTS.isdisjoint(names)
+        return Wrapping(tuple(names), layers=layers, wrap=wrap, events=events, headings=headings)
+
+    def _below_headings(
+        self, lines: Sequence[bytes], names: list[str]
+    ) -> tuple[tuple[Container, ...], Sequence[bytes]]:
+        """The kinds of headings among lines, and the other lines; the names of the kinds are added."""
+        others = [line for line in lines if STOCK.match(line) is None]
+        kinds = [each for each in self._headings if any(heading_of((each,), line) is not None for line in others)]
+        names += (each.name for each in kinds)
+        return tuple(kinds), [line for line in lines if heading_of(kinds, line) is None] if kinds else lines
 
     def _layers(self, texts: Sequence[bytes], names: list[str]) -> tuple[tuple[Container | None, ...], Sequence[bytes]]:
         """The layers around texts, and the texts without them; their names are added."""
@@ -109,13 +143,22 @@ class ContainerDetector:
             if inner is not None:
                 layers.append(None)
                 texts = inner
-            elif (prefix := self._outermost(texts)) is not None and prefix.pattern is not None:
+            elif self._is_stock(texts):
+                break
+            elif (prefix := self._outermost(texts) or learned_prefix(texts)) is not None and prefix.pattern is not None:
                 layers.append(prefix)
                 names.append(prefix.name)
-                texts = [text[found.end() :] for text in texts if (found := prefix.pattern.match(text)) is not None]
+                texts = [prefix.inside_of(text) for text in texts if prefix.pattern.match(text) is not None]
             else:
                 break
         return tuple(layers), texts
+
+    def _is_stock(self, texts: Sequence[bytes]) -> bool:
+        """Whether so many lines begin with a record of Kafka's own layout that no prefix can stand before nearly all."""
+        stock = [text for text in texts if STOCK.match(text) is not None]
+        if len(stock) <= (1 - _MIN_SHARE) * len(texts):
+            return False
+        return not any(each.pattern is not None and each.pattern.match(stock[0]) for each in self._prefixes)
 
     def _opened(self, texts: Sequence[bytes], names: list[str]) -> list[bytes] | None:
         """The texts in JSON objects, if there are any."""
@@ -143,7 +186,7 @@ class ContainerDetector:
 
     def _outermost(self, texts: Sequence[bytes]) -> Container | None:
         """The outermost prefix of the texts: one behind which a record begins, or another prefix."""
-        texts = [text for text in texts if not any(each.match(text) for each in self.containers.noise)]
+        texts = [text for text in texts if not self.containers.is_noise(text)]
         # Some tools print the further lines of a message as they are, without a prefix.
         texts = [text for text in texts if not text.startswith((b" ", b"\t"))] or texts
         plain = any(map(self.describes, texts))
@@ -173,17 +216,31 @@ class ContainerDetector:
         """JSON that is not an object a line."""
         text = head.lstrip()
         first = text.partition(b"\n")[0]
-        if not text.startswith((b"{", b"[")) or START.match(b"\n" + first) is not None:
+        if not text.startswith((b"{", b"[", b"<")) or START.match(b"\n" + first) is not None:
             return None
         content = parsed(first)
         if content is not None and (self.is_event(content) or self.objects.open(content) is not None):
             return None
+        is_xml = text.startswith(b"<")
         for container in self._documents:
+            if container.items.startswith("<") is not is_xml:
+                continue
             items = [item.content for item in islice(items_of(container, text)[0], _SAMPLE_ITEMS)]
             names = [container.name]
             if (layers := self._framed(items, names, container if container.parts else None)) is not None:
                 return Wrapping(tuple(names), container, layers, events=self._any_event(items))
+        if not is_xml and (found := found_items(text, self._holds_record)) is not None:
+            names = [found.name]
+            items = [item.content for item in islice(items_of(found, text)[0], _SAMPLE_ITEMS)]
+            if (layers := self._framed(items, names)) is not None:
+                return Wrapping(tuple(names), found, layers)
         return None
+
+    def _holds_record(self, content: dict[str, Any]) -> bool:
+        """Whether an object holds a log line that begins a record."""
+        opened = self.objects.open(content)
+        text = b"" if opened is None else opened.text.encode("utf-8", "replace")
+        return opened is not None and self.begins(text, stamped=opened.time is not None)
 
     def _framed(
         self, items: Sequence[object], names: list[str], table: Container | None = None
@@ -223,7 +280,7 @@ class ContainerDetector:
         for table in self._tables:
             names = [table.name]
             if table.fields:
-                if not rest or b"\n" + table.keys[0].encode() not in b"\n" + head:
+                if not rest or re.search(rb"(?m)^ *" + table.keys[0].encode() + b"(?:=|$)", head) is None:
                     continue
                 rows = [row.cells for row in islice(entries_of(iter(lines), table), _SAMPLE_ITEMS)]
                 delimiter, columns = NO_HEAD
@@ -235,7 +292,36 @@ class ContainerDetector:
             if (layers := self._framed(rows, names, table)) is not None:
                 events = self._any_event(rows)
                 return Wrapping(tuple(names), table, layers, events=events, delimiter=delimiter, columns=columns)
+        return None if found is None else self._unnamed_table(lines, *found)
+
+    def _unnamed_table(self, lines: Sequence[bytes], delimiter: str, columns: tuple[str, ...]) -> Wrapping | None:
+        """A table whose head does not say which column has the log lines: that in which most records begin."""
+        if any(self.begins(name.encode(), stamped=False) for name in columns):
+            return None
+        rows = [row.cells for row in islice(rows_of(iter(lines), delimiter, columns), _SAMPLE_ITEMS)]
+        if sum(len(row) == len(columns) for row in rows) < _MIN_SHARE * len(rows):
+            return None
+        count, column = max(
+            (sum(self.begins(row.get(name, "").encode(), stamped=False) for row in rows), name) for name in columns
+        )
+        if not count:
+            return None
+        table = Container(
+            f"a table with log lines in `{column}`", ContainerForm.TABLE, "", {}, parts={"message": (column,)}
+        )
+        names = [table.name]
+        layers = self._framed(rows, names, table)
+        return None if layers is None else Wrapping(tuple(names), table, layers, delimiter=delimiter, columns=columns)
+
+
+def heading_of(headings: Sequence[Container], line: bytes) -> dict[str, bytes] | None:
+    """What a heading says, in the names of groups; None for another line."""
+    if len(line) > LONGEST_HEADING or STOCK.match(line) is not None:
         return None
+    for each in headings:
+        if each.pattern is not None and (found := each.pattern.match(line)) is not None:
+            return found.groupdict()
+    return None
 
 
 def _remainders(prefix: Container, texts: Sequence[bytes]) -> list[bytes]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from assay.traces.input.containers.event_objects import as_event
+from assay.traces.input.containers.xml_events import XmlEvents
 from assay.traces.input.events.exact_values import exact_json
 from assay.traces.patterns.container import Container
 
@@ -157,8 +158,11 @@ def _named(entries: list[Any], name: str, value: str) -> dict[str, Any]:
     return {str(each.get(name)): each.get(value) for each in entries if isinstance(each, dict)}
 
 
-def items_of(container: Container, data: bytes) -> tuple[Iterator[DocumentItem], _Walk]:
+def items_of(container: Container, data: bytes) -> tuple[Iterator[DocumentItem], _Walk | XmlEvents]:
     """The elements of a document, and the walk, which knows afterwards whether the document was cut."""
+    if container.items.startswith("<"):
+        events = XmlEvents(container.items.strip("<>"), data)
+        return (DocumentItem(at, content) for at, content in events.items()), events
     walk = _Walk(container, data)
     return walk.items(), walk
 

@@ -1,8 +1,10 @@
-"""Text in UTF-16, as editors and shells of Windows write it, as a stream of UTF-8."""
+"""Text in UTF-16, as editors and shells of Windows write it, as a stream of UTF-8; and text of web pages."""
 
 from __future__ import annotations
 
 import codecs
+import html
+import re
 
 from assay.traces.input.lines.record_scanner import ByteStream
 
@@ -53,3 +55,24 @@ class RepeatedStart:
             out, self._start = self._start[:size], self._start[size:]
             return out
         return self._stream.read(size)
+
+
+_ENTITY = re.compile(rb"&(?:quot|gt|lt|amp|nbsp|apos|#\d{1,4}|#x[0-9A-Fa-f]{1,4});")
+_TAG = re.compile(rb"</?[A-Za-z][^<>\n]{0,300}>|<![^<>\n]{0,300}>")
+_PAGE = re.compile(rb"(?i)<(?:html|pre|code|br|body|p|div)\b")
+
+
+def is_markup(head: bytes) -> bool:
+    """Whether a text is that of a web page: it has entities or the tags of one, and no other brackets of tags."""
+    if _ENTITY.search(head) is None and _PAGE.search(head) is None:
+        return False
+    plain = _TAG.sub(b"", head)
+    return b"<" not in plain and b">" not in plain
+
+
+def without_markup(line: bytes) -> bytes:
+    """A line without tags, and with the characters that entities stand for."""
+    plain = _TAG.sub(b"", line) if b"<" in line else line
+    if b"&" not in plain:
+        return plain
+    return html.unescape(plain.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from assay.traces.patterns.container import Container
 
 _DELIMITERS = ",;\t|"
 _LONGEST_FIELD = 1 << 24
+_FIELD = re.compile(rb"[A-Za-z_][\w.]{0,200}")
 
 
 class TableRow(NamedTuple):
@@ -74,20 +76,25 @@ def rows_of(lines: Iterator[bytes], delimiter: str, columns: tuple[str, ...]) ->
 
 def entries_of(data: Iterator[bytes], container: Container) -> Iterator[TableRow]:
     """The entries of fields. A field of several lines has its name alone, then its length in eight bytes, then its
-    value.
+    value. With ``-o verbose`` fields are indented below the head of an entry, and further lines of a value more so.
     """
     cells: dict[str, str] = {}
+    last = ""
     begin, at = (1, 0), (1, 0)
     while (line := next(data, None)) is not None:
         at = (at[0] + 1, at[1] + len(line))
         text = line.rstrip(b"\r\n")
-        name, equals, value = text.partition(b"=")
-        if not text:
+        name, equals, value = text.strip().partition(b"=")
+        is_field = _FIELD.fullmatch(name) is not None
+        if text.startswith(b" ") and last and not is_field:
+            cells[last] += f"\n{text.decode('utf-8', 'surrogateescape').strip()}"
+        elif not text or not (is_field or text.startswith(b" ")):
             if container.keys[0] in cells:
                 yield TableRow(*begin, cells)
-            cells, begin = {}, at
+            cells, begin, last = {}, at, ""
         elif equals:
-            cells[name.decode("utf-8", "replace")] = value.decode("utf-8", "surrogateescape")
+            last = name.decode() if text.startswith(b" ") else ""
+            cells[name.decode()] = value.decode("utf-8", "surrogateescape")
         else:
             value, read, feeds = _binary(data)
             cells[name.decode("utf-8", "replace")] = value.decode("utf-8", "surrogateescape")

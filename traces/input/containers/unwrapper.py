@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from assay.traces.event import LogPosition, Notice
-from assay.traces.input.containers.detect import ContainerDetector, Wrapping
+from assay.traces.input.containers.detect import ContainerDetector, Wrapping, heading_of
 from assay.traces.input.containers.documents import items_of
+from assay.traces.input.containers.encodings import without_markup
 from assay.traces.input.containers.fields import NOBODY, Origin, parsed, stamped
 from assay.traces.input.containers.fixed_shapes import MOST_SHAPES, MOST_TRIALS, FixedShape
 from assay.traces.input.containers.parts import LineOrigin, PartLines
@@ -55,7 +56,7 @@ class Unwrapper:
         new_part: Callable[[LineOrigin], PartLines],
         take_event: TakesEvent,
     ) -> None:
-        self._wrapping, self._objects, self._noise = wrapping, detector.objects, detector.containers.noise
+        self._wrapping, self._objects, self._noise = wrapping, detector.objects, detector.containers.is_noise
         self._is_event, self._object_of = detector.is_event, detector.object_of
         self._lines_are_events = take_event.every_line
         self._file, self._tally, self._limits = file, tally, limits
@@ -100,12 +101,14 @@ class Unwrapper:
     # ------------------------------------------------------------------------------------------------- frames
 
     def _read_lines(self, stream: ByteStream) -> None:
-        layers, take = self._wrapping.layers, self._take
+        layers, take, origin = self._wrapping.layers, self._take, NOBODY
+        headings, markup = self._wrapping.headings, self._wrapping.markup
         for number, offset, line in self._lines(stream):
-            if b"\x1b" in line:
-                take(without_colours(line), number, offset, layers, NOBODY, None)
-            else:
-                take(line, number, offset, layers, NOBODY, None)
+            text = without_colours(line) if b"\x1b" in line else line
+            if headings and (found := heading_of(headings, text)) is not None:
+                origin, _ = _with_groups(found, NOBODY, None)
+                continue
+            take(without_markup(text) if markup else text, number, offset, layers, origin, None)
             if self._waiting > _WAITING:
                 self._flush()
 
@@ -272,10 +275,10 @@ class Unwrapper:
             if found is None:
                 if text.startswith((b" ", b"\t")):
                     origin = self._last
-                elif text.strip() and not any(each.match(text) for each in self._noise):
+                elif text.strip() and not self._noise(text):
                     self._without.append(LogPosition(self._file, number, offset))
                 break
-            text = text[found.end() :]
+            text = layer.inside_of(text) if layer.rest or layer.controls else text[found.end() :]
             group = found.groupdict()
             if group:
                 origin, time = _with_groups(group, origin, time)
@@ -408,6 +411,7 @@ def _with_groups(group: Mapping[str, bytes | None], origin: Origin, time: object
         (value.decode("utf-8", "replace") if (value := group.get(name)) else before)
         for name, before in zip(("node", "role", "run", "path"), origin, strict=True)
     )
+    path = path.replace("\\", "/")
     labels = group.get("labels")
     if labels and (found := _LABEL.search(labels.decode("utf-8", "replace"))) is not None:
         node = found[1]

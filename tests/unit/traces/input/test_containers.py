@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import textwrap
 from pathlib import Path
 
@@ -196,3 +197,115 @@ def test_numbers_of_lines_that_jump_say_that_lines_were_left_out(
     log.write_text("".join(f"logs/broker-4/server.log:{number}:{LINE}\n" for number in numbers))
     told = [each.text.partition(",")[0] for each in read_logs([log]).notices if each.kind == "lines left out"]
     assert told == ([f"at {jumps} places"] if jumps else [])
+
+
+CRASH = f"{OTHER}\n\tat kafka.Kafka.main(Kafka.scala)"
+
+
+def in_layout(line: str) -> str:
+    """Two nodes' records, one with a stack trace, each line as the template ``line`` has it."""
+    texts = [(4, LINE), *((5, text) for text in CRASH.split("\n")), (4, LINE), (5, OTHER)]
+    return "".join(line.format(n=n, text=text, at=number) + "\n" for number, (n, text) in enumerate(texts))
+
+
+@pytest.mark.parametrize(
+    ("line", "node"),
+    [
+        ("[broker-{n} kafka] {text}", "broker-"),
+        ("kafka/broker-{n}[kafka]: {text}", "kafka/broker-"),
+        ("2022-02-03T10:00:0{at}.100000+00:00 app[broker-{n}]: {text}", "broker-"),
+        ("EVENTS\t3\t164388240{at}\tbroker-{n}\t{text}", "broker-"),
+        ("| 10:00:0{at} |   broker-{n} | {text}   |", "broker-"),
+        ('[{at}] kube.broker-{n}: [[164.{at}, {{}}], {{"log"=>"{text}", "stream"=>"stdout"}}]', "kube.broker-"),
+    ],
+)
+def test_a_prefix_that_no_catalogue_has_is_learned_from_the_lines(line: str, node: str) -> None:
+    names, found = unwrapped(in_layout(line).encode())
+    assert names[0].startswith("a prefix such as")
+    assert {(origin.who, text.decode().rstrip()) for origin, text in found} == {
+        (f"{node}4", LINE),
+        (f"{node}5", CRASH),
+        (f"{node}5", OTHER),
+    }
+
+
+def test_words_that_did_not_differ_at_first_may_differ_later() -> None:
+    head = "".join(f"[broker-4] {LINE}\n" for _ in range(500))
+    assert {origin.who for origin, _ in unwrapped(f"{head}[broker-5] {OTHER}\n".encode())[1]} == {
+        "broker-4",
+        "broker-5",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{LINE}\nmore [2022-02-03 10:00:01,100] INFO of it\n" * 20,
+        f"{LINE}\n{OTHER}\n\tat kafka.Kafka.main(Kafka.scala)\n",
+        f"alice: {LINE}\nbob (at home): {OTHER}\n{LINE}\n",
+    ],
+)
+def test_lines_that_are_not_behind_a_prefix_have_none(text: str) -> None:
+    assert ContainerDetector(built_in_containers(), EventDecoder().names_event).find(text.encode()) is None
+
+
+@pytest.mark.parametrize(
+    ("document", "path"),
+    [
+        (
+            '{"tables": [{"name": "T", "columns": [{"name": "Pod"}, {"name": "Text"}], "rows": ROWS}]}',
+            "tables[].rows[]",
+        ),
+        ('{"columns": ["Pod", "message"], "rows": ROWS}', "rows[]"),
+        ('{"data": {"nrql": {"took": 3, "hits": [], "results": OBJECTS}}}', "data.nrql.results[]"),
+    ],
+)
+def test_an_unknown_document_is_searched_for_its_lines(document: str, path: str) -> None:
+    rows = [["broker-4", LINE], ["broker-5", OTHER]]
+    objects = [{"pod": node, "message": text} for node, text in rows]
+    text = document.replace('"Text"', '"message"').replace("ROWS", json.dumps(rows))
+    names, found = unwrapped(text.replace("OBJECTS", json.dumps(objects)).encode())
+    assert names == (f"JSON, lines in `{path}`",)
+    assert [(origin.who, record.decode().rstrip()) for origin, record in found] == [tuple(row) for row in rows]
+
+
+def test_the_column_with_the_log_lines_is_found_where_its_name_is_unknown() -> None:
+    names, found = unwrapped(f'Time;Pod;Text\n10:00;broker-4;"{LINE}"\n10:01;broker-5;"{OTHER}"\n'.encode())
+    assert names == ("a table with log lines in `Text`",)
+    assert [origin.who for origin, _ in found] == ["broker-4", "broker-5"]
+
+
+def test_a_heading_says_whose_the_lines_below_it_are() -> None:
+    _, found = unwrapped(f"=== broker-4 ===\n{LINE}\n\n=== broker-5 ===\n{CRASH}\n".encode())
+    assert [(origin.who, text.decode().rstrip()) for origin, text in found] == [("broker-4", LINE), ("broker-5", CRASH)]
+
+
+def test_entities_and_tags_of_a_web_page_are_taken_away() -> None:
+    said = '[2022-02-03 10:00:00,100] INFO a "b" -> <c> & d (kafka.server.KafkaServer)'
+    escaped = said.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+    names, found = unwrapped(f"<pre>{escaped}\n</pre>\n".encode())
+    assert names == ("web page",)
+    assert [text.decode().rstrip() for _, text in found] == [said]
+
+
+def test_control_characters_that_rsyslog_writes_as_numbers_are_themselves() -> None:
+    _, found = unwrapped(f"Feb  3 10:00:00 broker-5 kafka: {CRASH}\n".replace("\n\t", "#012#011").encode())
+    assert [text.decode().rstrip() for _, text in found] == [CRASH]
+
+
+def test_an_entry_of_journalctl_verbose_is_indented_below_its_head() -> None:
+    head = "Thu 2022-02-03 10:00:00.100000 UTC [s=1;i=2]\n    _HOSTNAME=broker-{}\n    MESSAGE={}\n"
+    data = head.format(4, LINE) + head.format(5, CRASH.replace("\n\t", "\n            "))
+    _, found = unwrapped(data.encode())
+    assert [(origin.who, text.decode().rstrip()) for origin, text in found] == [
+        ("broker-4", LINE),
+        ("broker-5", CRASH.replace("\t", "")),
+    ]
+
+
+def test_xml_that_ends_too_early_gives_the_events_before() -> None:
+    event = (
+        '<Event timeMillis="1643882400100" level="INFO" loggerName="kafka.A"><Message>one &amp; two</Message></Event>\n'
+    )
+    _, found = unwrapped(f"<Events>\n{event}{event}<Event timeMillis=".encode())
+    assert [text.decode().rstrip() for _, text in found] == ["[2022-02-03T10:00:00.100] INFO one & two (kafka.A)"] * 2

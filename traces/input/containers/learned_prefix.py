@@ -1,0 +1,106 @@
+"""The prefix of a collector that no catalogue has, learned from the lines: what stands before their records is laid out
+alike.
+
+Words and what separates them are told apart. What never differs is the prefix as it is; what does is a number, a word,
+or the name of a node or a file. Behind the record may be a rest that never differs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from assay.traces.patterns.container import Container, ContainerForm
+
+_RECORD = re.compile(
+    rb"\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3}\]? {1,4}(?:\[[^\]\n]{0,80}\] {1,4})?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b"
+)
+_WORD = re.compile(r"[\w/\\](?:[\w.:/@\\+%-]*[\w/])?")
+_ANY_WORD = r"[\w/\\](?:[\w.:/@\\+%-]{0,400}?[\w/])?"
+_REST = re.compile(rb"\([A-Za-z_][\w$.]{1,250}\) {0,400}([^\w\s)][^\n)]{0,200})$")
+_FILE = re.compile(r"^[/\\]|^\w:[/\\]|\.(?:log|txt|out|gz|json)(?:\.\d[\d.-]*|\.gz)?$")
+_CLOCK = re.compile(r"\d\d:\d\d|^[\d.,:+-]+$")
+_LONGEST = 300
+_MIN_SHARE = 0.9
+_FEWEST = 2
+_MOST_NODES = 64
+
+
+def learned_prefix(texts: Sequence[bytes]) -> Container | None:
+    """What stands before the records of nearly all of these lines; None if their beginnings are not alike."""
+    found = list(_before(texts))
+    if len(found) < _FEWEST:
+        return None
+    layouts = Counter(_separators(text) for text in found)
+    separators, count = layouts.most_common(1)[0]
+    if count < _MIN_SHARE * len(found):
+        return None
+    columns = list(zip(*(_WORD.findall(text) for text in found if _separators(text) == separators), strict=True))
+    groups = _groups(columns)
+    pattern = _blanks(separators[0])
+    for number, after in enumerate(separators[1:]):
+        pattern += f"(?P<{groups[number]}>{_ANY_WORD})" if number in groups else _ANY_WORD
+        pattern += _blanks(after)
+    rest, example = _after(texts), found[0].strip()
+    shown = example if len(example) <= 60 else f"{example[:60]}…"
+    return Container(
+        name=f"a prefix such as `{shown}`",
+        form=ContainerForm.PREFIX,
+        example=found[0],
+        holds={},
+        pattern=re.compile(pattern.encode()),
+        rest=rest,
+    )
+
+
+def _separators(text: str) -> tuple[str, ...]:
+    """What stands between the words; how many blanks does not count, since columns are padded."""
+    return tuple(re.sub(" +", " ", each) for each in _WORD.split(text))
+
+
+def _blanks(separator: str) -> str:
+    return re.escape(separator).replace(r"\ ", " {1,200}")
+
+
+def _before(texts: Sequence[bytes]) -> Iterator[str]:
+    """What stands before the records; nothing if too many stand at the beginning of their line."""
+    plain = behind = 0
+    for text in texts:
+        place = _RECORD.search(text, 0, _LONGEST)
+        if place is None:
+            continue
+        if place.start() == 0:
+            plain += 1
+            if plain > _FEWEST and plain > behind:
+                return
+            continue
+        behind += 1
+        yield text[: place.start()].decode("utf-8", "replace")
+
+
+def _groups(columns: Sequence[Sequence[str]]) -> dict[int, str]:
+    """Which word is the name of a file, and which that of a node: the first that differs from line to line, if any does.
+
+    What does not differ in these lines may do so later.
+    """
+    found: dict[int, str] = {}
+    names: list[tuple[bool, int]] = []
+    for number, values in enumerate(columns):
+        different = set(values)
+        if any(map(_FILE.search, different)):
+            if "path" not in found.values():
+                found[number] = "path"
+        elif len(different) <= _MOST_NODES and not any(map(_CLOCK.search, different)):
+            names.append((len(different) == 1, number))
+    if names and "path" not in found.values():
+        found[min(names)[1]] = "node"
+    return found
+
+
+def _after(texts: Sequence[bytes]) -> bytes:
+    """What stands behind the loggers of nearly all records; nothing if that differs."""
+    records = [text.rstrip(b"\r\n") for text in texts if _RECORD.search(text, 0, _LONGEST)]
+    found = Counter(rest[1] for record in records if (rest := _REST.search(record)) is not None)
+    most, count = found.most_common(1)[0] if found else (b"", 0)
+    return most if count >= _MIN_SHARE * len(records) else b""
