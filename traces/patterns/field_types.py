@@ -30,6 +30,11 @@ def session(text: str) -> str:
     return hex(int(text, 16) if text.lower().startswith("0x") else int(text) & _UNSIGNED_64)
 
 
+def hexadecimal(text: str) -> int:
+    """The integer of ``1f`` or ``0x1f``."""
+    return int(text, 16)
+
+
 def integers(text: str) -> tuple[int, ...]:
     """The integers of ``1,2``, ``[1, 2]``, ``List(1, 2)`` or ``HashSet(1, 2)``, in the order in which
     they are printed.
@@ -95,6 +100,7 @@ CONVERSIONS: Mapping[str, Conversion] = MappingProxyType(
         "auto": scalar,
         "text": sys.intern,
         "int": int,
+        "hex": hexadecimal,
         "int?": _once(integer_or_none),
         "bool": truth,
         "session": _once(session),

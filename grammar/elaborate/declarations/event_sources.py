@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 from zoneinfo import ZoneInfo, available_timezones
 
 from assay.grammar import kernel, syntax
@@ -27,6 +28,9 @@ OF_CAUSES = ("clock", "sends", "receives")
 
 KEYS = (*DEFAULT_KEYS, "sequence", *OF_CAUSES, *OF_CALLS, "zone")
 """What a ``from`` block can say of the origin and the order of an event."""
+
+UNITS: Mapping[str, Literal["thread", "causal"]] = {"thread": "thread", "causal": "causal"}
+"""The orders that are more than the order of lines in files."""
 
 HAVE_FORMS = frozenset({"time", "phase", "sends", "receives"})
 
@@ -183,6 +187,37 @@ def _events_of(item: syntax.SourceKey | None) -> tuple[str, ...]:
     if item is None or item.form is None:
         return ()
     return tuple(word for each in item.form.split(",") if (word := each.strip()))
+
+
+_NOT_CAUSAL = {syntax.Slice: "slice", syntax.CallLine: "call", syntax.Begins: "begins anywhere"}
+"""Lines of a clause that have no meaning yet where lines are ordered by their causes."""
+
+
+def check_order(
+    source: kernel.EventSource,
+    line: syntax.From,
+    order: syntax.OrderLine | None,
+    lines: Iterable[syntax.TraceLine],
+    diagnostics: Diagnostics,
+) -> None:
+    """Whether the block says what the order needs, and the clause nothing that has no meaning then."""
+    if source.order == "sequence" and order is not None and source.path("sequence") is None:
+        text = "`order: sequence` needs the key of the numbers: `sequence = …` in a `from events:` block"
+        diagnostics.error(CODE, order.span, text)
+    given = [name for name in OF_CAUSES if source.path(name) is not None]
+    if order is None or order.unit != "causal":
+        if given:
+            diagnostics.error(CODE, line.span, f"`{given[0]}` tells an order only with `order: causal`")
+        return
+    if "clock" not in given and not {"sends", "receives"} <= set(given):
+        text = "`order: causal` needs the key of a vector clock (`clock = …`), or `sends = …` and `receives = …`"
+        diagnostics.error(CODE, order.span, text)
+    if order.commit_before_line is not None or order.skew is not None:
+        text = "with `order: causal` times order nothing: leave `commit before line within` and `skew` out"
+        diagnostics.error(CODE, order.span, text)
+    for other in lines:
+        if (name := _NOT_CAUSAL.get(type(other))) is not None:
+            diagnostics.error(CODE, other.span, f"`{name}` cannot be combined with `order: causal`")
 
 
 def _wrong_format(form: str) -> str | None:

@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.elaborate.declarations.bare_action_names import action_named
-from assay.grammar.elaborate.declarations.event_sources import CODE, OF_CALLS, OF_CAUSES, SourceReader
+from assay.grammar.elaborate.declarations.event_sources import CODE, OF_CALLS, UNITS, SourceReader, check_order
 from assay.grammar.elaborate.declarations.scenarios import StepReader
 from assay.grammar.elaborate.expressions.dispatch import (
     action_reference,
@@ -238,28 +238,8 @@ class ClausePlan:
         source = reader.read(line)
         order = self._of(syntax.OrderLine)
         source = replace(source, order=order[0][1].unit if order else "file")
-        if source.order == "sequence" and source.path("sequence") is None:
-            text = "`order: sequence` needs the key of the numbers: `sequence = …` in a `from events:` block"
-            self.diagnostics.error(CODE, order[0][1].span, text)
-        self._check_causes(source, line, order[0][1] if order else None)
+        check_order(source, line, order[0][1] if order else None, [each for _, each in self.lines], self.diagnostics)
         return source, reader.types
-
-    def _check_causes(self, source: kernel.EventSource, line: syntax.From, order: syntax.OrderLine | None) -> None:
-        """Whether the block says what ``order: causal`` needs, and the clause nothing that it has no meaning for."""
-        given = [name for name in OF_CAUSES if source.path(name) is not None]
-        if order is None or order.unit != "causal":
-            if given:
-                self.diagnostics.error(CODE, line.span, f"`{given[0]}` tells an order only with `order: causal`")
-            return
-        if "clock" not in given and not {"sends", "receives"} <= set(given):
-            text = "`order: causal` needs the key of a vector clock (`clock = …`), or `sends = …` and `receives = …`"
-            self.diagnostics.error(CODE, order.span, text)
-        if order.commit_before_line is not None or order.skew is not None:
-            text = "with `order: causal` times order nothing: leave `commit before line within` and `skew` out"
-            self.diagnostics.error(CODE, order.span, text)
-        for kind, name in ((syntax.Slice, "slice"), (syntax.CallLine, "call"), (syntax.Begins, "begins anywhere")):
-            for _, other in self._of(kind)[:1]:
-                self.diagnostics.error(CODE, other.span, f"`{name}` cannot be combined with `order: causal`")
 
     def _catalogue(self, trace: syntax.TraceClause) -> str:
         source = self._once(syntax.From, "from")
@@ -517,7 +497,6 @@ class ClausePlan:
             return kernel.Ordering()
         order = found[1]
         # Where the reader puts all lines in one order, they are those of one file.
-        unit: Literal["file", "thread", "causal"] = "file"
-        if order.unit == "thread" or order.unit == "causal":  # noqa: PLR1714 - so mypy narrows
-            unit = order.unit
-        return kernel.Ordering(unit, order.commit_before_line, order.skew or 0, span=order.span)
+        return kernel.Ordering(
+            UNITS.get(order.unit, "file"), order.commit_before_line, order.skew or 0, span=order.span
+        )

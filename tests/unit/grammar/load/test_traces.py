@@ -192,6 +192,22 @@ def test_an_order_by_numbers_needs_their_key(codes_of: CodesOf) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("keys", "lines"),
+    [
+        ('node = "n"', "order: causal"),
+        ('sends = "id" in "A"', "order: causal"),
+        ('clock = "vc"', "order: file"),
+        ('clock = "vc"', "order: causal; skew 5 ms"),
+        ('clock = "vc"', "order: causal\n    begins anywhere"),
+        ('clock = "vc"', "order: causal\n    slice Broker by b"),
+    ],
+)
+def test_what_an_order_by_causes_needs_and_what_it_cannot_have(codes_of: CodesOf, keys: str, lines: str) -> None:
+    text = f"trace logs:\n    from events:\n        {keys}\n    on A(b: Broker): elect(b, _)\n    {lines}\n"
+    assert "E517" in codes_of(SPEC + text)
+
+
 def test_two_clauses_have_two_names(codes_of: CodesOf) -> None:
     clause = "trace logs:\n    from kafka\n    on A(b: Broker): lose\n"
     assert codes_of(SPEC + clause + clause) == ["E301"]
