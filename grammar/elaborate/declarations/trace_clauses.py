@@ -181,6 +181,7 @@ class ClausePlan:
             text = "`call` is divided by key without it, if the spec keeps the keys apart: leave `slice` out"
             self.diagnostics.error("E515", self.slicing.span, text)
         hidden, limit = self._hidden()
+        seen = frozenset(rule.event for rule in rules)
         measures, noted = tuple(self._measures()), tuple(self._noted())
         return kernel.TracePlan(
             trace.name.text,
@@ -197,11 +198,7 @@ class ClausePlan:
             self._ends(),
             measures,
             noted,
-            replace(
-                self.source,
-                needed=self._needed((*rules, *measures, *noted)),
-                observed=frozenset(rule.event for rule in rules),
-            ),
+            replace(self.source, needed=self._needed((*rules, *measures, *noted)), observed=seen),
             self._once(syntax.Begins, "begins anywhere") is not None,
             span=trace.span,
         )
