@@ -29,8 +29,9 @@ from assay.grammar.parsing.error_recovery import report_faults
 from assay.grammar.parsing.logical_lines import Layout, LayoutFault
 from assay.grammar.parsing.moved import moved, moved_report
 from assay.grammar.parsing.spec_text import normalized
+from assay.grammar.parsing.split_clause import clause_parts, goes_on
 from assay.grammar.parsing.split_declarations import DECLARATION_WORDS, DeclarationTokens, scan
-from assay.grammar.syntax import Declaration, DottedName, Expr, Module
+from assay.grammar.syntax import Declaration, DottedName, Expr, Module, TraceClause
 from assay.grammar.user_cache import cached, keep
 
 #: How deep an expression may be nested: later passes recurse, and Python's stack is finite.
@@ -67,6 +68,8 @@ _OTHER_LANGUAGES = {
 }
 
 
+_INDENTATION = "E009"
+"""A line that fits no block: which blocks there are, only the whole declaration shows."""
 DECLARATIONS_KEPT = 4096
 """How many declarations are remembered: all bundled specs together have some 1,500."""
 
@@ -97,15 +100,18 @@ class ParsedExpression:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def parse(text: str, file: str) -> Parsed:
-    """Parse the text of a spec; ``file`` is the name that places carry. Never raises, whatever the text."""
+def parse(text: str, file: str, *, in_parts: bool = False) -> Parsed:
+    """Parse the text of a spec; ``file`` is the name that places carry. Never raises, whatever the text.
+
+    ``in_parts`` is for texts that are edited: of a long clause only the edited lines are read again.
+    """
     text = normalized(text)
     diagnostics = Diagnostics()
     found = scan(text, file, diagnostics)
     parts: list[tuple[DeclarationTokens, Any]] = []
     broken: set[str] = set()
     for chunk in found.chunks:
-        part = _read_chunk(chunk, text, file, diagnostics)
+        part = _read_chunk(chunk, text, file, diagnostics, in_parts)
         if part is None:
             broken |= chunk.words
         else:
@@ -134,11 +140,12 @@ def parse_expression(text: str, file: str) -> ParsedExpression:
 # ------------------------------------------------------------------------------------------------- declarations
 
 
-def _read_chunk(chunk: DeclarationTokens, text: str, file: str, diagnostics: Diagnostics) -> Any:
+def _read_chunk(chunk: DeclarationTokens, text: str, file: str, diagnostics: Diagnostics, in_parts: bool) -> Any:
     """A Declaration, the Path of a ``module`` line, the Token of a documentation string, or None after a report."""
     if not chunk.sound or not _head_is_right(chunk, diagnostics):
         return None
-    return _read(chunk.source(text), "chunk", DeclarationOrigin(file, chunk.head.span.line - 1), diagnostics)
+    start = "chunk in parts" if in_parts and chunk.head.text == "trace" else "chunk"
+    return _read(chunk.source(text), start, DeclarationOrigin(file, chunk.head.span.line - 1), diagnostics)
 
 
 def _head_is_right(chunk: DeclarationTokens, diagnostics: Diagnostics) -> bool:
@@ -239,8 +246,35 @@ def _read_once(source: str, start: str, origin: DeclarationOrigin) -> tuple[Any,
 
 @lru_cache(maxsize=DECLARATIONS_KEPT)
 def _read_at_top(source: str, start: str, file: str) -> tuple[Any, tuple[Diagnostic, ...]]:
+    if start == "chunk in parts":
+        return _read_clause(source, file) or _read_at_top(source, "chunk", file)
     diagnostics = Diagnostics()
     return _read_source(source, start, DeclarationOrigin(file, 0), diagnostics), tuple(diagnostics.items)
+
+
+def _read_clause(source: str, file: str) -> tuple[TraceClause | None, tuple[Diagnostic, ...]] | None:
+    """A trace clause read line by line, or None in its place, with the reports; None where it cannot be read so."""
+    found: list[TraceClause | None] = []
+    reports: list[Diagnostic] = []
+    for part, lines in clause_parts(source):
+        clause, said = _read_part(part, file)
+        if clause is None and (goes_on(part) or any(each.code == _INDENTATION for each in said)):
+            return None
+        found.append(moved(clause, lines))
+        reports += (moved_report(each, lines) for each in said)
+    parts = [each for each in found if each is not None]
+    if not parts or len(parts) < len(found):
+        return (None, tuple(reports)) if found else None
+    first, last = parts[0].span, parts[-1].span
+    span = Span(file, first.line, first.column, last.end_line, last.end_column)
+    lines_ = tuple(line for each in parts for line in each.lines)
+    return TraceClause(parts[0].name, parts[0].base, lines_, span=span), tuple(reports)
+
+
+@lru_cache(maxsize=DECLARATIONS_KEPT)
+def _read_part(source: str, file: str) -> tuple[TraceClause | None, tuple[Diagnostic, ...]]:
+    diagnostics = Diagnostics()
+    return _read_source(source, "chunk", DeclarationOrigin(file, 0), diagnostics), tuple(diagnostics.items)
 
 
 def _read_source(source: str, start: str, origin: DeclarationOrigin, diagnostics: Diagnostics) -> Any:

@@ -49,7 +49,7 @@ class Document:
         and those in edited declarations and what depends on them, as far as ``budget`` seconds allow.
         """
         self.text = text
-        parsed = self._parsed = parse(text, self.file)
+        parsed = self._parsed = parse(text, self.file, in_parts=True)
         found = () if self._known is None else recheck(self._known, parsed, normalized(text), budget)
         self.diagnostics = tuple(dict.fromkeys((*parsed.diagnostics, *found)))
         return self.diagnostics
