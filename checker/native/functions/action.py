@@ -7,20 +7,27 @@ or cuts it in such a copy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from math import prod
 from typing import assert_never
 
-from assay.checker.interpreter.expressions.traverse import assignments, locals_of, read_by
+from assay.checker.interpreter.expressions.traverse import assignments, read_by
 from assay.checker.layout.call_frame import ContextSlot
 from assay.checker.layout.row import RowLayout
 from assay.checker.native.functions.bitsliced_prefilter import MOST_INSTANCES
+from assay.checker.native.functions.decisive_guards import (
+    DecisiveGuards,
+    LabelPositions,
+    has_obstacles,
+    instance_layout,
+    instance_words,
+    is_looped_pick,
+)
 from assay.checker.native.functions.refinement_image import argument_word
 from assay.checker.native.functions.runtime import Runtime
 from assay.checker.native.functions.unroll_budget import Writing
-from assay.checker.native.llvm.function_builder import FALSE, TRUE, Scalar, word
+from assay.checker.native.llvm.function_builder import TRUE, Scalar, word
 from assay.checker.native.llvm.unsupported import SMALLER, UnsupportedError
 from assay.checker.native.lowering.binder_elements import (
     LIST_LIMIT,
@@ -30,29 +37,17 @@ from assay.checker.native.lowering.binder_elements import (
     StoredSlots,
     choice,
     choices_of,
-    elements,
     listed_items,
     looped_slots,
     positions,
 )
 from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
-from assay.checker.native.lowering.loops import each, is_looped, search
+from assay.checker.native.lowering.loops import each, is_looped
 from assay.checker.native.lowering.pack_unpack import Packer
 from assay.checker.native.lowering.updates import Updates
 from assay.checker.native.symbols.symbol import Bunch, Mask, Symbol
 from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
-
-
-@dataclass(slots=True)
-class LabelPositions:
-    """Names that become positions in arrays, in the order in which they were first used."""
-
-    positions: dict[str, int] = field(default_factory=dict)
-
-    def position(self, name: str) -> int:
-        """The position of a name."""
-        return self.positions.setdefault(name, len(self.positions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +103,8 @@ class ActionWriter:
             self.state.read(name)
         self.lowering = Lowering(self.code, self.state, unrolling=writing.unrolling, strict=writing.strict)
         self._sieved = False
+        self._instances = instance_layout(action)
+        self._asks = self.code.reserve(1) if has_obstacles(action, 1) else ""
 
     def write(self, number: int) -> str:
         """The text of the function ``@action_<number>``. The bits of its last argument are the instances that the
@@ -159,6 +156,8 @@ class ActionWriter:
         for name, (_, symbol) in zip(names, chosen, strict=True):
             self.lowering.bound[name] = symbol
         end = self.code.name("end")
+        if self._asks:
+            self.code.do(f"store i64 0, ptr {self._asks}")
         if self._sieved:
             walk, bit = self.code.name("walk"), self.code.fresh(64, f"and i64 %hopeful, {1 << at}")
             self.code.branch(self.code.fresh(1, f"icmp ne {bit.typed}, 0"), walk, end)
@@ -166,6 +165,8 @@ class ActionWriter:
         with self.code.scope():
             self._walk(number, 0, None, end)
         self.code.label(end)
+        if self._asks:
+            self._find_decisive(number)
 
     # ------------------------------------------------------------------------------------------------ walk
 
@@ -269,7 +270,7 @@ class ActionWriter:
             self.lowering.bound[name] = symbol
             self._walk(number, at + 1, cut, after)
 
-        if self._is_looped(domain):
+        if is_looped_pick(self.code, domain, self.unrolling):
             self._pick_looped(domain, chosen)
         else:
             for there, item in listed_items(self.code, domain):
@@ -284,11 +285,6 @@ class ActionWriter:
             chosen(item, after)
         self.code.label(after)
 
-    def _is_looped(self, domain: Choices) -> bool:
-        return isinstance(domain, RankedDomain | Powerset | StoredSlots) or (
-            isinstance(domain, Mask) and is_looped(self.code, self.unrolling, "picks", elements(domain))
-        )
-
     def _pick_looped(self, domain: Choices, chosen: Callable[[Symbol, str], None]) -> None:
         def body(symbol: Symbol) -> None:
             after = self.code.name("next")
@@ -300,72 +296,33 @@ class ActionWriter:
     # -------------------------------------------------------------------------------------------- coverage
 
     def _note_decisive(self, label: str, start: int, alone: Scalar = TRUE) -> None:
-        """Mark a false guard as decisive if nothing from ``start`` on is an obstacle. A guard that is marked is not
-        examined again."""
-        position = self.guards.position(f"{self.action.name}\0{label}")
-        ask, done = self.code.name("ask"), self.code.name("asked")
-        self.code.branch(self.runtime.is_marked(position), done, ask)
-        self.code.label(ask)
-        with self.code.scope():
-            self.runtime.mark(position, self.code.both(alone, self._rest_holds(start, {})))
-        self.code.jump(done)
-        self.code.label(done)
+        """Have it looked at, when the instance has ended, which of its guards are decisive: unless ``label`` is known
+        to be."""
+        code = self.code
+        if not has_obstacles(self.action, start):
+            self.runtime.mark(self.guards.position(f"{self.action.name}\0{label}"), alone)
+            return
+        known = self.runtime.is_marked(self.guards.position(f"{self.action.name}\0{label}"))
+        before = code.fresh(64, f"load i64, ptr {self._asks}")
+        asks = code.fresh(64, f"or {before.typed}, {code.resize(code.invert(known), 64).text}")
+        code.do(f"store {asks.typed}, ptr {self._asks}")
 
-    def _rest_holds(self, start: int, lost: Mapping[str, Scalar]) -> Scalar:
-        """As the reference's ``rest_holds``: ``lost`` has for each let and pick that may lack a value the condition
-        when it does."""
-        code, holds = self.code, TRUE
-        for at in range(start, self._prefix):
-            each = self.action.body[at]
-            without = code.any_of([lost[name] for name in sorted(locals_of(each) & lost.keys())])
-            if isinstance(each, k.Guard):
-                holds = code.both(holds, self._no_obstacle(each, without))
-            elif isinstance(each, k.Let):
-                lost = {**lost, each.binder.name: self._lost_let(each, without)}
+    def _find_decisive(self, number: int) -> None:
+        """Behind an instance: look at its guards if one was false of which it is not known that it is decisive."""
+        code = self.code
+        asked, done = code.name("ask"), code.name("asked")
+        asks = code.fresh(64, f"load i64, ptr {self._asks}")
+        code.branch(code.fresh(1, f"icmp ne {asks.typed}, 0"), asked, done)
+        code.label(asked)
+        with code.scope():
+            if self._instances is None:
+                DecisiveGuards(self.action, self.lowering, self.runtime, self.guards).mark()
             else:
-                assert isinstance(each, k.Pick)
-                return code.both(holds, self._some_pick(each, at, without, lost))
-            if holds.known == 0:
-                break
-        return holds
-
-    def _no_obstacle(self, guard: k.Guard, without: Scalar) -> Scalar:
-        if without.known == 1:
-            return TRUE
-        value, undefined = self.lowering.apart(lambda: self.lowering.flag(guard.condition))
-        return self.code.any_of([without, undefined, value])
-
-    def _lost_let(self, let: k.Let, without: Scalar) -> Scalar:
-        if without.known == 1:
-            return TRUE
-        symbol, undefined = self.lowering.apart(lambda: self.lowering.lower(let.value))
-        self.lowering.bound[let.binder.name] = symbol
-        return self.code.either(without, undefined)
-
-    def _some_pick(self, pick: k.Pick, at: int, without: Scalar, lost: Mapping[str, Scalar]) -> Scalar:
-        name, found = pick.binder.name, FALSE
-        if without.known != 1:
-            domain, undefined = self.lowering.apart(lambda: choices_of(pick.domain, self.lowering, self.unrolling))
-            domain = looped_slots(self.code, domain, self.unrolling, "picks") or domain
-            without = self.code.either(without, undefined)
-            found = self._some_item(name, domain, at, lost)
-        if without.known == 0:
-            return found
-        return self.code.choose(without, self._rest_holds(at + 1, {**lost, name: TRUE}), found)
-
-    def _some_item(self, name: str, domain: Choices, at: int, lost: Mapping[str, Scalar]) -> Scalar:
-        code, found = self.code, FALSE
-
-        def holds(symbol: Symbol) -> tuple[Scalar, Scalar]:
-            self.lowering.bound[name] = symbol
-            return self._rest_holds(at + 1, lost), FALSE
-
-        if self._is_looped(domain):
-            assert not isinstance(domain, Bunch)
-            return search(code, positions(domain), lambda at: holds(choice(code, domain, at)))[0]
-        for there, item in listed_items(code, domain):
-            found = code.either(found, code.both(there, holds(item)[0]))
-        return found
+                words = instance_words(code, self._instances, self.action, self.lowering.bound)
+                more = "".join(f", {each.typed}" for each in words)
+                code.do(f"call void @decisive_{number}(ptr %context, ptr %row{more})")
+        code.jump(done)
+        code.label(done)
 
     # --------------------------------------------------------------------------------------------- updates
 

@@ -15,7 +15,7 @@ from assay.checker.layout.row import LAYOUT_VERSION, Rows
 from assay.checker.native.functions.program import GENERATOR_VERSION, Program
 from assay.grammar.current_work import doing
 
-LARGE = 2_000_000
+LARGE = 1_200_000
 """Modules of at least this many characters get less optimisation: faster compilation is worth more than faster code."""
 
 

@@ -15,7 +15,7 @@ from assay.checker.layout.row import WORD, RowLayout
 from assay.checker.layout.shape import BitRange, NumberShape, Shape
 from assay.checker.layout.shape_of_type import shape_of
 from assay.checker.layout.value_numbering import universe
-from assay.checker.native.functions.action import LabelPositions
+from assay.checker.native.functions.decisive_guards import LabelPositions
 from assay.checker.native.functions.runtime import Runtime
 from assay.checker.native.functions.unroll_budget import Writing, written
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, word

@@ -9,10 +9,16 @@ from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.layout.call_frame import ContextSlot, Starts
 from assay.checker.layout.refinement_image import ImageLayout, argument_layout, image_layout
 from assay.checker.layout.row import RowLayout, row_layout
-from assay.checker.native.functions.action import ActionWriter, InstanceFlags, LabelPositions
+from assay.checker.native.functions.action import ActionWriter, InstanceFlags
 from assay.checker.native.functions.bitsliced_gates import prefilter_functions
 from assay.checker.native.functions.bitsliced_prefilter import Prefilter, PrefilterWriter, condition_of
 from assay.checker.native.functions.canonical_row import canonical_functions
+from assay.checker.native.functions.decisive_guards import (
+    LabelPositions,
+    decisive_function,
+    has_obstacles,
+    instance_layout,
+)
 from assay.checker.native.functions.fingerprint import print_function, prints_function, store_print
 from assay.checker.native.functions.initial_states import initial_functions
 from assay.checker.native.functions.refinement_image import image_function
@@ -27,7 +33,7 @@ from assay.grammar import kernel as k
 from assay.grammar.current_work import doing
 from assay.grammar.lazy_dataclass import dataclass
 
-GENERATOR_VERSION = 7
+GENERATOR_VERSION = 8
 """Part of the key of cached object code. Increase it with every change of the generated code."""
 
 PRELUDE = """target triple = "@TRIPLE@"
@@ -74,12 +80,14 @@ def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
     actions. Raises as ``program`` does.
     """
     layout = row_layout(kernel.variables)
-    hits, guards, count = LabelPositions(), LabelPositions(), len(kernel.next)
+    hits, guards, count = LabelPositions({}), LabelPositions({}), len(kernel.next)
     actions = [
         partial(_action, kernel, layout, at, (hits, guards), InstanceFlags(cuts_as=at + count)) for at in range(count)
     ]
     others = [partial(_states, kernel, layout, ()), partial(_stop, kernel, layout, deadlock=False)]
-    functions = written([*actions, *others, partial(_conditions, kernel, layout, conditions)])
+    functions = written(
+        [*actions, *_decisive(kernel, layout, guards), *others, partial(_conditions, kernel, layout, conditions)]
+    )
     sieve = PrefilterWriter(kernel, layout, frozenset()).sieve(())
     text = "\n".join(
         [
@@ -112,7 +120,7 @@ def program(
     compiled, ``SpecError`` if a variable does not fit a row.
     """
     layout = row_layout(kernel.variables)
-    hits, guards = LabelPositions(), LabelPositions()
+    hits, guards = LabelPositions({}), LabelPositions({})
     chosen = [p for p in kernel.properties if properties is None or p.name in properties]
     refinements = tuple(r for r in kernel.refinements if any(p.name == r.name for p in chosen))
     images = tuple(image_layout(kernel, each) for each in refinements)
@@ -123,6 +131,7 @@ def program(
     functions = written(
         [
             *_actions(kernel, layout, (hits, guards), arguments),
+            *_decisive(kernel, layout, guards),
             partial(_steps, kernel, layout, steps),
             partial(_states, kernel, layout, states),
             partial(_stop, kernel, layout, deadlock=deadlock),
@@ -176,6 +185,22 @@ def _actions(
     return [partial(_action, kernel, layout, at, counted, flags[at]) for at in range(len(kernel.next))]
 
 
+def _decisive(kernel: k.Kernel, layout: RowLayout, guards: LabelPositions) -> list[Writer]:
+    """What writes the functions that look for decisive guards, of the actions that call one."""
+    return [
+        partial(_of_action, action, partial(decisive_function, kernel, layout, number, guards))
+        for number, action in enumerate(map(kernel.action, kernel.next))
+        if has_obstacles(action, 1) and instance_layout(action) is not None
+    ]
+
+
+def _of_action(action: k.Action, write: Writer, writing: Writing) -> str:
+    try:
+        return write(writing)
+    except UnsupportedError as error:
+        raise error.at(action.span) from None
+
+
 def _action(
     kernel: k.Kernel,
     layout: RowLayout,
@@ -186,10 +211,9 @@ def _action(
 ) -> str:
     action = kernel.action(kernel.next[number])
     doing(f"the action `{action.name}` was compiled")
-    try:
-        return ActionWriter(kernel, layout, action, counted, flags, writing).write(number)
-    except UnsupportedError as error:
-        raise error.at(action.span) from None
+    return _of_action(
+        action, lambda how: ActionWriter(kernel, layout, action, counted, flags, how).write(number), writing
+    )
 
 
 def _argument_layouts(kernel: k.Kernel) -> list[RowLayout]:

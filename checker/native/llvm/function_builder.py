@@ -90,6 +90,8 @@ class FunctionBuilder:
         self._scopes: list[dict[str, Scalar]] = [{}]
         self._inverse: dict[str, Scalar] = {}
         self._origin: dict[str, tuple[Scalar, int]] = {}
+        self.bits_of_masks: dict[str, tuple[Scalar, int]] = {}
+        """Of conditions that are a bit of a mask: the mask and the position."""
         self.block = "entry"
 
     # ------------------------------------------------------------------------------------------ structure

@@ -221,9 +221,16 @@ def _number_mask(code: FunctionBuilder, items: list[tuple[Scalar, Number]], item
 
 
 def _union(code: FunctionBuilder, positions: list[tuple[Scalar, Scalar]], width: int) -> Scalar:
-    result = constant(width, 0)
+    """The mask of these positions. Bits of another mask that keep their places are not moved one by one."""
+    result, kept = constant(width, 0), dict[Scalar, int]()
     for there, at in positions:
+        mask, place = code.bits_of_masks.get(there.text, (result, -1))
+        if place == at.known and mask.bits == width:
+            kept[mask] = kept.get(mask, 0) | 1 << place
+            continue
         result = code.either(result, code.choose(there, single(code, at, width), constant(width, 0)))
+    for mask, places in kept.items():
+        result = code.either(result, code.both(mask, constant(width, places)))
     return result
 
 

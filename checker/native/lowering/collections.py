@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
+from assay.checker.layout.numbered_types import is_small
 from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar
 from assay.checker.native.llvm.unsupported import UnsupportedError
 from assay.checker.native.lowering.binder_elements import (
@@ -19,6 +20,7 @@ from assay.checker.native.lowering.binder_elements import (
     two_masks,
 )
 from assay.checker.native.lowering.loops import gather, is_looped
+from assay.checker.native.lowering.range_check import fit
 from assay.checker.native.symbols import intervals as n
 from assay.checker.native.symbols.maps import map_of
 from assay.checker.native.symbols.merge import add_bags, bit, bunch, choose, equals, holds, joined, occurrences, pairs
@@ -194,6 +196,8 @@ def _combine_sets(code: FunctionBuilder, op: str, a: Mask | Bunch, b: Mask | Bun
         }[op]()
         return Mask(bits, x.item, x.base)
     left = bunch(code, a)
+    if op == "union" and isinstance(a, Mask) and not is_small(a.item):
+        return Bunch((*left.items, *_beside(code, a, bunch(code, b))), False)
     if op == "union":
         both = joined(code, list(left.items), list(bunch(code, b).items), left.codes)
         return Bunch(tuple(both), False, left.codes)
@@ -201,6 +205,18 @@ def _combine_sets(code: FunctionBuilder, op: str, a: Mask | Bunch, b: Mask | Bun
     for (there, item), also in zip(left.items, _also_in(code, left, b), strict=True):
         kept.append((code.both(there, also if op == "intersection" else code.invert(also)), item))
     return left.with_items(kept, ordered=left.ordered)
+
+
+def _beside(code: FunctionBuilder, mask: Mask, more: Bunch) -> list[tuple[Scalar, Symbol]]:
+    """The items that are not in the mask. One that does not fit the type of its elements is not; of the others it is
+    asked by their number, not by comparison with each."""
+    found = []
+    for there, item in more.items:
+        fits, fitted = fit(code, item, mask.item)
+        beside = code.both(there, code.invert(code.both(fits, holds(code, mask, fitted))))
+        if beside.known != 0:
+            found.append((beside, item))
+    return found
 
 
 def _also_in(code: FunctionBuilder, left: Bunch, other: Mask | Bunch) -> list[Scalar]:

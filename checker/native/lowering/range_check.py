@@ -152,9 +152,9 @@ def _map(code: FunctionBuilder, symbol: TableSymbol | Pairs, type_: t.Type) -> F
 def _table(code: FunctionBuilder, symbol: TableSymbol | Pairs, type_: t.MapType) -> Fit:
     conditions: list[Scalar] = []
     table = symbol
-    if isinstance(table, Pairs):
+    if isinstance(table, Pairs) or table.key != type_.key:
         conditions.extend(
-            code.either(code.invert(there), is_key(code, key, type_.key)) for there, key, _ in table.items
+            code.either(code.invert(there), is_key(code, key, type_.key)) for there, key, _ in pairs(code, table).items
         )
         table = TableSymbol(
             type_.key, tuple(lookup(code, symbol, literal(x, type_.key)) for x in universe(type_.key).values)

@@ -48,7 +48,7 @@ def choose(code: FunctionBuilder, condition: Scalar, yes: Symbol, no: Symbol) ->
             return Maybe(
                 code.choose(condition, yes.present, no.present), _choose_item(code, condition, yes.item, no.item)
             )
-        case TableSymbol(key, a), TableSymbol(_, b):
+        case TableSymbol(key, a), TableSymbol(other, b) if key == other:
             entries = [
                 (code.choose(condition, p, q), _choose_item(code, condition, x, y))
                 for (p, x), (q, y) in zip(a, b, strict=True)
@@ -211,7 +211,10 @@ def bit(code: FunctionBuilder, bits: Scalar, position: int) -> Scalar:
     """One bit of a mask as a condition."""
     if bits.bits == 1:
         return bits
-    return code.resize(code.right(bits, constant(bits.bits, position)), 1)
+    result = code.resize(code.right(bits, constant(bits.bits, position)), 1)
+    if result.known is None:
+        code.bits_of_masks[result.text] = bits, position
+    return result
 
 
 def bunch(code: FunctionBuilder, symbol: Symbol) -> Bunch:
@@ -291,7 +294,7 @@ def same(code: FunctionBuilder, a: Symbol, b: Symbol) -> Scalar:
             return _same_variant(code, a, b)
         case Maybe(), Maybe():
             return code.both(code.compare("eq", a.present, b.present), _same_item(code, a.present, a.item, b.item))
-        case TableSymbol(_, xs), TableSymbol(_, ys):
+        case TableSymbol(key, xs), TableSymbol(other, ys) if key == other:
             return code.all_of(
                 [
                     code.both(code.compare("eq", p, q), _same_item(code, p, x, y))

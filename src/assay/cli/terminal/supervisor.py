@@ -25,8 +25,8 @@ from types import FrameType
 
 UNDECIDED, INTERNAL, INTERRUPTED = 3, 70, 130
 """As in ``checker/report.py``, which takes time to import."""
-GRACE = 1.0
-"""Seconds that the child has to take notice."""
+GRACE = 0.8
+"""Seconds that the child has to take notice, so that the answer is there within one."""
 ENDING = 10.0
 """Seconds from then on for its answer, which may need explanations; without a limit after Ctrl-C."""
 POLL = 0.1
