@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, bundled_specs, load_spec
 from assay.spark.logs.dataframe_input import contents_of, inputs_of
-from assay.spark.logs.inputs import list_inputs
+from assay.spark.logs.inputs import Inputs, list_inputs
 from assay.spark.logs.spec_for_cluster import SpecSelection, select_by_lines
 from assay.spark.logs.tables import LogTables, tables
 from assay.spark.logs.tasks import EVERYTHING, ClusterQuestion
@@ -113,15 +113,21 @@ def validate(  # noqa: PLR0913 - keyword arguments, each with a default
         all_events=True,
     )
     with ExitStack() as kept:
-        if isinstance(logs, str | Path | Sequence):
-            paths = [logs] if isinstance(logs, str | Path) else logs
-            contents, inputs = None, list_inputs(spark, [str(path) for path in paths], clusters)
-        else:
-            contents = contents_of(logs)
-            inputs = inputs_of(contents, clusters)
+        contents, inputs = _inputs(spark, logs, clusters)
         work = kept.enter_context(validating(spark, inputs, question, how or WorkDivision(), contents=contents))
         answers = {each.cluster: each.validation for each in work.answers}
         return Validated(answers, tables(spark, answers, work.rows), kept.pop_all())
+
+
+def _inputs(
+    spark: SparkSession, logs: str | Path | Sequence[str | Path] | DataFrame, clusters: str | None
+) -> tuple[DataFrame | None, Inputs]:
+    """The table of whole files, if the logs are one, and the files."""
+    if isinstance(logs, str | Path | Sequence):
+        paths = [logs] if isinstance(logs, str | Path) else logs
+        return None, list_inputs(spark, [str(path) for path in paths], clusters)
+    contents = contents_of(logs)
+    return contents, inputs_of(contents, clusters)
 
 
 def _spec_selection(spec: str | Path | Loaded | None) -> SpecSelection:

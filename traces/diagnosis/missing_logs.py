@@ -88,24 +88,7 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
         *(each for each in validation.notices if each.kind == APART),
     ]
     unread = [each for each in doubtful if _may_matter(each, validation, first_wrong)]
-    unread_events = [each for each in validation.notices if each.kind == UNREAD_EVENT]
-    if unread_events and not missing and validation.verdict is TraceVerdict.CONSISTENT:
-        first = unread_events[0]
-        more = f", and {len(unread_events) - 1} more such notices" if len(unread_events) > 1 else ""
-        reason = f"lines that may be events were not read: {first.place}: {first.text}{more}"
-        return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
-    unordered = [each for each in validation.notices if each.kind == ORDER_UNKNOWN]
-    if unordered and validation.verdict is TraceVerdict.CONSISTENT:
-        first = unordered[0]
-        more = f", and {len(unordered) - 1} more such notices" if len(unordered) > 1 else ""
-        reason = f"what came before some lines is not known: {first.place}: {first.text}{more}"
-        return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
-    lost = [each for each in not_read(validation.notices) if each.kind not in HARMLESS]
-    empty = validation.verdict is TraceVerdict.VACUOUS and validation.counts.used > 0  # what was not read may say more
-    if lost and (missing or validation.rests_on) and (empty or validation.verdict is TraceVerdict.CONSISTENT):
-        where = "" if lost[0].place is None else f"{lost[0].place}: "
-        more = f", and {len(lost) - 1} more such notices" if len(lost) > 1 else ""
-        reason = f"lines that may be events were not read: {where}{lost[0].text}{more}"
+    if (reason := _why_open(validation, missing)) is not None:
         return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
     if missing and validation.verdict is TraceVerdict.CONSISTENT:
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
@@ -121,6 +104,32 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     reason = f"{what}, which may be why not every line has an explanation: {text}{more}"
     reason = reason if validation.reason is None else f"{reason}; {validation.reason}"
     return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
+
+
+def _why_open(validation: Validation, missing: Sequence[Notice]) -> str | None:
+    """Why an answer without a mismatch is open: lines that may be events were not read, or what came before them is not
+    known.
+    """
+    consistent = validation.verdict is TraceVerdict.CONSISTENT
+    unread = [each for each in validation.notices if each.kind == UNREAD_EVENT]
+    if unread and consistent and not missing:
+        return f"lines that may be events were not read: {_first_of(unread)}"
+    unordered = [each for each in validation.notices if each.kind == ORDER_UNKNOWN]
+    if unordered and consistent:
+        return f"what came before some lines is not known: {_first_of(unordered)}"
+    lost = [each for each in not_read(validation.notices) if each.kind not in HARMLESS]
+    empty = validation.verdict is TraceVerdict.VACUOUS and validation.counts.used > 0  # what was not read may say more
+    if lost and (missing or validation.rests_on) and (consistent or empty):
+        return f"lines that may be events were not read: {_first_of(lost)}"
+    return None
+
+
+def _first_of(notices: Sequence[Notice]) -> str:
+    """The first of some notices with its place, and how many more there are."""
+    first, *others = notices
+    where = "" if first.place is None else f"{first.place}: "
+    more = f", and {len(others)} more such notices" if others else ""
+    return f"{where}{first.text}{more}"
 
 
 def _may_matter(notice: Notice, validation: Validation, first_wrong: int) -> bool:

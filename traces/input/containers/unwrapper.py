@@ -325,15 +325,20 @@ class Unwrapper:
                 self._take_event(self._origin(origin), LogPosition(self._file, number, offset), text, time)
                 return True
             content = inner
-        if not text:
-            return False
+        if text:
+            self._hand_on(text, number, offset, layers, origin, time)
+        return bool(text)
+
+    def _hand_on(
+        self, text: bytes, number: int, offset: int, layers: tuple[Container | None, ...], origin: Origin, time: object
+    ) -> None:
+        """What an object held: a line, or a line in further layers."""
         if b"\x1b" in text:
             text = without_colours(text)
         if layers:
             self._take(text, number, offset, layers, origin, time)
         else:
             self._give(text, number, offset, origin, time)
-        return True
 
     def _stated(self, content: dict[str, Any]) -> dict[str, Any]:
         """The fields of an event. A row of a table has texts only, of which some are numbers and lists."""

@@ -77,9 +77,7 @@ def tests(
                4 there is nothing to cover
     """
     kinds = _kinds(cover)
-    named = DRIVER.fullmatch(driver)
-    if named is None:
-        raise click.UsageError(f"--driver: `{driver}` does not have the form `module:Class`")
+    named = _module_and_class(driver)
     loaded = load(spec, model, parse_settings(settings))
     complain_about(loaded.diagnostics, loaded.sources)
     due = monotonic() + timeout
@@ -91,7 +89,7 @@ def tests(
             return f"the limit of {timeout:g} s was reached" if monotonic() > due else None
 
         found = covering_runs(loaded.kernel, kinds, max_states, over, first_alone=to == "pytest")
-    text = _text(found, to, spec, loaded.overrides, (named[1], named[2]), out)
+    text = _text(found, to, spec, loaded.overrides, named, out)
     problems = [] if out is None else write_result(out, text + "\n")
     complain_about(problems)
     if out is None:
@@ -100,6 +98,13 @@ def tests(
     elif not problems:
         say([*coverage_lines(found), Line(f"{out}: written", Tone.GOOD)])
     return ExitCode.BAD_INPUT if problems else exit_code_of(found)
+
+
+def _module_and_class(driver: str) -> tuple[str, str]:
+    named = DRIVER.fullmatch(driver)
+    if named is None:
+        raise click.UsageError(f"--driver: `{driver}` does not have the form `module:Class`")
+    return named[1], named[2]
 
 
 def _kinds(cover: str) -> list[str]:
