@@ -156,3 +156,25 @@ def test_a_leader_without_a_quorum_is_found(tmp_path: Path) -> None:
 )
 def test_scenarios_hold_and_need_their_safeguard(settings: list[str], code: ExitCode) -> None:
     assert invoke(["check", "systems/etcd_raft", "--engine", "reference", "--depth", "1", *settings]) == code
+
+
+@pytest.mark.slow
+def test_a_session_as_an_engineer_of_etcd_runs_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The spec is looked at first, then a trace is held against it, then one with a commit index that is one too high."""
+    assert invoke(["check", "systems/etcd_raft", "--depth", "2"]) == ExitCode.UP_TO_BOUND
+    assert "holds up to bounds" in capsys.readouterr().out
+    lines, log = whole(), tmp_path / "trace.ndjson"
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    asked = ["validate", str(log), "--spec", "systems/etcd_raft"]
+    assert invoke(asked) == ExitCode.OK
+    assert capsys.readouterr().out.startswith("consistent: every line that was compared follows the rules")
+    at = next(at for at, line in enumerate(lines) if line["event"]["name"] == "Commit")
+    event = lines[at]["event"]
+    lines[at] = {**lines[at], "event": {**event, "state": {**event["state"], "commit": event["state"]["commit"] + 1}}}
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert invoke([*asked, "--first"]) == ExitCode.VIOLATED
+    first = capsys.readouterr().out
+    assert "INCONSISTENT" in first
+    assert f"trace.ndjson:{at + 1}" in first
+    assert invoke([*asked, "--json"]) == ExitCode.VIOLATED
+    assert json.loads(capsys.readouterr().out)["verdict"] == "inconsistent"
