@@ -88,7 +88,7 @@ def test_logs_from_any_time_on_are_explained_and_their_partitions_checked(logs: 
     assert validation.verdict in {TraceVerdict.CONSISTENT, TraceVerdict.INCONCLUSIVE}
     assert INFERRED_BEFORE in validation.rests_on
     assert len(validation.slices) >= 11
-    assert any("supposed of which no line tells" in notice.text for notice in validation.notices)
+    assert any("supposed that this came before the lines" in notice.text for notice in validation.notices)
 
 
 @pytest.mark.slow
