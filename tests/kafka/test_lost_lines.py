@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from benchmarks.windows.parts import make
+from benchmarks.windows.recordings import load_recordings
 
 from assay.cli.settings import load
 from assay.traces.log_reader import read_logs
@@ -13,7 +15,7 @@ from assay.traces.result import TraceVerdict, Validation
 from assay.traces.scoped_validate import validate_in_scope
 from assay.traces.spec_selection import select_spec
 
-from .recorded import unpack
+from .recorded import archive, unpack
 
 pytestmark = pytest.mark.slow
 
@@ -48,3 +50,22 @@ def test_a_topic_that_was_created_again_needs_no_line_of_each_broker(tmp_path: P
     lost = "Creating new partition again-0 with topic id 2Vur0vKKSued75y-XmIPhA"
     found = without("kraft-3.3.2", tmp_path, "broker-1/state-change.log", lost)
     assert found.verdict is TraceVerdict.CONSISTENT
+
+
+@pytest.mark.parametrize(
+    ("run", "kind", "number"),
+    [
+        pytest.param("A3", "m", 33, id="lines of the first minute"),
+        pytest.param("zookeeper-2.2.2", "m", 34, id="the line that a process started"),
+        pytest.param("zookeeper-3.0.2", "l", 30, id="the second half of a file"),
+    ],
+)
+def test_many_lost_lines_are_no_contradiction(run: str, kind: str, number: int, tmp_path: Path) -> None:
+    (recording,) = load_recordings(archive(run))
+    case = make(recording, kind, number, 9001)
+    assert case is not None
+    case.write(tmp_path)
+    reading = read_logs([tmp_path])
+    choice = select_spec(reading.kinds, None)
+    found = validate_in_scope(load(choice.spec, None, {}), reading, DEFAULT_OPTIONS, choice.clause)
+    assert found.verdict is not TraceVerdict.INCONSISTENT

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from itertools import islice
+from functools import cache, partial
+from itertools import islice, product
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from assay.traces.attribution.causality import ORDER_UNKNOWN
 from assay.traces.attribution.colocated_zookeeper import KIND as SHARED
+from assay.traces.attribution.run_events import Traits
 from assay.traces.diagnosis.clock_estimates import APART
 from assay.traces.diagnosis.cluster_ids import cluster_spans, simultaneous
 from assay.traces.event import Event, Field, LogPosition, Notice, ProcessRun
@@ -21,7 +23,7 @@ from assay.traces.log_reader import LogReading
 from assay.traces.patterns.pattern import START_ROLES
 from assay.traces.patterns.rule_files import rule_file
 from assay.traces.result import LogViolation, TraceVerdict, Validation
-from assay.traces.table.event_table import traits
+from assay.traces.table.event_table import EventTable, traits
 from assay.traces.table.statement_ids import EveryKind
 
 T = TypeVar("T")
@@ -74,6 +76,7 @@ def gaps(reading: LogReading) -> list[Notice]:
         *_silent_brokers(reading),
         *_lost_installations(reading),
         *_silent_loggers(reading),
+        *_ended_loggers(reading),
         *_silent_owners(reading),
     ]
 
@@ -261,6 +264,36 @@ def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
         for node, place in first.items():
             if not any(logger.startswith(prefixes) for logger in loggers[node]):
                 yield Notice(UNREAD_LOG, place, known["text"].format(node=node))
+
+
+def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
+    """Notices about nodes that wrote with a logger beside each of some acts, and from some time on no more: the end of
+    a file is missing, or a part of it."""
+    of_node: dict[str, list[Sequence[Event]]] = defaultdict(list)
+    for stream in reading.streams:
+        of_node[stream.run.node].append(stream.events)
+    for (node, parts), known in product(of_node.items(), _data()["beside"]):
+        events, kind, logger = EventTable(parts), known["event"], known["logger"]
+        acts = events.positions_where(partial(_is, "kind", kind))
+        told = events.positions_where(partial(_is, "logger", logger))
+        lonely = _lonely(events.times_at(acts), np.sort(events.times_at(told)))
+        if len(lonely) >= WITNESSES:
+            place = next(events.at(acts[lonely[:1]])).record.place
+            yield Notice(UNREAD_LOG, place, known["text"].format(node=node))
+
+
+def _is(trait: str, wanted: str, of_line: Traits) -> bool:
+    return bool(getattr(of_line, trait) == wanted)
+
+
+def _lonely(acts: npt.NDArray[np.int64], told: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+    """Which acts come after some line, and have none within ``NEAR``, where others have one (milliseconds, sorted)."""
+    if not len(acts) or not len(told):
+        return np.empty(0, np.intp)
+    after = np.searchsorted(told, acts - NEAR)
+    near = (after < len(told)) & (told[np.minimum(after, len(told) - 1)] <= acts + NEAR)
+    alone: npt.NDArray[np.intp] = np.flatnonzero(~near & (after > 0))
+    return alone if near.sum() >= WITNESSES else alone[:0]
 
 
 def _silent_owners(reading: LogReading) -> Iterator[Notice]:

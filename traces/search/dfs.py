@@ -31,7 +31,7 @@ from assay.traces.search.transition_system import TraceModel
 HIDDEN_COST = 100.0
 """Trying a hidden step costs as much as reading an item this many milliseconds out of the order of time."""
 
-HIDDEN_PER_NODE = 10
+HIDDEN_PER_NODE = 3
 """A search also ends when hidden steps reached this many times its node limit of states: around each node there may be
 thousands.
 """

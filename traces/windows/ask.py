@@ -49,6 +49,9 @@ TWICE = 2
 FEW_HIDDEN = 3
 """With so many hidden steps before each line an explanation is looked for first: it takes a quarter of the time."""
 
+CORES = 4
+"""How many contradictions in the order of times are asked about by themselves, before any order is."""
+
 UNLOGGED = 2
 """How many steps more than a clause bounds nodes without logs may take between two lines."""
 
@@ -114,9 +117,10 @@ class WindowRefuted:
 
 @dataclass(frozen=True, slots=True)
 class WindowUnanswered:
-    """There is no answer, and why."""
+    """There is no answer, and why; ``lost`` if the lines contradict each other unless one line was lost."""
 
     reason: str
+    lost: bool = False
 
 
 WindowAnswer = WindowExplained | WindowRefuted | WindowUnanswered
@@ -150,8 +154,8 @@ def ask_around(
     needed.
 
     None where these lines are the log's first ones and show the birth of the cluster, unless they contradict each other
-    whatever came before: nothing did. ``doubted`` are lines that are not in the order because of an earlier finding:
-    what they may write is open.
+    whatever came before: nothing did. That a line was lost is said there, too. ``doubted`` are lines that are not in
+    the order because of an earlier finding: what they may write is open.
     """
     items = [each for each in (*order.items, *doubted) if not each.observation.event.is_inferred]
     items.sort(key=lambda each: (each.time, each.index))
@@ -167,8 +171,12 @@ def ask_around(
         # Lines far away may speak of the same thing, and contradict the failed one however its neighbours are
         # explained.
         believed = [each for each in items if not any(each is other for other in doubted)]
-        answer = ask_related(log, order, believed, culprit() or failed) or answer
-    if born and not doubted and not isinstance(answer, WindowRefuted):
+        suspect = culprit() or failed
+        suspects = (suspect,) if suspect.observation.event is failed.observation.event else (suspect, failed)
+        related = (ask_related(log, order, believed, each) for each in suspects)
+        answer = next((each for each in related if each is not None), answer)
+    is_lost = isinstance(answer, WindowUnanswered) and answer.lost
+    if born and not doubted and not isinstance(answer, WindowRefuted) and not is_lost:
         return None
     return replace(answer, whole=first == 0 and not left) if isinstance(answer, WindowExplained) else answer
 
@@ -233,22 +241,30 @@ def _answer(
     window = window_model(log, items)
     in_turn = tuple(tuple(range(at)) for at in range(len(items)))
     lost: list[str] = []
-    while True:
-        first = _question(window, Order(in_turn, doubted=doubted), Allowance())
+    aside: frozenset[int] = frozenset()
+    for _ in range(CORES):
+        first = _question(window, Order(in_turn, doubted=doubted | aside), Allowance())
         if isinstance(first, WindowRun):
+            if aside:
+                break
             explained = WindowExplained(tuple(items), window, first)
             # An explanation of the remaining lines alone is none of the window.
-            return WindowUnanswered("; ".join(lost)) if lost else explained
+            return WindowUnanswered("; ".join(lost), lost=True) if lost else explained
         lines = [each.line for each in first if each.kind == "line"]
-        confirmed = _confirmed(log, order, items, [items[each] for each in lines], failed)
+        confirmed = _confirmed(log, order, items, [items[each] for each in lines], failed, doubted)
         if isinstance(confirmed, WindowRefuted):
             return confirmed
-        if confirmed is None or not lines:
-            return _in_any_order(log, order, items, doubted, failed)
-        # Lines that fit once another one is supposed lost are left open, and the rest is asked again: otherwise one
-        # lost line would hide every contradiction near it.
-        lost.append(confirmed)
-        doubted = doubted.union(lines)
+        if confirmed is None:  # something else explains these, but not what other lines say of the failed one
+            more = frozenset(each for each in lines if items[each] is not failed)
+            if not more:
+                break
+            aside |= more
+        else:
+            # Lines that fit once another one is supposed lost are left open, and the rest is asked again: otherwise
+            # one lost line would hide every contradiction near it.
+            lost.append(confirmed)
+            doubted = doubted.union(lines)
+    return _in_any_order(log, order, items, doubted, failed)
 
 
 def _in_any_order(
@@ -265,10 +281,12 @@ def _in_any_order(
     if isinstance(found, WindowRun):
         return WindowExplained(tuple(items), window, found)
     core = [items[each.line] for each in found if each.kind == "line"]
-    confirmed = _confirmed(log, order, items, core, failed)
+    confirmed = _confirmed(log, order, items, core, failed, doubted)
     if isinstance(confirmed, WindowRefuted):
         return confirmed
-    return WindowUnanswered(confirmed or "the lines around it contradict each other only if nothing else happened")
+    if confirmed is not None:
+        return WindowUnanswered(confirmed, lost=True)
+    return WindowUnanswered("the lines around it contradict each other only if nothing else happened")
 
 
 def _confirmed(
@@ -277,21 +295,20 @@ def _confirmed(
     items: Sequence[OrderedObservation],
     core: Sequence[OrderedObservation],
     failed: OrderedObservation | None,
+    doubted: frozenset[int] = frozenset(),
 ) -> WindowRefuted | str | None:
     """Whether some lines contradict each other whatever else happened, and whichever line between them was lost. A text
     says that a line was lost; None is that something else happened.
 
-    Where all of a log were read, a line is supposed to be lost only if another line misses it too. That is the
-    ``failed`` one, if it is none of those that contradict each other.
+    Where all of a log were read, a line is supposed to be lost only if another line misses it too.
     """
     lossy = log.options.lossy
     refuted = _alone(log, order, items, core, lost=False, minimal=not lossy)
     if not isinstance(refuted, WindowRefuted):
         return None
-    witnessed = failed is not None and not any(each is failed for each in core)
-    if not (lossy or witnessed):
+    more = [] if lossy else _witnesses(log, order, items, core, failed, doubted)
+    if not (lossy or more):
         return refuted
-    more = [] if failed is None or lossy else [failed]
     together = sorted([*core, *more], key=lambda each: (each.time, each.index))
     excused = _alone(log, order, items, together, lost=True, minimal=lossy)
     if isinstance(excused, WindowRefuted):
@@ -299,6 +316,31 @@ def _confirmed(
     lost = ", ".join(dict.fromkeys(f"`{each.action}`" for each in excused.steps if each.lost))
     places = ", ".join(str(each.observation.event.record.place) for each in core)
     return f"{places} contradict each other unless a line about {lost} was lost" if lost else None
+
+
+def _witnesses(
+    log: LogPart,
+    order: PartialOrder,
+    items: Sequence[OrderedObservation],
+    core: Sequence[OrderedObservation],
+    failed: OrderedObservation | None,
+    doubted: frozenset[int],
+) -> list[OrderedObservation]:
+    """Lines that miss a line between those of a core, too: the failed one, if it is none of these; else those that
+    contradict each other without it. After a start that was lost all lines of the process miss it."""
+    if failed is None:
+        return []
+    event = failed.observation.event
+    if not any(each.observation.event is event for each in core):
+        return [failed]
+    without = doubted | {at for at, each in enumerate(items) if each.observation.event is event}
+    in_turn = tuple(tuple(range(at)) for at in range(len(items)))
+    found = _question(window_model(log, items), Order(in_turn, doubted=without), Allowance())
+    if isinstance(found, WindowRun):
+        return []
+    others = [items[each.line] for each in found if each.kind == "line"]
+    contradict = isinstance(_alone(log, order, items, others, lost=False, minimal=False), WindowRefuted)
+    return [each for each in others if not any(each is other for other in core)] if contradict else []
 
 
 def _alone(

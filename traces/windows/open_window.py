@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from itertools import combinations, product
 
+from assay.checker.aig.graph import FALSE as NEVER
 from assay.checker.aig.graph import Gates
 from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.symbolic.encode.permutation_slots import places
@@ -126,6 +127,7 @@ class OpenWindow:
             written += [each for call in unlogged for each in _hidden_instances(template, call)]
         bits = (bit for each in written for bit in each.writes)
         self._skipped = frozenset(range(template.width) if allowed.everything else bits)
+        self._one_way = {} if allowed.everything else one_way(template, written)
         self._conditions = [condition_of(template, item) for item in window.items]
         kinds = ("invariant", "lemma", "transition")
         self._properties = [
@@ -213,6 +215,8 @@ class OpenWindow:
         """Whatever the skipped lines may write, within the invariants."""
         frame = self.parts.frames[-1]
         self.parts.frames.append([self.formula.fresh() if at in self._skipped else bit for at, bit in enumerate(frame)])
+        for at, way in self._one_way.items():
+            self.formula.add([-way * self.parts.frames[-1][at], way * frame[at]])
         self.parts.steps.append(Chosen(()))
         names = frozenset(n for n, bits in self.template.bits_of.items() if not self._skipped.isdisjoint(bits))
         self.formula.add(self._at((self.template.is_state(names),), self.parts.frames[-1]))
@@ -350,6 +354,28 @@ def _arguments(model: TraceModel, action: str, wanted: Sequence[object]) -> Iter
             choices.append((value,))
     for each in product(*choices):
         yield action, each
+
+
+def one_way(template: Template, steps: Iterable[ActionInstance]) -> dict[int, int]:
+    """The bits that some steps can only clear (1), or only set (-1), by position. Who is only stopped by them does not
+    run again."""
+    after: dict[int, set[int]] = {}
+    for each in steps:
+        for at in each.writes:
+            after.setdefault(at, set()).add(each.after[at])
+    found: dict[int, int] = {}
+    for at, values in after.items():
+        bit = template.state[at]
+        if all(_implies(template.gates, value, bit) for value in values):
+            found[at] = 1
+        elif all(_implies(template.gates, value ^ 1, bit ^ 1) for value in values):
+            found[at] = -1
+    return found
+
+
+def _implies(gates: Gates, literal: int, other: int) -> bool:
+    """Whether a conjunction is seen to hold only where another literal does."""
+    return literal == NEVER or other in gates.parts(literal)
 
 
 def _hidden_instances(template: Template, call: HiddenCall) -> Iterator[ActionInstance]:

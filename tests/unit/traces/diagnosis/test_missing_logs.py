@@ -245,3 +245,11 @@ def test_what_was_not_read_may_say_more_than_lines_that_are_held_against_nothing
     assert with_gaps(replace(found, notices=(unread,)), []).verdict is TraceVerdict.INCONCLUSIVE
     nothing = replace(found, notices=(unread,), counts=replace(found.counts, used=0))
     assert with_gaps(nothing, []).verdict is TraceVerdict.VACUOUS
+
+
+def test_the_second_half_of_a_file_is_missed_where_others_go_on(logs: Path) -> None:
+    path = logs / "broker-1" / "state-change.log"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[: len(lines) // 3]))
+    text = "broker-1 was told of leaders, and a part of what it wrote as state.change.logger is missing"
+    assert text in missing(logs)
