@@ -472,7 +472,7 @@ module.exports = grammar({
     order: ($) => seq("order", ":", semicolons($.order_clause)),
     order_clause: ($) =>
       choice(
-        "file", "thread", "lines", "sequence",
+        "file", "thread", "lines", "sequence", "causal",
         seq("commit", "before", "line", "within", $.integer, "ms"),
         seq("skew", $.integer, "ms"),
       ),
