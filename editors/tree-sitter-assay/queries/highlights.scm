@@ -71,7 +71,7 @@
 
 ; Rules for logs.
 [
-  "anywhere" "at" "before" "begins" "between" "call" "commit" "ends" "events" "fails" "field" "file" "from" "hidden"
+  "anywhere" "at" "before" "begins" "between" "call" "causal" "commit" "ends" "events" "fails" "field" "file" "from" "hidden"
   "ignore" "line" "lines" "measure" "most" "ms" "new" "note" "numbered" "observe" "on" "order" "pinned" "report"
   "returns" "rounded" "sequence" "since" "skew" "slice" "thread" "to" "two" "within"
 ] @keyword
