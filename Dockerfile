@@ -2,7 +2,8 @@
 FROM python:3.12-slim
 
 COPY . /assay
-RUN cd /assay && python3 -m venv .venv && .venv/bin/pip install .
+WORKDIR /assay
+RUN python3 -m venv .venv && .venv/bin/pip install .
 ENV PATH=/assay/.venv/bin:$PATH ASSAY_CACHE=/tmp/assay
 RUN assay doctor && useradd --create-home assay
 USER assay

