@@ -73,11 +73,15 @@ def node_names(folders: Iterable[str]) -> dict[str, str]:
 
 def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> list[NodeFiles]:
     """The logs of each node. A folder with the lines of several brokers is divided by the ids that the lines name."""
-    logs = [reading for reading in readings if reading.is_log]
-    names = node_names(dict.fromkeys(reading.origin.folder for reading in logs))
+    by_folder: dict[str, list[FileReading]] = {}
+    for reading in readings:
+        if reading.is_log:
+            by_folder.setdefault(reading.origin.folder, []).append(reading)
+    _join_containers(by_folder)
+    names = node_names(by_folder)
     nodes: dict[str, NodeFiles] = {}
     for folder, name in names.items():
-        members = logs_in_sequence([reading for reading in logs if reading.origin.folder == folder])
+        members = logs_in_sequence(by_folder[folder])
         rows = {
             stream: without_outliers(concatenate([reading.matches for reading in parts]), notices)
             for stream, parts in members.items()
@@ -103,6 +107,31 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
         for server, server_logs in others.items():
             nodes[f"{name}/{server}"] = NodeFiles(f"{name}/{server}", logs=server_logs)
     return list(nodes.values())
+
+
+def _join_containers(by_folder: dict[str, list[FileReading]]) -> None:
+    """Add what one container wrote, as prefixes of its lines say, to the files beside it where both name one broker.
+
+    A directory may hold what docker printed of a broker and the broker's own files: that is one process, not two.
+    """
+    for folder in list(by_folder):
+        beside = folder.rpartition("/")[0]
+        containers = {
+            each for each in by_folder if each.rpartition("/")[0] == beside and _is_container(by_folder[each])
+        }
+        if containers == {folder} and beside in by_folder:
+            own, others = _writers(by_folder[folder]), _writers(by_folder[beside])
+            if own == others and len(own) == 1:
+                by_folder[beside] += by_folder.pop(folder)
+
+
+def _is_container(readings: Sequence[FileReading]) -> bool:
+    return all(each.origin.part for each in readings)
+
+
+def _writers(readings: Sequence[FileReading]) -> set[int]:
+    """The broker ids that files name as their writers."""
+    return set().union(*(each.matches.writers for each in readings))
 
 
 def _split_by_broker(

@@ -52,6 +52,8 @@ FEW_HIDDEN = 3
 CORES = 4
 """How many contradictions in the order of times are asked about by themselves, before any order is."""
 
+NO_ANSWER = "the solver came to no answer about the lines around it"
+
 UNLOGGED = 2
 """How many steps more than a clause bounds nodes without logs may take between two lines."""
 
@@ -166,15 +168,13 @@ def ask_around(
     asked = items[first : at + AFTER]
     born = first == 0 and shows_birth(each.observation.event for each in asked)
     left = frozenset(n for n, each in enumerate(asked) if any(each is other for other in doubted))
-    answer = ask(log, order, asked, left, items[at])
+    # Lines far away may speak of the same thing, and contradict the failed one however its neighbours are explained.
+    believed = [each for each in items if not any(each is other for other in doubted)]
+    answer: WindowAnswer = ask_related(log, order, believed, failed) or ask(log, order, asked, left, items[at])
     if not isinstance(answer, WindowRefuted):
-        # Lines far away may speak of the same thing, and contradict the failed one however its neighbours are
-        # explained.
-        believed = [each for each in items if not any(each is other for other in doubted)]
-        suspect = culprit() or failed
-        suspects = (suspect,) if suspect.observation.event is failed.observation.event else (suspect, failed)
-        related = (ask_related(log, order, believed, each) for each in suspects)
-        answer = next((each for each in related if each is not None), answer)
+        other = culprit()
+        if other is not None and other.observation.event is not failed.observation.event:
+            answer = ask_related(log, order, believed, other) or answer
     is_lost = isinstance(answer, WindowUnanswered) and answer.lost
     if born and not doubted and not isinstance(answer, WindowRefuted) and not is_lost:
         return None
@@ -217,7 +217,7 @@ def ask(
         with deep_recursion(log.loaded.kernel):
             return _answer(log, order, items, doubted, failed)
     except UnansweredError:
-        return WindowUnanswered("the solver came to no answer about the lines around it")
+        return WindowUnanswered(NO_ANSWER)
     except (SpecError, UnsupportedError) as error:
         what = error.diagnostics[0].message if isinstance(error, SpecError) else str(error)
         return WindowUnanswered(f"no window of the log was asked about: {what}")
@@ -238,12 +238,37 @@ def _answer(
     doubted: frozenset[int],
     failed: OrderedObservation | None,
 ) -> WindowAnswer:
+    widened: list[list[OrderedObservation]] = []
+    try:
+        answer = _answer_in_turn(log, order, items, doubted, failed, widened)
+    except UnansweredError:
+        answer = WindowUnanswered(NO_ANSWER)
+    if isinstance(answer, WindowUnanswered):
+        # Before these lines more steps were supposed; that left others over. They may contradict each other all the same.
+        for core in widened:
+            confirmed = _confirmed(log, order, items, core, failed, doubted)
+            if isinstance(confirmed, WindowRefuted):
+                return confirmed
+    return answer
+
+
+def _answer_in_turn(
+    log: LogPart,
+    order: PartialOrder,
+    items: Sequence[OrderedObservation],
+    doubted: frozenset[int],
+    failed: OrderedObservation | None,
+    widened: list[list[OrderedObservation]],
+) -> WindowAnswer:
+    """The answer about lines in the order of their times. Before those that contradict each other more hidden steps are
+    supposed: that explains most of them, and takes less than to ask about them alone. They are added to ``widened``."""
     window = window_model(log, items)
     in_turn = tuple(tuple(range(at)) for at in range(len(items)))
     lost: list[str] = []
-    aside: frozenset[int] = frozenset()
-    for _ in range(CORES):
-        first = _question(window, Order(in_turn, doubted=doubted | aside), Allowance())
+    wide, aside = frozenset[int](), frozenset[int]()
+    asked = 0
+    while asked < CORES:
+        first = _question(window, Order(in_turn, doubted=doubted | aside), Allowance(wide=wide))
         if isinstance(first, WindowRun):
             if aside:
                 break
@@ -251,7 +276,13 @@ def _answer(
             # An explanation of the remaining lines alone is none of the window.
             return WindowUnanswered("; ".join(lost), lost=True) if lost else explained
         lines = [each.line for each in first if each.kind == "line"]
-        confirmed = _confirmed(log, order, items, [items[each] for each in lines], failed, doubted)
+        core = [items[each] for each in lines]
+        if len(widened) < CORES and not wide.issuperset(lines):
+            wide = wide.union(lines)
+            widened.append(core)
+            continue
+        asked += 1
+        confirmed = _confirmed(log, order, items, core, failed, doubted)
         if isinstance(confirmed, WindowRefuted):
             return confirmed
         if confirmed is None:  # something else explains these, but not what other lines say of the failed one

@@ -22,8 +22,8 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
 from assay.traces.search.submodel import steps_of
 from assay.traces.search.transition_system import ANY, TraceModel
-from assay.traces.windows.template import ActionInstance, Arguments, GuardName, Template
-from assay.traces.windows.window_model import HiddenCall, WindowItem, WindowModel, values_of
+from assay.traces.windows.template import ActionInstance, GuardName, Template
+from assay.traces.windows.window_model import HiddenCall, WindowItem, WindowModel
 
 Frame = list[int]
 """The solver's literals of the bits of a state."""
@@ -42,16 +42,21 @@ class Order:
 @dataclass(frozen=True, slots=True)
 class Allowance:
     """What may happen between the lines of a window. So many hidden steps may come before each line, those of unlogged
-    writers or not, and one step of which a line is ``lost``. Whatever ``skipped`` lines may write may have changed, or
-    ``everything`` that there is. With ``unbounded`` unlogged writers may take any number of steps: what they may write
-    is open."""
+    writers or not, and one step of which a line is ``lost``. Before the lines of ``wide``, by number, ``WIDE`` steps
+    may come, also of unlogged writers. Whatever ``skipped`` lines may write may have changed, or ``everything`` that
+    there is. With ``unbounded`` unlogged writers may take any number of steps: what they may write is open."""
 
     hidden: int = 1
+    wide: frozenset[int] = frozenset()
     unlogged: bool = False
     unbounded: bool = False
     lost: bool = False
     skipped: tuple[WindowItem, ...] = ()
     everything: bool = False
+
+
+WIDE = 3
+"""How many hidden steps a window allows where its lines contradict each other with one. Three explain most of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +120,10 @@ class OpenWindow:
         self._order, self._allowed = order, allowed
         self.parts = _Parts()
         self._steps = [instances_of(template, window.model, item) for item in window.items]
-        shown = window.hidden if allowed.hidden else ()
-        calls = [each for each in shown if not each.lost and (allowed.unlogged or not each.unlogged)]
-        self._hidden = tuple(each for call in calls for each in _hidden_instances(template, call))
-        calls = [each for each in window.hidden if each.lost and allowed.lost]
-        self._lost = tuple(each for call in calls for each in _hidden_instances(template, call))
+        shown = [each for each in window.hidden if not each.lost] if allowed.hidden else []
+        self._hidden = _instances_of_calls(template, (each for each in shown if allowed.unlogged or not each.unlogged))
+        self._wide = _instances_of_calls(template, shown) if allowed.wide else ()
+        self._lost = _instances_of_calls(template, (each for each in window.hidden if each.lost and allowed.lost))
         skipped = [instances_of(template, window.model, item) for item in allowed.skipped]
         written = [each for steps in skipped for step in steps for each in step]
         if allowed.unbounded:
@@ -133,7 +137,7 @@ class OpenWindow:
         self._properties = [
             (each, template.property(each), _bits_read(template, each))
             for each in window.kernel.properties
-            if each.kind in kinds
+            if each.kind in kinds and self._counts(each)
         ]
         self._last_event: Event | None = None
         self._build()
@@ -181,6 +185,10 @@ class OpenWindow:
             (literal,) = self._at((root,), frames[-1], before)
             self.formula.add([-where, -self.parts.properties[prop.name], literal])
 
+    def _counts(self, prop: k.Property) -> bool:  # noqa: ARG002 - slices look at it
+        """Whether a property is required at all. The gates of others are not made: they may be large."""
+        return True
+
     def _is_kept(self, prop: k.Property, root: int, *, dear: bool) -> bool:  # noqa: ARG002 - slices look at them
         """Whether a property, of which this is the literal, is required where bits are open."""
         return not dear
@@ -195,7 +203,7 @@ class OpenWindow:
         if self._skipped and self.parts.slots:
             self._open_frame()
         if not same:
-            self._hidden_frames()
+            self._hidden_frames(here)
         if self._skipped and self.parts.slots:
             self._open_frame()
         begin = len(self.parts.frames) - 1
@@ -222,8 +230,13 @@ class OpenWindow:
         self.formula.add(self._at((self.template.is_state(names),), self.parts.frames[-1]))
         self._keep_properties(TRUE, self._skipped)
 
-    def _hidden_frames(self) -> None:
-        """Hidden steps, and between them one of which a line was lost: as many before it as after it."""
+    def _hidden_frames(self, here: Iterable[int]) -> None:
+        """Hidden steps before one of some lines, and between them one of which a line was lost: as many before it as
+        after it."""
+        if not self._allowed.wide.isdisjoint(here):
+            for _ in range(max(WIDE, self._allowed.hidden)):
+                self._unseen_frame(self._wide)
+            return
         for _ in range(self._allowed.hidden):
             self._unseen_frame(self._hidden)
         if self._lost:
@@ -338,22 +351,14 @@ def instances_of(template: Template, model: TraceModel, item: WindowItem) -> lis
     """The instances that each step of a line may be."""
     found: list[list[ActionInstance]] = []
     for calls in steps_of(model, item):  # type: ignore[arg-type]  # it has an observation, which is all that is read
-        arguments = dict.fromkeys(each for action, wanted in calls for each in _arguments(model, action, wanted))
-        found.append([each for action, given in arguments for each in template.instances(action, given)])
+        # What a line leaves open is an open argument: an instance for each value would be gates for each.
+        asked = dict.fromkeys((action, tuple(None if v is ANY else v for v in wanted)) for action, wanted in calls)
+        found.append([each for action, given in asked for each in template.instances(action, given)])
     return found
 
 
-def _arguments(model: TraceModel, action: str, wanted: Sequence[object]) -> Iterator[tuple[str, Arguments]]:
-    parameters = model.meanings.actions[action].node.parameters
-    choices: list[tuple[object, ...]] = []
-    for parameter, value in zip(parameters, wanted, strict=True):
-        if value is ANY:
-            values = values_of(parameter)
-            choices.append((None,) if values is None else values)
-        else:
-            choices.append((value,))
-    for each in product(*choices):
-        yield action, each
+def _instances_of_calls(template: Template, calls: Iterable[HiddenCall]) -> tuple[ActionInstance, ...]:
+    return tuple(each for call in calls for each in _hidden_instances(template, call))
 
 
 def one_way(template: Template, steps: Iterable[ActionInstance]) -> dict[int, int]:

@@ -50,10 +50,13 @@ class SliceWindow(OpenWindow):
         self._open_frame()
         self._keep_properties(TRUE, frozenset(range(self.template.width)), dear=True)
 
+    def _counts(self, prop: k.Property) -> bool:
+        return prop.name in self._lasting if prop.kind == "transition" else self._invariants
+
     def _is_kept(self, prop: k.Property, root: int, *, dear: bool) -> bool:
         if prop.kind == "transition":
-            return prop.name in self._lasting and not dear
-        return self._invariants and (sum(map(len, self.template.block((root,)).clauses)) > DEAR) == dear
+            return not dear
+        return (sum(map(len, self.template.block((root,)).clauses)) > DEAR) == dear
 
     def _slot(self, here: dict[int, int]) -> None:
         if self.parts.slots:

@@ -23,6 +23,10 @@ from assay.traces.windows.slice_chain import chain_of
 from assay.traces.windows.slice_window import SliceWindow, Unit
 from assay.traces.windows.window_model import LogPart, WindowModel, window_model
 
+FEW_LINES = 6
+"""So few lines of a slice are asked about in every order at once: another question takes longer to write than to
+answer."""
+
 LINES = 20
 """How many lines are asked about at once."""
 
@@ -79,12 +83,14 @@ def ask_slice(log: LogPart, lines: Sequence[OrderedObservation]) -> SliceWindowA
     """Those of some lines of one slice that contradict each other, with the guards and properties between them. Else
     whether some beginning and some behaviour explain them all, or that there is no answer.
 
-    First the lines are asked about in one order that they may have had. Those in a row that only observe count as lines
-    of one moment. What contradicts itself there is asked again by itself, in every order, with twice the room for
-    numbers and twice the spare elements.
+    Many lines are asked about first in one order that they may have had. Those in a row that only observe count as lines
+    of one moment. What contradicts itself there is asked again by itself, as few lines are at once: in every order, with
+    twice the room for numbers and twice the spare elements.
     """
     try:
         with deep_recursion(log.loaded.kernel):
+            if len(lines) <= FEW_LINES:
+                return refuted_lines(log, lines, TWICE) or EXPLAINED
             if is_explained_in_turn(log, lines):
                 return EXPLAINED
             for together in (True, False):
