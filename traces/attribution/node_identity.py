@@ -78,6 +78,7 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
         if reading.is_log:
             by_folder.setdefault(reading.origin.folder, []).append(reading)
     _join_containers(by_folder)
+    alone = sum(map(len, by_folder.values())) == 1
     names = node_names(by_folder)
     nodes: dict[str, NodeFiles] = {}
     for folder, name in names.items():
@@ -101,7 +102,7 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
                 text = "several brokers have files here, and no line of this one names its broker"
                 notices.append(Notice("node unknown", LogPosition(parts[0].file, 1, 0), text))
             label = f"{name}/{min(own)}" if mixed and own else name
-            if len(logs) == 1 and len(own) == 1 and not any(map(str.isdigit, name)):
+            if alone and len(own) == 1 and not any(map(str.isdigit, name)):
                 label = f"broker {min(own)}"  # of one file alone the folder names no node
             nodes.setdefault(label, NodeFiles(label, unknown=mixed and not own)).logs[stream] = matches
         for server, server_logs in others.items():
