@@ -57,6 +57,8 @@ class ReadOptions:
 
 DEFAULT_READING = ReadOptions()
 
+MOST_OF_EXCERPT = 100
+
 
 @dataclass(frozen=True, slots=True)
 class UnmappedLines:
@@ -104,6 +106,11 @@ class LogReading:
     def events(self) -> EventTable:
         """All events, stream by stream; the order between streams has no meaning."""
         return EventTable((stream.events for stream in self.streams), self.memory)
+
+    @property
+    def is_excerpt(self) -> bool:
+        """Whether so few records were read that they are lines that somebody cut out of a log."""
+        return self.records <= MOST_OF_EXCERPT
 
     def of_patterns(self, ask: Callable[[LinePattern], bool]) -> Iterator[Event]:
         """The events whose pattern satisfies a condition."""

@@ -12,8 +12,6 @@ from assay.traces.event import Event, Field, LogPosition, ProcessRun
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.rule_files import rule_file
 
-FEW_EVENTS = 100
-"""Of no more events (a paste, an excerpt) each change of a partition is a moment; of more, there would be too many."""
 _LIFE = frozenset({"start", "shutdown", "death"})
 
 
@@ -38,11 +36,10 @@ class Moment:
 def moments(reading: LogReading) -> tuple[Moment, ...]:
     """The moments in the order of time. What several lines tell is one moment."""
     rules = rule_file("moments.toml")
-    few = sum(reading.kinds.values()) <= FEW_EVENTS
     told = [
         (time, rule, event)
         for rule in rules["moment"]
-        if few or not rule.get("few")
+        if reading.is_excerpt or not rule.get("few")
         for time, event in _events(reading, rule)
     ]
     latest: dict[str, int] = {}

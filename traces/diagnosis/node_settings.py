@@ -34,6 +34,8 @@ RELEASES = (
 )
 """The release lines of Kafka whose lines are known."""
 
+_OF_BROKERS = ("kafka.", "state.")
+"""The beginnings of loggers that a quorum's controller, apart from what its server says, does not have."""
 _SILENT = 10 * 60_000
 _OTHERS = 20
 _SLOW = 1_000
@@ -113,7 +115,7 @@ def files_to_add(nodes: Sequence[NodeOverview]) -> dict[str, list[str]]:
         without = [node for node in nodes if not any(logger.startswith(begins) for logger in node.levels)]
         if "of" not in known:
             for node in without:
-                if node.node.brokers:
+                if node.node.brokers and any(logger.startswith(_OF_BROKERS) for logger in node.levels):
                     found.setdefault(f"broker {', '.join(map(str, node.node.brokers))}", []).append(known["name"])
         elif len(without) == len(nodes):
             found.setdefault(known["of"], []).append(known["name"])

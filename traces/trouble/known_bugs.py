@@ -85,7 +85,7 @@ def known_bugs(reading: LogReading, lines: TroubleLines) -> Iterator[TroubleFind
     versions = {node.name: node.versions for node in reading.nodes}
     for bug in signatures():
         if bug.lines is not None and bug.lines["statement"] in present:
-            yield from _by_lines(bug, bug.lines, lines, versions, reading.versions)
+            yield from _by_lines(bug, bug.lines, lines, versions, reading.versions, few=reading.is_excerpt)
         if bug.event is not None:
             yield from _by_events(bug, bug.event, reading, versions)
 
@@ -108,8 +108,10 @@ def _by_lines(
     lines: TroubleLines,
     versions: Mapping[str, tuple[str, ...]],
     every: tuple[str, ...],
+    *,
+    few: bool,
 ) -> Iterator[TroubleFinding]:
-    """Lines of a family that are alike, of one writer, often and long enough."""
+    """Lines of a family that are alike, of one writer, often and long enough; an excerpt shows less of them."""
     alike: dict[tuple[object, ...], list[TroubleLine]] = {}
     for line in lines.of(wanted["statement"]):
         below = line.record.message.partition("\n")[2]
@@ -119,6 +121,7 @@ def _by_lines(
     for found in alike.values():
         first, duration = found[0], found[-1].time - found[0].time
         often = len(found) >= wanted.get("at_least", 1) and duration >= wanted.get("lasting_ms", 0)
+        often = often or (few and len(found) > 1 and duration >= wanted.get("lasting_ms_of_few", duration + 1))
         if often and bug.concerns(versions.get(first.node) or every):
             told = {**first.fields, "partition": first.told_partition, "duration": in_words(duration)}
             told |= {"who": first.who, "Who": first.who[0].upper() + first.who[1:]}
@@ -157,7 +160,9 @@ def _filled(text: str, fields: Mapping[str, object]) -> str:
 
 
 def in_words(milliseconds: int) -> str:
-    """A time in days, hours and minutes."""
+    """A time in days, hours and minutes; one below a minute in seconds."""
+    if milliseconds < 60_000:
+        return f"{milliseconds // 1000} s"
     minutes = milliseconds // 60_000
     days, hours, minutes = minutes // 1440, minutes // 60 % 24, minutes % 60
     parts = [f"{days} d"] if days else []

@@ -22,6 +22,9 @@ _LOOP_MS, _LOOP_LINES = 60_000, 3
 _NO_LEADER_MS = 20_000
 """A quorum that has had no leader for so long (milliseconds) is reported as waiting."""
 
+_RETRIES = 2
+"""After so many elections without a result, the candidate of an excerpt is taken to wait."""
+
 _STOPPING_MS = 60_000
 """A process that was told to stop may take so long."""
 
@@ -130,13 +133,15 @@ def _no_majority(reading: LogReading) -> Iterator[TroubleFinding]:
         elif event.kind in {"QuorumCandidate", "QuorumProspective"}:
             since = since or event
             candidates.append(event)
-    if since is None or len(candidates) < 2:
+    if since is None or (len(candidates) < 2 and not reading.is_excerpt):
         return
     begin, end = since.record.time or 0, candidates[-1].record.time or 0
     voters = _voters(candidates[-1])
     awake = {node for node, time in heard.items() if time >= begin}
     missing = sorted(voters - awake)
-    if end - begin < _NO_LEADER_MS or not voters or len(voters - set(missing)) > len(voters) // 2:
+    tried = re.search(r"\bretries=(\d{1,9})", candidates[-1].record.message)
+    long = end - begin >= _NO_LEADER_MS or (reading.is_excerpt and tried is not None and int(tried[1]) >= _RETRIES)
+    if not long or not voters or len(voters - set(missing)) > len(voters) // 2:
         return
     silent = ", ".join(map(str, missing))
     yield TroubleFinding(
@@ -165,5 +170,5 @@ def _voters(event: Event) -> set[int]:
     found = re.search(r"voters=\[([\d, ]+)\]", event.record.message)
     if found is not None:
         return set(map(int, re.findall(r"\d+", found[1])))
-    granted = re.search(r"(?:voterStates|epochElection=.*?voterStates)=\{([^}]*)\}", event.record.message)
+    granted = re.search(r"voter?States=\{([^}]*)\}", event.record.message)
     return set() if granted is None else set(map(int, re.findall(r"(\d+)=", granted[1])))

@@ -8,7 +8,9 @@ import pytest
 
 from assay.traces.log_reader import read_logs
 from assay.traces.trouble.assembly import trouble_of
+from assay.traces.trouble.families import TroubleLines
 from assay.traces.trouble.finding import Gravity, TroubleFinding
+from assay.traces.trouble.waiting import waiting
 
 CONTROLLER = "org.apache.kafka.controller.ReplicationControlManager"
 TOPIC = "with topic ID smRuOl6HR0OTTzFy02xKqA"
@@ -111,3 +113,16 @@ def test_a_broker_that_is_refused_is_told_by_whom(tmp_path: Path) -> None:
     (found,) = trouble_of(read_logs([tmp_path])).findings
     assert (found.gravity, found.nodes) == (Gravity.STUCK, ("new", "old"))
     assert found.text == "new may not register as broker 4: the id belongs to old (session 0x30041c8b7da0002)."
+
+
+@pytest.mark.parametrize(("retries", "findings"), [(0, 0), (2, 1)])
+def test_the_candidate_of_an_excerpt_waits_if_it_has_tried_often(retries: int, findings: int, tmp_path: Path) -> None:
+    """The names of votes are those of Kafka 2.8 to 3.8."""
+    votes = "voteStates={1=UNRECORDED, 2=UNRECORDED, 3=GRANTED}"
+    line = f"CandidateState(localId=3, epoch=41, retries={retries}, {votes}, highWatermark=Optional.empty, electionTimeoutMs=1500)"
+    text = f"[2024-02-11 07:30:13,000] INFO [RaftManager id=3] Completed transition to {line} from Unattached(epoch=40, voters=[1, 2, 3], electionTimeoutMs=1200) (org.apache.kafka.raft.QuorumState)\n"
+    (tmp_path / "pasted.log").write_text(text)
+    reading = read_logs([tmp_path / "pasted.log"])
+    found = list(waiting(reading, TroubleLines(reading)))
+    assert [each.heading for each in found] == ["the metadata quorum has no majority"] * findings
+    assert all("[1, 2]" in each.text for each in found)

@@ -81,7 +81,7 @@ def test_a_tail_below_no_high_watermark_is_cut_without_a_finding(tmp_path: Path)
         assert len(trouble_in(f"{start}\n{cut}\n", tmp_path).findings) == findings
 
 
-@pytest.mark.parametrize(("minutes", "findings"), [(0, 0), (20, 1)])
+@pytest.mark.parametrize(("minutes", "findings"), [(0, 0), (1, 1), (20, 1)])
 def test_a_leader_is_stale_if_its_writes_are_refused_for_long(minutes: int, findings: int, tmp_path: Path) -> None:
     text = "INFO Partition [pay,3] on broker 4: Cached zkVersion [7] not equal to that in zookeeper, skip updating ISR"
     times = [f"10:{minutes * n:02}:0{n},100" for n in range(3)]
