@@ -179,7 +179,8 @@ def test_of_a_long_run_only_what_is_seen_is_loaded(tab: Tab) -> None:
         assert tab.value(f'Boolean(document.querySelector("{row(3000)}"))')
         tab.value("document.querySelector('#lanes').scrollTop = 1000 * 28")
         tab.wait(f"document.querySelector(\"{row(1000)} title\")?.textContent === 'flip\\nx: 1 -> 0'")
-        tab.click(row(1003))
+        # not by the mouse: the scrolling that comes before a click draws the rows again under it
+        tab.value(f"document.querySelector(\"{row(1003)}\").dispatchEvent(new MouseEvent('click'))")
         tab.wait("document.querySelector('#changes').innerText.includes('x: 0 -> 1')")
         assert 27_000 < tab.value("document.querySelector('#lanes').scrollTop") < 29_000
         tab.click("#back")

@@ -92,7 +92,8 @@ const Picture = (() => {
     // Names take what they need up to half of the frame, and lanes share the rest.
     layOut() {
       const seen = (this.frame.clientWidth || 700) - 18 - (this.loop === null ? 0 : 140), lanes = this.lanes;
-      this.names = Math.min(Math.max(130, this.longest * 6.7 + 52), Math.max(200, seen / 2));
+      this.edge = Math.max(30, String(this.steps.length).length * 7 + 2); // where the numbers of the steps end
+      this.names = Math.min(Math.max(100, this.longest * 6.7 + 22) + this.edge, Math.max(200, seen / 2));
       this.lane = Math.min(170, Math.max(76, (seen - this.names) / lanes.length));
       const several = new Set(this.lanes.map((lane) => lane.group)).size > 2;
       this.width = this.names + lanes.length * this.lane + (this.loop === null ? 0 : 140);
@@ -149,9 +150,9 @@ const Picture = (() => {
 
     row(row) {
       const step = this.steps[row], lane = this.laneAt(step), y = this.y(row), parts = [];
-      parts.push(svg("text", { class: "faint", x: 30, y: y + 4, "text-anchor": "end", "pointer-events": "none" }, String(row + 1)));
+      parts.push(svg("text", { class: "faint", x: this.edge, y: y + 4, "text-anchor": "end", "pointer-events": "none" }, String(row + 1)));
       const note = this.notes(row);
-      parts.push(svg("text", { x: 38, y: y + 4, "pointer-events": "none" }, fitted(step.text + (note ? `  ${note}` : ""), this.names - 44)));
+      parts.push(svg("text", { x: this.edge + 8, y: y + 4, "pointer-events": "none" }, fitted(step.text + (note ? `  ${note}` : ""), this.names - this.edge - 14)));
       if (lane < 0 || lane === undefined) return parts;
       const takes = this.arrows.some((arrow) => arrow.to === row);
       for (const name of takes ? [] : step.others || []) {
