@@ -30,6 +30,7 @@ from assay.traces.diagnosis.missing_logs import (
     LINES_UNREAD,
     UNREAD_BROKER,
     UNREAD_LOG,
+    UNREAD_PART,
     UNTOLD_BROKER,
     fallen_silent,
     gaps,
@@ -65,7 +66,7 @@ from assay.traces.validate import (
 )
 
 LONGEST_EXAMPLE = 100
-OF_BROKERS = frozenset({BEFORE, UNREAD_BROKER, UNREAD_LOG, UNTOLD_BROKER})
+OF_BROKERS = frozenset({BEFORE, UNREAD_BROKER, UNREAD_LOG, UNREAD_PART, UNTOLD_BROKER})
 """Missing logs for which the hidden steps of a clause with ``supposes`` do not compensate."""
 UNMEASURED = Notice("impact", None, "for how long what held is not measured, because logs are missing")
 WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL", ""})
@@ -311,7 +312,14 @@ def _search_options(options: Options, reading: LogReading, missing: Sequence[Not
     late = float(max(beginnings(reading), default=-inf)) if partial else -inf
     lossy = any(notice.kind in LINES_UNREAD for notice in lost)
     versions = protocol_versions(reading)
-    return replace(options, versions=versions, partial=partial, lossy=lossy, begun=begun, late=late)
+    holes = _nodes_of(reading, [each.place.file for each in missing if each.kind == UNREAD_PART and each.place])
+    return replace(options, versions=versions, partial=partial, lossy=lossy, holes=holes, begun=begun, late=late)
+
+
+def _nodes_of(reading: LogReading, files: Container[str]) -> frozenset[str]:
+    """The nodes to which some files belong."""
+    first = ((stream.run.node, next(iter(stream.events), None)) for stream in reading.streams)
+    return frozenset(node for node, event in first if event is not None and event.record.place.file in files)
 
 
 def _inferred_events(loaded: Loaded, reading: LogReading, clause: str | None, scope: AnswerScope) -> list[Event]:

@@ -58,6 +58,7 @@ def test_a_topic_that_was_created_again_needs_no_line_of_each_broker(tmp_path: P
         pytest.param("A3", "m", 33, id="lines of the first minute"),
         pytest.param("zookeeper-2.2.2", "m", 34, id="the line that a process started"),
         pytest.param("zookeeper-3.0.2", "l", 30, id="the second half of a file"),
+        pytest.param("elections", "l", 60, id="the middle of each file"),
     ],
 )
 def test_many_lost_lines_are_no_contradiction(run: str, kind: str, number: int, tmp_path: Path) -> None:

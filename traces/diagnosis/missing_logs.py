@@ -33,6 +33,7 @@ BEFORE = "missing beginning"
 UNREAD_BROKER = "missing broker"
 UNTOLD_BROKER = "missing registration"
 UNREAD_LOG = "missing log"
+UNREAD_PART = "missing part of a log"
 SILENCED = "fell silent"
 EXPLAINED = "every line has an explanation, and logs are missing"
 """What an answer rests on where logs are missing."""
@@ -59,7 +60,7 @@ UNREAD = frozenset(
 """Kinds of input notices that mean: something logged was not read, or was read as another process's."""
 HARMLESS = frozenset({"beginning cut off", SILENCED})
 """Of these, those that a log shows that begins or ends in mid-life: no other line is hidden by it."""
-LINES_UNREAD = frozenset({UNREAD_LOG}) | UNREAD - HARMLESS
+LINES_UNREAD = frozenset({UNREAD_LOG, UNREAD_PART}) | UNREAD - HARMLESS
 """Kinds of notices that mean: a node that has logs wrote lines that were not read."""
 
 
@@ -279,7 +280,7 @@ def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
         lonely = _lonely(events.times_at(acts), np.sort(events.times_at(told)))
         if len(lonely) >= WITNESSES:
             place = next(events.at(acts[lonely[:1]])).record.place
-            yield Notice(UNREAD_LOG, place, known["text"].format(node=node))
+            yield Notice(UNREAD_PART, place, known["text"].format(node=node))
 
 
 def _is(trait: str, wanted: str, of_line: Traits) -> bool:

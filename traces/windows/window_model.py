@@ -51,13 +51,13 @@ class LogPart:
         return self.plan.begins_anywhere or not files_tell_order(self.plan)
 
     def processes(self, since: float) -> frozenset[str]:
-        """The process runs that have logs, by the names that events give them: ``broker-2#2`` after a restart.
+        """The process runs that have whole logs, by the names that events give them: ``broker-2#2`` after a restart.
 
         A log whose clause says that it begins anywhere may begin in the middle of a run. It is no log of what came
         before, in a window that begins at the time ``since`` (milliseconds).
         """
         if not self.plan.begins_anywhere:
-            return frozenset(str(each.run) for each in self.events)
+            return frozenset(str(each.run) for each in self.events if each.run.node not in self.options.holes)
         return frozenset(str(each.run) for each in self.events if (each.record.time or 0.0) <= since)
 
 
