@@ -13,7 +13,7 @@ from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
 from assay.checker.interpreter.actions.outcome import Cut, Stuck, Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.frame import Frame
-from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.interpreter.expressions.recursion_limit import each_deep
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.report import Explanation, State, Step, Trace
@@ -143,19 +143,18 @@ class Stepper:
     ) -> Iterator[PossibleStep | None]:
         """The same with None after each instance and excluded pick, so that a search among very many can be left and gone
         on with."""
-        return self._listed_possible(self.state, action, wanted)
+        return each_deep(self.kernel, self._listed_possible(self.state, action, wanted))
 
     def _listed_possible(
         self, state: State, action: str | None, wanted: Wanted | None
     ) -> Iterator[PossibleStep | None]:
-        with deep_recursion(self.kernel):
-            for meaning, arguments in self._instances(action, wanted):
-                for outcome in meaning.each_outcome(state, arguments):
-                    if isinstance(outcome, Successor):
-                        yield self._possible(state, meaning, arguments, outcome)
-                    else:
-                        yield None
-                yield None
+        for meaning, arguments in self._instances(action, wanted):
+            for outcome in meaning.each_outcome(state, arguments):
+                if isinstance(outcome, Successor):
+                    yield self._possible(state, meaning, arguments, outcome)
+                else:
+                    yield None
+            yield None
 
     def refused(self, action: str | None = None, wanted: Wanted | None = None) -> Iterator[RefusedStep]:
         """The instances that are not possible, lazily, each with the lines that refuse it.
@@ -168,21 +167,20 @@ class Stepper:
         self, action: str | None = None, wanted: Wanted | None = None
     ) -> Iterator[RefusedStep | None]:
         """The same with None for picks that were tried, so that a search among very many can be left."""
-        return self._listed_refused(self.state, action, wanted)
+        return each_deep(self.kernel, self._listed_refused(self.state, action, wanted))
 
     def _listed_refused(self, state: State, action: str | None, wanted: Wanted | None) -> Iterator[RefusedStep | None]:
-        with deep_recursion(self.kernel):
-            for meaning, arguments in self._instances(action, wanted):
-                limits: dict[RefusedGuard, None] = {}
-                for outcome in meaning.each_outcome(state, arguments):
-                    if isinstance(outcome, Successor):
-                        yield None
-                        break
-                    if outcome is not None:
-                        limits[self._limit(meaning, outcome)] = None
+        for meaning, arguments in self._instances(action, wanted):
+            limits: dict[RefusedGuard, None] = {}
+            for outcome in meaning.each_outcome(state, arguments):
+                if isinstance(outcome, Successor):
                     yield None
-                else:
-                    yield self._refused(state, meaning, arguments, tuple(limits))
+                    break
+                if outcome is not None:
+                    limits[self._limit(meaning, outcome)] = None
+                yield None
+            else:
+                yield self._refused(state, meaning, arguments, tuple(limits))
 
     def find(self, action: str, wanted: Wanted | None = None) -> PossibleStep:
         """The only possible step of an action with these arguments; raises ``NoSuchStepError`` saying why not."""

@@ -128,27 +128,23 @@ def program(
     states = tuple(p for p in chosen if p.kind in {"invariant", "lemma", "reachable"})
     steps = tuple(p for p in chosen if p.kind == "transition")
     strict = frozenset[str]() if group is None else group.names
-    functions = written(
-        [
-            *_actions(kernel, layout, (hits, guards), arguments),
-            *_decisive(kernel, layout, guards),
-            partial(_steps, kernel, layout, steps),
-            partial(_states, kernel, layout, states),
-            partial(_stop, kernel, layout, deadlock=deadlock),
-            *(partial(image_function, kernel, layout, refinements[at], into, at) for at, into in enumerate(images)),
-        ],
-        strict,
-    )
+    writers: list[Writer] = [
+        *_actions(kernel, layout, (hits, guards), arguments),
+        *_decisive(kernel, layout, guards),
+        partial(_steps, kernel, layout, steps),
+        partial(_states, kernel, layout, states),
+        partial(_stop, kernel, layout, deadlock=deadlock),
+        *(partial(image_function, kernel, layout, refinements[at], into, at) for at, into in enumerate(images)),
+    ]
+    functions = written(writers, strict)
     sieve = PrefilterWriter(kernel, layout, strict).sieve(states)
     emit = _emit(layout.words, has_steps=bool(steps), symmetric=group is not None, arguments=arguments is not None)
     fixed = [PRELUDE, print_function(layout.words), emit, *_loops(sieve, layout.words, guards)]
     orbits = [] if group is None else canonical_functions(kernel, layout, group)
     initial = initial_functions(kernel, layout, hits, strict)
     if conditions:
-        functions += [
-            *written([partial(_conditions, kernel, layout, conditions)]),
-            _judge(layout.words, len(conditions)),
-        ]
+        functions += written([partial(_conditions, kernel, layout, conditions)])
+        functions.append(_judge(layout.words, len(conditions)))
     if initial is not None:
         emit = _emit(layout.words, has_steps=False, symmetric=group is not None, name="emit_initial")
         functions += [initial[0], emit]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -208,3 +209,11 @@ def test_steps_are_listed_lazily() -> None:
     made = Stepper(load_text(LOCK.replace("{c1, c2}", "{" + ", ".join(f"c{n}" for n in range(60)) + "}"), model="two"))
     made.begin()
     assert len(list(islice(made.possible(), 3))) == 3
+
+
+def test_a_list_that_is_not_read_to_its_end_leaves_the_recursion_limit_as_it_was() -> None:
+    before = sys.getrecursionlimit()
+    made = stepper()
+    unread = [made.possible(), made.refused()]
+    assert all(next(each) is not None for each in unread)
+    assert sys.getrecursionlimit() == before
