@@ -176,7 +176,8 @@ def test_what_compiled_rules_accept_the_search_accepts(
         swapped += _is_execution(whole, clause, events)
     assert seen[True, True] > 0, seen
     if rounds == 100:
-        assert seen[True, True] > max(40, 3 * seen[False, True]), seen
+        # A tenth of the logs has no times: the search explains them, in an order of its own.
+        assert seen[True, True] > max(40, 2 * seen[False, True]), seen
         assert seen[False, False] > 20, seen
         assert swapped > 5
 
