@@ -44,7 +44,7 @@ def violation_of_window(
     found = contradiction_of(refuted, kernel, writer)
     own = {each.observation.event.record.place: each for each in refuted.items}
     confirmed = {place: sum(_confirms(each, other) for other in lines) for place, each in own.items()}
-    events = sorted(found.events[::-1], key=lambda event: confirmed[event.record.place])
+    events = sorted(found.events, key=lambda event: confirmed[event.record.place], reverse=True)[::-1]
     blames = tuple(Blame(event, action_of(own[event.record.place]), ()) for event in events)
     repair = Repair("none", CONTRADICTORY, blames[0].event)
     return LogViolation(blames[0].event, blames[0].action, blames, repair, found, certain=True)
