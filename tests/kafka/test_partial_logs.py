@@ -61,11 +61,10 @@ def unpacked(recording: str, folder: Path) -> Path:
 def test_controllers_in_kraft_mode_tell_too_little_of_partitions(tmp_path: Path) -> None:
     """They number the writes that they refuse, and say nothing else of them."""
     found = answer(sorted(unpacked("C2", tmp_path).glob("controller-*")))
-    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
-    assert found.reason is not None
-    assert found.reason.startswith(
-        "no log of a broker was read: what became of partitions after they were created is supposed"
-    )
+    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.CONSISTENT, (), ())
+    supposed = "no log of a broker was read: what became of partitions after they were created is supposed"
+    assert any(each.startswith(supposed) for each in found.rests_on)
+    assert found.held > 0
     assert "leadership.touch" not in found.hidden
 
 

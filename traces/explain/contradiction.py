@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
-from assay.grammar.values import Value
+from assay.grammar.values import Atom, Value
 from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.observe.partial_order import OrderedObservation
@@ -36,13 +36,31 @@ def contradiction_of(refuted: WindowRefuted, kernel: k.Kernel, writer: Condition
 CONTRADICTORY = "whatever else the logs hold or lack: one of these lines is wrong, or a rule was broken"
 
 
-def violation_of_window(refuted: WindowRefuted, kernel: k.Kernel, writer: ConditionPrinter) -> LogViolation:
-    """The finding of a refuted window: its lines are blamed, the last one first."""
+def violation_of_window(
+    refuted: WindowRefuted, kernel: k.Kernel, writer: ConditionPrinter, lines: Sequence[OrderedObservation]
+) -> LogViolation:
+    """The finding of a refuted window among some lines. Its lines are blamed, the one first that fewest of all lines
+    confirm, and of these the last."""
     found = contradiction_of(refuted, kernel, writer)
-    actions = {each.observation.event.record.place: action_of(each) for each in refuted.items}
-    blames = tuple(Blame(event, actions[event.record.place], ()) for event in reversed(found.events))
+    own = {each.observation.event.record.place: each for each in refuted.items}
+    confirmed = {place: sum(_confirms(each, other) for other in lines) for place, each in own.items()}
+    events = sorted(found.events, key=lambda event: confirmed[event.record.place], reverse=True)[::-1]
+    blames = tuple(Blame(event, action_of(own[event.record.place]), ()) for event in events)
     repair = Repair("none", CONTRADICTORY, blames[0].event)
     return LogViolation(blames[0].event, blames[0].action, blames, repair, found, certain=True)
+
+
+def _confirms(line: OrderedObservation, other: OrderedObservation) -> bool:
+    """Whether another line says the same: in the fields of both, of which there are two at least. Who wrote a line, or
+    is spoken of, does not count."""
+    if other.observation.event is line.observation.event:
+        return False
+    mine, theirs = (
+        {name: value for name, value in each.observation.values if not isinstance(value, Atom)}
+        for each in (line, other)
+    )
+    common = mine.keys() & theirs.keys()
+    return len(common) > 1 and all(mine[name] == theirs[name] for name in common)
 
 
 def action_of(item: OrderedObservation) -> str:

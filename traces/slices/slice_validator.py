@@ -151,7 +151,7 @@ class Joiner:
         if isinstance(answer, str):
             explained = answer == EXPLAINED and result.open_lines and not doubted
             return explained_by_the_unlogged(result) if explained else result
-        found = violation_of_window(answer, self.model.kernel, self.blamer.writer)
+        found = violation_of_window(answer, self.model.kernel, self.blamer.writer, lines.few)
         named = {blame.place for blame in found.blame}
         others = (each for each in result.violations if each.place not in named)
         return replace(result, verdict=TraceVerdict.INCONSISTENT, reason=None, violations=(found, *others))

@@ -23,7 +23,7 @@ _FILE = re.compile(r"^[/\\]|^\w:[/\\]|\.(?:log|txt|out|gz|json)(?:\.\d[\d.-]*|\.
 _CLOCK = re.compile(r"\d\d:\d\d|^[\d.,:+-]+$")
 _LONGEST = 300
 _MIN_SHARE = 0.9
-_FEWEST = 2
+_FEWEST = 1
 _MOST_NODES = 64
 
 
