@@ -78,6 +78,7 @@ def gaps(reading: LogReading) -> list[Notice]:
         *_lost_installations(reading),
         *_silent_loggers(reading),
         *_ended_loggers(reading),
+        *_lost_between(reading),
         *_silent_owners(reading),
     ]
 
@@ -281,6 +282,22 @@ def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
         if len(lonely) >= WITNESSES:
             place = next(events.at(acts[lonely[:1]])).record.place
             yield Notice(UNREAD_PART, place, known["text"].format(node=node))
+
+
+def _lost_between(reading: LogReading) -> Iterator[Notice]:
+    """Notices about processes without a line that others of the log have between two others: a stretch is missing."""
+    for known in _data()["between"]:
+        begun, has = (_runs_with(reading, known[name]) for name in ("begins", "between"))
+        if begun.keys().isdisjoint(has):
+            continue
+        for run, event in _runs_with(reading, *known["later"]).items():
+            if run in begun and run not in has and event.record.place != begun[run].record.place:
+                yield Notice(UNREAD_PART, event.record.place, known["text"].format(run=run))
+
+
+def _runs_with(reading: LogReading, *kinds: str) -> dict[ProcessRun, Event]:
+    """The process runs that have an event of one of these kinds, with the last one."""
+    return {event.run: event for event in reading.of_kinds(frozenset(kinds))}
 
 
 def _is(trait: str, wanted: str, of_line: Traits) -> bool:

@@ -65,13 +65,13 @@ def test_a_violation_keeps_its_exit_code_where_standard_error_was_closed_on_purp
 @pytest.mark.everyday(1)
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
 def test_json_is_utf8_whatever_the_locale(tmp_path: Path, encoding: str) -> None:
-    (tmp_path / "broker-ä😀").mkdir()
-    (tmp_path / "broker-ä😀" / "server.log").write_text(
+    (tmp_path / "broker-ä😀-1").mkdir()
+    (tmp_path / "broker-ä😀-1" / "server.log").write_text(
         "[2020-08-02 21:40:11,518] INFO [Controller id=1] 1 successfully elected as the controller. Epoch incremented "
         "to 9 and epoch zk version is now 9 (kafka.controller.KafkaController)\n"
     )
     _, output, _ = ran(tmp_path, "assay validate broker-* --json", PYTHONIOENCODING=encoding)
-    assert json.loads(output.decode("utf-8"))["input"]["nodes"][0]["name"] == "broker-ä😀"
+    assert json.loads(output.decode("utf-8"))["input"]["nodes"][0]["name"] == "broker-ä😀-1"
 
 
 def test_a_name_that_is_not_utf8_makes_valid_json(tmp_path: Path) -> None:
