@@ -70,3 +70,26 @@ def test_two_controllers_of_one_epoch_are_named_and_what_follows_is_no_second_fi
         f"Two controllers with epoch 6: broker 3 at 09:15:10 ({places[0]}), broker 4 at 09:15:25 ({places[1]})"
     )
     assert [f"{each['file']}:{each['line']}" for each in found["contradiction"]["lines"]] == places
+
+
+ELECTED = (
+    "[2024-05-14 03:12:{second:02},412] INFO [Controller id={broker}] {broker} successfully elected as the controller. "
+    "Epoch incremented to {epoch} and epoch zk version is now {epoch} (kafka.controller.KafkaController)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "verdict"),
+    [
+        pytest.param((17, 17), "inconsistent", id="one epoch twice"),
+        pytest.param((17, 1), "inconclusive", id="the first epoch, perhaps of another cluster"),
+    ],
+)
+def test_a_lower_epoch_may_be_that_of_another_cluster(
+    tmp_path: Path, epochs: tuple[int, int], verdict: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Servers that were emptied count from one again; no line of a paste tells of it."""
+    lines = [ELECTED.format(second=n, broker=n + 2, epoch=epoch) for n, epoch in enumerate(epochs)]
+    (tmp_path / "paste.log").write_text("".join(lines))
+    invoke(["validate", str(tmp_path / "paste.log"), "--json"])
+    assert json.loads(capsys.readouterr().out)["verdict"] == verdict

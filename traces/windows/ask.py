@@ -22,7 +22,7 @@ from assay.grammar.values import Atom, FrozenMap, Value
 from assay.traces.observe.model_size import Needs
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.transition_system import TraceModel
-from assay.traces.windows.births import shows_birth
+from assay.traces.windows.births import begins_again, shows_birth
 from assay.traces.windows.far_lines import related_lines
 from assay.traces.windows.numbers import Stated, ValueMap
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Switch
@@ -199,7 +199,8 @@ def ask_related(
     refuted = _refuted(window, lines, found)
     first = refuted.items[0].observation.event
     # One line alone is wrong by what its window has too little room for, so it is no contradiction among lines.
-    return refuted if any(each.observation.event is not first for each in refuted.items) else None
+    several = any(each.observation.event is not first for each in refuted.items)
+    return refuted if several and not begins_again(log, refuted.items) else None
 
 
 def ask(
@@ -337,6 +338,9 @@ def _confirmed(
     refuted = _alone(log, order, items, core, lost=False, minimal=not lossy)
     if not isinstance(refuted, WindowRefuted):
         return None
+    places = ", ".join(str(each.observation.event.record.place) for each in core)
+    if begins_again(log, core):
+        return f"{places} contradict each other unless another cluster began between them"
     more = [] if lossy else _witnesses(log, order, items, core, failed, doubted)
     if not (lossy or more):
         return refuted
@@ -345,7 +349,6 @@ def _confirmed(
     if isinstance(excused, WindowRefuted):
         return excused if lossy else refuted
     lost = ", ".join(dict.fromkeys(f"`{each.action}`" for each in excused.steps if each.lost))
-    places = ", ".join(str(each.observation.event.record.place) for each in core)
     return f"{places} contradict each other unless a line about {lost} was lost" if lost else None
 
 

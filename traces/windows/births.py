@@ -1,12 +1,15 @@
-"""Whether a log shows the birth of a cluster: then it begins in the first state of its model."""
+"""Whether a log shows the birth of a cluster, its first or another one: then a model's first state holds there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
+from assay.grammar.kernel import types as t
 from assay.traces.event import Event, Field
+from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.patterns.rule_files import rule_file
+from assay.traces.windows.window_model import LogPart
 
 
 @cache
@@ -24,3 +27,24 @@ def shows_birth(events: Iterable[Event]) -> bool:
             if event.record.time < (known.record.time or 0):
                 first[event.kind] = event
     return any(event.fields.get(_births()[kind][0]) == _births()[kind][1] for kind, event in first.items())
+
+
+def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
+    """Whether numbers begin again at one among some lines, in logs of which no line names the system.
+
+    Servers that were emptied, or others, explain that; a line that names the cluster would have told of it.
+    """
+    last, *others = sorted(items, key=lambda each: (each.time, each.index), reverse=True)
+    earlier = [(name, value) for each in others for name, value in each.observation.values if type(value) is int]
+    fell = any(
+        type(value) is int and value <= 1 and any(name == known and value < more for known, more in earlier)
+        for name, value in last.observation.values
+    )
+    return fell and not _names_system(log)
+
+
+def _names_system(log: LogPart) -> bool:
+    """Whether a line names an element of which the state holds one at a time, as the id of a cluster."""
+    sorts = {each.type for each in log.loaded.kernel.variables if isinstance(each.type, t.AtomType)}
+    kinds = {rule.event for rule in log.plan.rules if any(field.binder.type in sorts for field in rule.fields)}
+    return any(event.kind in kinds for event in log.events)
