@@ -1,5 +1,5 @@
-"""Reading speed: from bytes to events, on a mix of stock files made of the recordings that come with the project; the
-same lines as JSON objects (`json`); and the whole command on five lines (`paste`).
+"""Reading speed, from bytes to events, on stock files made of the recordings that come with the project. `json` reads
+the same lines as JSON objects; `paste` times the whole command on five lines.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class Options:
       reported, and no hidden step is inferred for it. A search may visit only a part of the nodes (``OF_PARTIAL``).
     * ``lossy``: of nodes that have logs lines were not read. Elsewhere a line that was lost excuses a contradiction only
       if another line misses it too.
-    * ``holes``: the nodes of whose logs a stretch is missing. They may have done anything unseen.
+    * ``holes``: nodes with logs in which a stretch of lines is missing. They may have done anything unseen.
     * ``begun``: only the beginnings of logs are missing. A slice is then first validated as if logs were whole.
     * ``late``: when the last of the files begins, in milliseconds. A line before that may lack an explanation because
       another file began later.

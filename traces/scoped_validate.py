@@ -316,8 +316,10 @@ def _search_options(options: Options, reading: LogReading, missing: Sequence[Not
     return replace(options, versions=versions, partial=partial, lossy=lossy, holes=holes, begun=begun, late=late)
 
 
-def _nodes_of(reading: LogReading, files: Container[str]) -> frozenset[str]:
+def _nodes_of(reading: LogReading, files: Sequence[str]) -> frozenset[str]:
     """The nodes to which some files belong."""
+    if not files:
+        return frozenset()
     first = ((stream.run.node, next(iter(stream.events), None)) for stream in reading.streams)
     return frozenset(node for node, event in first if event is not None and event.record.place.file in files)
 

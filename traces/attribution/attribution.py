@@ -65,7 +65,7 @@ def _are_causal(readings: Sequence[FileReading]) -> bool:
 def _with_pasts(
     streams: Sequence[RunStream], logs: Sequence[Sequence[tuple[JsonEvent, ProcessRun]]], notices: list[Notice]
 ) -> list[RunStream]:
-    """The streams, each of whose events knows what came before it."""
+    """The same streams, with the causal past of each event."""
     pasts, doubts = causal_pasts(logs)
     notices += doubts
     return [

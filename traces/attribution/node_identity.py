@@ -115,19 +115,15 @@ def _join_containers(by_folder: dict[str, list[FileReading]]) -> None:
 
     A directory may hold what docker printed of a broker and the broker's own files: that is one process, not two.
     """
-    for folder in list(by_folder):
-        beside = folder.rpartition("/")[0]
-        containers = {
-            each for each in by_folder if each.rpartition("/")[0] == beside and _is_container(by_folder[each])
-        }
-        if containers == {folder} and beside in by_folder:
-            own, others = _writers(by_folder[folder]), _writers(by_folder[beside])
+    containers: dict[str, list[str]] = {}
+    for folder, readings in by_folder.items():
+        if all(each.origin.part for each in readings):
+            containers.setdefault(folder.rpartition("/")[0], []).append(folder)
+    for beside, folders in containers.items():
+        if len(folders) == 1 and beside in by_folder:
+            own, others = _writers(by_folder[folders[0]]), _writers(by_folder[beside])
             if own == others and len(own) == 1:
-                by_folder[beside] += by_folder.pop(folder)
-
-
-def _is_container(readings: Sequence[FileReading]) -> bool:
-    return all(each.origin.part for each in readings)
+                by_folder[beside] += by_folder.pop(folders[0])
 
 
 def _writers(readings: Sequence[FileReading]) -> set[int]:

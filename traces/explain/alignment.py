@@ -1,8 +1,8 @@
 """The cheapest way through the lines around a mismatch, with several repairs (docs/design/ranking-of-repairs.md).
 
-An alignment in the sense of process mining (van der Aalst, Adriansyah, van Dongen 2012): a line that the model takes
-costs nothing, nor does a hidden step; a line that is left out costs 1, a step without its line 1, two lines that are
-exchanged 2. Nodes are expanded by cost, then the furthest first.
+An alignment in the sense of process mining (van der Aalst, Adriansyah, van Dongen 2012). A line that the model takes
+costs nothing, nor does a hidden step. A line that is left out costs 1, and so does a step without its line. Two lines
+that are exchanged cost 2. Nodes are expanded by cost, then the furthest first.
 """
 
 from __future__ import annotations

@@ -44,15 +44,16 @@ def violation_of_window(
     found = contradiction_of(refuted, kernel, writer)
     own = {each.observation.event.record.place: each for each in refuted.items}
     confirmed = {place: sum(_confirms(each, other) for other in lines) for place, each in own.items()}
-    events = sorted(found.events, key=lambda event: confirmed[event.record.place], reverse=True)[::-1]
+    events = list(reversed(found.events))
+    events.sort(key=lambda event: confirmed[event.record.place])
     blames = tuple(Blame(event, action_of(own[event.record.place]), ()) for event in events)
     repair = Repair("none", CONTRADICTORY, blames[0].event)
     return LogViolation(blames[0].event, blames[0].action, blames, repair, found, certain=True)
 
 
 def _confirms(line: OrderedObservation, other: OrderedObservation) -> bool:
-    """Whether another line says the same: in the fields of both, of which there are two at least. Who wrote a line, or
-    is spoken of, does not count."""
+    """Whether another line says the same in at least two fields that both lines have. Fields that name an element, such
+    as the writer, do not count."""
     if other.observation.event is line.observation.event:
         return False
     mine, theirs = (

@@ -91,6 +91,12 @@ class PartialOrder:
         """Whether x certainly happened before y, by their times."""
         return self.timed and self.excess(x, y) > 0
 
+    def comes_before(self, x: OrderedObservation, y: OrderedObservation) -> bool:
+        """Whether x certainly comes before y: in its stream, by the order of streams, or by its time."""
+        if x.stream == y.stream:
+            return x.position < y.position
+        return x.stream in self.streams[y.stream].after or self.precedes(x, y)
+
     def excess(self, x: OrderedObservation, y: OrderedObservation) -> float:
         """The milliseconds between x's last possible time and y's first, less the skew if their nodes differ; positive
         if x is certainly first.

@@ -108,8 +108,8 @@ class Containers:
         return self.noise is not None and self.noise.match(line) is not None
 
     def without_threads(self) -> Containers:
-        """The same containers, of which no thread is read: a line without one is in the stock layout, which is read in
-        blocks.
+        """The same containers without the fields of threads. Lines without a thread have Kafka's own layout, which is
+        read in blocks.
         """
         entries = tuple(replace(each, parts={**each.parts, "thread": ()}) for each in self.entries)
         return replace(self, entries=entries, parts={**self.parts, "thread": ()})

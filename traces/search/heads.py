@@ -62,11 +62,9 @@ class TraceHeads:
         )
 
     def comes_before(self, x: OrderedObservation, y: OrderedObservation) -> bool:
-        """Whether x certainly comes before y: by its stream, by its time, or because y requires it."""
-        if x.stream == y.stream:
-            return x.position < y.position
+        """Whether x certainly comes before y: by their order, or because y requires it."""
         needed = self._needs.get(y.index, {}).get(x.stream, 0) > x.position
-        return needed or x.stream in self.order.streams[y.stream].after or self.order.precedes(x, y)
+        return (needed and x.stream != y.stream) or self.order.comes_before(x, y)
 
     def _heads(self, cursors: Cursors) -> Heads:
         first = self.next_in_streams(cursors)

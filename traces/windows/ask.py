@@ -473,18 +473,11 @@ def _question(
 
 def _before(order: PartialOrder, items: Sequence[OrderedObservation]) -> tuple[tuple[int, ...], ...]:
     return tuple(
-        tuple(at for at, other in enumerate(items) if other is not item and precedes(order, other, item))
+        tuple(at for at, other in enumerate(items) if other is not item and order.comes_before(other, item))
         for item in items
     )
 
 
-def precedes(order: PartialOrder, x: OrderedObservation, y: OrderedObservation) -> bool:
-    """Whether one item certainly comes before another."""
-    if x.stream == y.stream:
-        return x.position < y.position
-    return x.stream in order.streams[y.stream].after or order.precedes(x, y)
-
-
 def _is_outside(order: PartialOrder, item: OrderedObservation, core: Sequence[OrderedObservation]) -> bool:
     """Whether an item certainly comes before all of some others, or after all of them."""
-    return all(precedes(order, item, each) for each in core) or all(precedes(order, each, item) for each in core)
+    return all(order.comes_before(item, each) for each in core) or all(order.comes_before(each, item) for each in core)

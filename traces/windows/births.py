@@ -30,9 +30,10 @@ def shows_birth(events: Iterable[Event]) -> bool:
 
 
 def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
-    """Whether numbers begin again at one among some lines, in logs of which no line names the system.
+    """Whether the last of some lines states a number of at most one, an earlier line a higher one, and no line of the
+    log names the system.
 
-    Servers that were emptied, or others, explain that; a line that names the cluster would have told of it.
+    A cluster that was created again explains that. A line with the cluster's id would tell of it.
     """
     last, *others = sorted(items, key=lambda each: (each.time, each.index), reverse=True)
     earlier = [(name, value) for each in others for name, value in each.observation.values if type(value) is int]
@@ -44,7 +45,7 @@ def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
 
 
 def _names_system(log: LogPart) -> bool:
-    """Whether a line names an element of which the state holds one at a time, as the id of a cluster."""
+    """Whether a line states what the state holds one of, such as the id of the cluster."""
     sorts = {each.type for each in log.loaded.kernel.variables if isinstance(each.type, t.AtomType)}
     kinds = {rule.event for rule in log.plan.rules if any(field.binder.type in sorts for field in rule.fields)}
     return any(event.kind in kinds for event in log.events)

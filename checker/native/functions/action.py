@@ -21,10 +21,10 @@ from assay.checker.native.functions.decisive_guards import (
     LabelPositions,
     has_obstacles,
     instance_layout,
-    instance_words,
     is_looped_pick,
+    prefix_of,
 )
-from assay.checker.native.functions.refinement_image import argument_word
+from assay.checker.native.functions.refinement_image import argument_words
 from assay.checker.native.functions.runtime import Runtime
 from assay.checker.native.functions.unroll_budget import Writing
 from assay.checker.native.llvm.function_builder import TRUE, Scalar, word
@@ -93,9 +93,7 @@ class ActionWriter:
         self.runtime = Runtime(self.code)
         self._variables = {v.name: v for v in kernel.variables}
         self._types = {v.name: v.type for v in kernel.variables}
-        self._prefix = next(
-            (at for at, each in enumerate(action.body) if isinstance(each, k.Assign | k.If | k.For)), len(action.body)
-        )
+        self._prefix = len(prefix_of(action))
         row = self.runtime.load_row(layout.words)
         self.state = StateSymbols(row, layout, kernel.variables)
         # Before any branch, for a register defined in one branch could not be used in another.
@@ -318,7 +316,7 @@ class ActionWriter:
             if self._instances is None:
                 DecisiveGuards(self.action, self.lowering, self.runtime, self.guards).mark()
             else:
-                words = instance_words(code, self._instances, self.action, self.lowering.bound)
+                words = argument_words(code, self._instances, self.action, self.lowering.bound)
                 more = "".join(f", {each.typed}" for each in words)
                 code.do(f"call void @decisive_{number}(ptr %context, ptr %row{more})")
         code.jump(done)
@@ -357,8 +355,7 @@ class ActionWriter:
     def _hand_on(self, number: int, words: Sequence[Scalar]) -> None:
         handed_on = list(words)
         if self._flags.arguments is not None:
-            symbols = [self.lowering.bound[parameter.binder.name] for parameter in self.action.parameters]
-            handed_on.append(argument_word(self.code, self._flags.arguments, symbols))
+            handed_on += argument_words(self.code, self._flags.arguments, self.action, self.lowering.bound)
         typed = ", ".join(each.typed for each in handed_on)
         self.code.do(f"call void @emit(ptr %context, ptr %row, i64 {number}, {typed})")
 

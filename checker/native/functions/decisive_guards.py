@@ -1,8 +1,8 @@
 """Which false guards of an action's instance are decisive: the only obstacle of the instance.
 
-For each action there is one function, which the action's own code calls with the arguments of an instance that ended at
-a guard of which this is not known yet. It evaluates the whole prefix once. A guard is decisive if all before it holds,
-it is false, and nothing behind it is an obstacle (as ``disabled_guards.rest_holds`` says).
+Each action has one function for this. The action's code calls it for an instance that ended at a guard not known to be
+decisive. It evaluates the whole prefix once. A guard is decisive if it is false, all guards before it hold, and nothing
+behind it is an obstacle (``disabled_guards.rest_holds``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from assay.checker.layout.refinement_image import argument_layout
 from assay.checker.layout.row import RowLayout
 from assay.checker.native.functions.runtime import Runtime
 from assay.checker.native.functions.unroll_budget import Writing
-from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, word
+from assay.checker.native.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar
 from assay.checker.native.lowering.binder_elements import (
     Choices,
     Powerset,
@@ -29,8 +29,8 @@ from assay.checker.native.lowering.binder_elements import (
 )
 from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
 from assay.checker.native.lowering.loops import UnrollBudget, each, is_looped
-from assay.checker.native.lowering.pack_unpack import Packer, RowWords
-from assay.checker.native.symbols.symbol import Bunch, Mask, Symbol
+from assay.checker.native.lowering.pack_unpack import RowWords
+from assay.checker.native.symbols.symbol import Bunch, Mask
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.lazy_dataclass import dataclass
@@ -68,16 +68,6 @@ def instance_layout(action: k.Action) -> RowLayout | None:
         return argument_layout(action)
     except SpecError:
         return None
-
-
-def instance_words(
-    code: FunctionBuilder, layout: RowLayout, action: k.Action, bound: Mapping[str, Symbol]
-) -> list[Scalar]:
-    """The arguments of an instance, packed."""
-    packer = Packer(RowWords(code, [word(0)] * layout.words), layout)
-    for parameter, place in zip(action.parameters, layout.places, strict=True):
-        packer.put(bound[parameter.binder.name], None, place.shape, place.shift)
-    return packer.words()
 
 
 def is_looped_pick(code: FunctionBuilder, domain: Choices, unrolling: UnrollBudget) -> bool:

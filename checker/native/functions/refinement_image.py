@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from assay.checker.layout.refinement_image import BEYOND, OUTSIDE, UNDEFINED, ImageLayout
 from assay.checker.layout.row import RowLayout
 from assay.checker.native.functions.runtime import Runtime
@@ -95,9 +97,11 @@ done:
 """
 
 
-def argument_word(code: FunctionBuilder, layout: RowLayout, symbols: list[Symbol]) -> Scalar:
-    """The arguments of an instance packed into one word, which ``layout`` guarantees to suffice."""
+def argument_words(
+    code: FunctionBuilder, layout: RowLayout, action: k.Action, bound: Mapping[str, Symbol]
+) -> list[Scalar]:
+    """The arguments of an action's instance, packed into the words of their layout."""
     packer = Packer(_blank(code, layout), layout)
-    for symbol, place in zip(symbols, layout.places, strict=True):
-        packer.put(symbol, None, place.shape, place.shift)
-    return packer.words()[0]
+    for parameter, place in zip(action.parameters, layout.places, strict=True):
+        packer.put(bound[parameter.binder.name], None, place.shape, place.shift)
+    return packer.words()

@@ -1,8 +1,7 @@
-"""The prefix of a collector that no catalogue has, learned from the lines: what stands before their records is laid out
-alike.
+"""Learns the prefix of a log collector that is not in the catalogue, from lines whose prefixes have one layout.
 
-Words and what separates them are told apart. What never differs is the prefix as it is; what does is a number, a word,
-or the name of a node or a file. Behind the record may be a rest that never differs.
+A prefix is divided into words and separators. Separators are the same in all lines. A word may differ: it is then a
+number, or the name of a node or a file. Text behind the record that is the same in all lines is removed, too.
 """
 
 from __future__ import annotations
