@@ -33,7 +33,8 @@ def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
     """Whether the last of some lines states a number of at most one, an earlier line a higher one, and no line of the
     log names the system.
 
-    A cluster that was created again explains that. A line with the cluster's id would tell of it.
+    A cluster that was created again explains that, in a model that knows of several. A line with the cluster's id would
+    tell of it.
     """
     last, *others = sorted(items, key=lambda each: (each.time, each.index), reverse=True)
     earlier = [(name, value) for each in others for name, value in each.observation.values if type(value) is int]
@@ -41,11 +42,11 @@ def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
         type(value) is int and value <= 1 and any(name == known and value < more for known, more in earlier)
         for name, value in last.observation.values
     )
-    return fell and not _names_system(log)
+    return fell and _is_unnamed(log)
 
 
-def _names_system(log: LogPart) -> bool:
-    """Whether a line states what the state holds one of, such as the id of the cluster."""
+def _is_unnamed(log: LogPart) -> bool:
+    """Whether the state holds one element of a set, such as the id of the cluster, and no line states which."""
     sorts = {each.type for each in log.loaded.kernel.variables if isinstance(each.type, t.AtomType)}
     kinds = {rule.event for rule in log.plan.rules if any(field.binder.type in sorts for field in rule.fields)}
-    return any(event.kind in kinds for event in log.events)
+    return bool(sorts) and not any(event.kind in kinds for event in log.events)
