@@ -294,6 +294,21 @@ class TextReading:
     readings: tuple[FileReading, ...]
     notices: tuple[Notice, ...] = ()
 
+    @property
+    def is_log(self) -> bool:
+        """True if some part of the text is a log."""
+        return any(reading.is_log for reading in self.readings)
+
+    @property
+    def folder(self) -> str:
+        """The folder of the text, which names its node."""
+        return self.readings[0].origin.folder
+
+    @property
+    def depth(self) -> int:
+        """How many folders the text lies in."""
+        return self.folder.count("/")
+
 
 def read_text(reader: RecordReader, source: TextSource, notices: list[Notice]) -> TextReading:
     """Read one text to its end. The notices so far, including those of unpacking, move from the list
@@ -315,21 +330,25 @@ def read_text(reader: RecordReader, source: TextSource, notices: list[Notice]) -
 
 
 def drop_equal_texts(texts: Iterable[TextReading]) -> tuple[list[FileReading], list[Notice]]:
-    """The readings of each text once, and all notices: a text whose content equals that of an earlier one is reported
-    and left out.
+    """The readings of each text once, and all notices: of texts with equal content one is kept, the others are reported.
+
+    The copy in the folder with the most logs is kept, so that a copy elsewhere is not another node.
     """
+    texts = tuple(texts)
+    logs = Counter(text.folder for text in texts if text.is_log)
+    kept: dict[bytes, TextReading] = {}
+    for text in sorted((each for each in texts if each.is_log), key=lambda each: (-logs[each.folder], each.depth)):
+        kept.setdefault(text.readings[0].digest, text)
     readings: list[FileReading] = []
     notices: list[Notice] = []
-    seen: dict[bytes, str] = {}
     for text in texts:
         notices += text.notices
-        is_log = any(reading.is_log for reading in text.readings)
-        first = seen.setdefault(text.readings[0].digest, text.file) if is_log else text.file
-        if first == text.file:
+        same = kept[text.readings[0].digest] if text.is_log else text
+        if same is text:
             readings += text.readings
         else:
-            same = f"the same content as {first}; read once"
-            notices.append(Notice("duplicated input", LogPosition(text.file, 1, 0), same))
+            why = f"the same content as {same.file}; read once"
+            notices.append(Notice("duplicated input", LogPosition(text.file, 1, 0), why))
     return readings, notices
 
 

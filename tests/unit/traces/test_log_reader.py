@@ -171,6 +171,18 @@ def test_a_copied_directory_is_read_once_and_said(unpacked: Path, tmp_path: Path
     assert kinds_of_notices(reading) == {"duplicated input": 14}
 
 
+def test_a_copy_of_one_file_is_no_further_node(unpacked: Path, elections: LogReading, tmp_path: Path) -> None:
+    """A folder whose name comes before that of the broker is read first."""
+    copied = min(unpacked.rglob("state-change.log"))
+    backup = tmp_path / "backup" / copied.parent.name
+    logs = shutil.copytree(unpacked, tmp_path / "logs")
+    backup.mkdir(parents=True)
+    shutil.copy(copied, backup)
+    reading = read_logs([tmp_path])
+    assert (reading.kinds, len(reading.nodes)) == (elections.kinds, len(elections.nodes))
+    assert [notice.place.file for notice in reading.notices if notice.place] == [str(backup / copied.name)], logs
+
+
 def test_brokers_that_share_a_directory_are_told_apart_by_their_lines(tmp_path: Path) -> None:
     for broker in (1, 2):
         (tmp_path / f"controller-{broker}.log").write_text(LINE.format(second=broker, broker=broker))
