@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 
 from assay.checker.engines.engine_selection import check
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
-from assay.checker.native.functions.compile import compile_object
-from assay.checker.native.functions.program import program
+from assay.checker.native.compile import compile_object
+from assay.checker.native.program import program
 from assay.checker.options import SearchOptions
 from assay.grammar.load import load_spec
 

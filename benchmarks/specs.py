@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.engines.native_engine import check
 from assay.checker.explicit.expansion.compiled_interface import Compiled
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.tla.module import export
 from assay.grammar.diagnostics.diagnostic import SpecError

@@ -22,8 +22,8 @@ from assay.checker.explicit.store.hash_kernels import OWNERS
 from assay.checker.explicit.store.level_file import ChunkLayout, DamagedError, Parent
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.liveness.confirm import Decisions
-from assay.checker.native.functions.compile import NativeProgram
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
+from assay.checker.native.compile import NativeProgram
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.report import Report

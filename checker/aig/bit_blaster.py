@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from assay.checker.aig.graph import FALSE, TRUE, Gates
 from assay.checker.layout.row import WORD, RowLayout
-from assay.checker.native.llvm.function_builder import FunctionBuilder, Scalar, constant, word
-from assay.checker.native.lowering.pack_unpack import RowWords
+from assay.checker.lowering.expressions.pack_unpack import RowWords
+from assay.checker.lowering.llvm.function_builder import FunctionBuilder, Scalar, constant, word
 
 Bits = tuple[int, ...]
 """Literals from the lowest bit; the last one is repeated above."""

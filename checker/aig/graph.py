@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
 
 FALSE = 0
 TRUE = 1

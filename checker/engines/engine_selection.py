@@ -17,9 +17,9 @@ from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.layout.row import LAYOUT_VERSION
 from assay.checker.liveness.fairness_events import split
 from assay.checker.liveness.plan import plan as temporal_plan
-from assay.checker.native.functions.compile import NativeProgram
-from assay.checker.native.functions.program import Program, behaviours, program
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
+from assay.checker.native.compile import NativeProgram
+from assay.checker.native.program import Program, behaviours, program
 from assay.checker.options import SearchOptions
 from assay.checker.partial_order.dependence import dependence_of, refuse_unsound
 from assay.checker.partial_order.stubborn_sets import StubbornFilter

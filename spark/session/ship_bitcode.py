@@ -7,8 +7,8 @@ from functools import cache
 
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.layout.row import RowLayout
-from assay.checker.native.functions.compile import NativeProgram
-from assay.checker.native.functions.program import Program
+from assay.checker.native.compile import NativeProgram
+from assay.checker.native.program import Program
 from assay.spark.storage.filesystem import Storage
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from assay import __version__
 from assay.checker.explicit.store.level_file import FORMAT
 from assay.checker.layout.row import LAYOUT_VERSION
-from assay.checker.native.functions.program import GENERATOR_VERSION
+from assay.checker.native.program import GENERATOR_VERSION
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, SpecError
 from assay.spark.session.ship_package import SHIP, ship
 from assay.spark.storage.filesystem import Storage, new_name

@@ -29,7 +29,7 @@ from .random_types import ATOM, SETS
 def _compile_all() -> Iterator[None]:
     """Code is made for few initial states too, and pauses often."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("assay.checker.native.functions.initial_states.FEW", 0)
+        patch.setattr("assay.checker.native.initial_states.FEW", 0)
         patch.setattr("assay.checker.explicit.expansion.thread_buffer.BUDGET", 23)
         patch.setattr("assay.checker.explicit.expansion.parallel_round.ROOM", 16)
         yield

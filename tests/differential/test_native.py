@@ -16,7 +16,7 @@ from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.engines.native_engine import check as explicit
 from assay.checker.engines.reference_engine import check as reference
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.options import Fingerprints, SearchOptions
 from assay.checker.report import Report
 from assay.grammar.kernel import Kernel

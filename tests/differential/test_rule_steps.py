@@ -17,8 +17,8 @@ from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.interpreter.property_meaning import OF_STEPS
 from assay.checker.interpreter.values.type_check import range_check
 from assay.checker.interpreter.values.undefined import Undefined
-from assay.checker.native.functions.trace_rules import EncodedLines, RuleSteps, rule_program
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
+from assay.checker.native.trace_rules import EncodedLines, RuleSteps, rule_program
 from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t

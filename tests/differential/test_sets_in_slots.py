@@ -11,9 +11,9 @@ from tests.stages import rounds
 from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.layout.shape import MaskShape, SlotsShape
 from assay.checker.layout.shape_of_type import shape_of
-from assay.checker.native.llvm.unsupported import UnsupportedError
-from assay.checker.native.lowering import binder_elements
-from assay.checker.native.lowering.loops import UnrollBudget
+from assay.checker.lowering.expressions import binder_elements
+from assay.checker.lowering.expressions.loops import UnrollBudget
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.grammar.kernel import types as t
 from assay.grammar.load import load_text
@@ -73,10 +73,10 @@ invariant first: forall m in msgs: m.log[0] in 1 .. 2
 @pytest.fixture(autouse=True)
 def _loops_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = (UnrollBudget(1, 1, 1, 0),) * 3
-    monkeypatch.setattr("assay.checker.native.functions.unroll_budget.LEVELS", levels)
-    monkeypatch.setattr("assay.checker.native.lowering.loops.LEVELS", levels)
+    monkeypatch.setattr("assay.checker.native.unroll_budget.LEVELS", levels)
+    monkeypatch.setattr("assay.checker.lowering.expressions.loops.LEVELS", levels)
     monkeypatch.setattr(binder_elements, "LEVELS", levels)
-    monkeypatch.setattr("assay.checker.native.symbols.compact_slots.MOVED", 1)
+    monkeypatch.setattr("assay.checker.lowering.symbols.compact_slots.MOVED", 1)
 
 
 @rounds(6, 300)
@@ -86,7 +86,7 @@ def test_random_kernels_with_such_sets(tmp_path: Path, rounds: int, monkeypatch:
     monkeypatch.setattr(random_kernel, "SETS", tuple(x for x in types if isinstance(x, t.SetType)))
     native = []
     for seed in range(rounds):
-        monkeypatch.setattr("assay.checker.native.functions.compile.LARGE", 0 if seed % 3 else 1 << 30)
+        monkeypatch.setattr("assay.checker.native.compile.LARGE", 0 if seed % 3 else 1 << 30)
         native.append(agree(random_kernel.random_kernel(Random(seed)), tmp_path, keep_going=bool(seed % 2)))
     assert sum(report is not None for report in native) > rounds // 2
 

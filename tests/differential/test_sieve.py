@@ -21,8 +21,8 @@ from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.layout.call_frame import NEVER, ContextSlot
 from assay.checker.layout.row import Rows, row_layout
-from assay.checker.native.functions import bitsliced_prefilter
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
+from assay.checker.native import bitsliced_prefilter
 from assay.checker.options import SearchOptions
 from assay.cli.settings import load
 from assay.grammar.kernel import Kernel

@@ -30,7 +30,7 @@ from assay.checker.explicit.shard import Kind, Shard
 from assay.checker.explicit.store.levels import WHOLE, Levels
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.layout.row import Rows
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Report
 from assay.checker.report import Outcome as Verdict

@@ -17,7 +17,7 @@ from assay.checker.engines.reference_engine import check as reference
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model, outcomes
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.reference.bfs import Search
 from assay.checker.report import Outcome, Report, Trace

@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 
 from assay.checker.layout.encode import UnfitError as NoCodeError
-from assay.checker.native.functions.trace_rules import RuleSteps, rule_program
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
+from assay.checker.native.trace_rules import RuleSteps, rule_program
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.lazy_dataclass import dataclass

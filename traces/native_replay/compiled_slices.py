@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from assay.checker.native.functions.trace_rules import RuleSteps, rule_program
+from assay.checker.native.trace_rules import RuleSteps, rule_program
 from assay.grammar import kernel as k
 from assay.traces.native_replay.compiled_replay import NOT_SO, every_line_names_action
 from assay.traces.native_replay.encode_lines import KindsOfEvents

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.checker.layout.row import Rows
-from assay.checker.native.functions.trace_rules import EncodedLines, RuleProgram, RuleSteps
+from assay.checker.native.trace_rules import EncodedLines, RuleProgram, RuleSteps
 from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.checker.native.functions.trace_rules import RuleSteps
+from assay.checker.native.trace_rules import RuleSteps
 from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.values import Value

@@ -11,7 +11,7 @@ from dataclasses import field
 import numpy as np
 import numpy.typing as npt
 
-from assay.checker.native.functions.trace_rules import EncodedLines
+from assay.checker.native.trace_rules import EncodedLines
 from assay.grammar.kernel import Ordering, TracePlan, TraceRule
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import INFERRED, Event

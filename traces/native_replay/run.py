@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.checker.layout.row import Rows
-from assay.checker.native.functions.trace_rules import EncodedLines, RuleProgram, RuleSteps
+from assay.checker.native.trace_rules import EncodedLines, RuleProgram, RuleSteps
 from assay.grammar import kernel as k
 from assay.traces.event import Event
 from assay.traces.native_replay.encode_lines import EncodedStatements, KindsOfEvents, packed

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.report import State
 from assay.checker.symbolic.sat.clause_blocks import UnansweredError
 from assay.grammar import kernel as k

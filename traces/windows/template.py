@@ -15,9 +15,9 @@ from assay.checker.interpreter.compiled_model import Model
 from assay.checker.layout.decode import decode
 from assay.checker.layout.encode import encode
 from assay.checker.layout.row import row_layout
-from assay.checker.native.llvm.function_builder import TRUE
-from assay.checker.native.lowering.dispatch import StateSymbols
-from assay.checker.native.symbols.ranking import literal
+from assay.checker.lowering.expressions.dispatch import StateSymbols
+from assay.checker.lowering.llvm.function_builder import TRUE
+from assay.checker.lowering.symbols.ranking import literal
 from assay.checker.report import State
 from assay.checker.symbolic.encode.ground_actions import GroundPath, GroundWriter, Outcomes
 from assay.checker.symbolic.encode.memo_lowering import MemoLowering

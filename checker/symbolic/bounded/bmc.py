@@ -21,7 +21,7 @@ from assay.checker.liveness.check import note_no_value
 from assay.checker.liveness.confirm import Counterexample, Decisions, WithoutValue
 from assay.checker.liveness.plan import Plan
 from assay.checker.liveness.plan import plan as temporal_plan
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.options import SearchOptions
 from assay.checker.print_kernel import Sources
 from assay.checker.report import EnginesDisagreeError, Report, State, Step, Trace

@@ -15,7 +15,7 @@ from assay.checker.aig.graph import FALSE, TRUE, Gates
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.report import EnginesDisagreeError, State, Step, Trace
 from assay.checker.search_interface.link import Link
 from assay.checker.symbolic.bounded.unroll import UnrolledSystem

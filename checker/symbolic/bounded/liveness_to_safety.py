@@ -14,7 +14,7 @@ from assay.checker.aig.graph import FALSE
 from assay.checker.liveness.buchi import Automaton, Transition, automaton
 from assay.checker.liveness.nnf import conjuncts, negation
 from assay.checker.liveness.plan import Plan
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.symbolic.encode.fairness_events import EventEncoding, read
 from assay.checker.symbolic.encode.transition_system import SymbolicQuestion, System, no_encoding
 from assay.grammar.lazy_dataclass import dataclass

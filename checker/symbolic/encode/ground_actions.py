@@ -14,14 +14,14 @@ from assay.checker.aig.bit_blaster import BitCode
 from assay.checker.interpreter.actions.action import ActionMeaning, Arguments
 from assay.checker.interpreter.values.sort_occurrence import mentions
 from assay.checker.layout.row import RowLayout
-from assay.checker.native.llvm.function_builder import TRUE, Scalar
-from assay.checker.native.llvm.unsupported import UnsupportedError
-from assay.checker.native.lowering.binder_elements import LIST_LIMIT, listed
-from assay.checker.native.lowering.dispatch import Lowering
-from assay.checker.native.lowering.pack_unpack import Packer
-from assay.checker.native.lowering.updates import Updates
-from assay.checker.native.symbols.ranking import literal
-from assay.checker.native.symbols.symbol import Number, Symbol
+from assay.checker.lowering.expressions.binder_elements import LIST_LIMIT, listed
+from assay.checker.lowering.expressions.dispatch import Lowering
+from assay.checker.lowering.expressions.pack_unpack import Packer
+from assay.checker.lowering.expressions.updates import Updates
+from assay.checker.lowering.llvm.function_builder import TRUE, Scalar
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.symbols.ranking import literal
+from assay.checker.lowering.symbols.symbol import Number, Symbol
 from assay.grammar import kernel as k
 from assay.grammar.current_work import doing
 from assay.grammar.kernel import types as t

@@ -11,9 +11,9 @@ from collections.abc import Hashable
 
 from assay.checker.aig.bit_blaster import BitCode
 from assay.checker.interpreter.expressions.traverse import free_locals
-from assay.checker.native.llvm.function_builder import Scalar
-from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
-from assay.checker.native.symbols.symbol import Flag, Number, Symbol
+from assay.checker.lowering.expressions.dispatch import Lowering, StateSymbols
+from assay.checker.lowering.llvm.function_builder import Scalar
+from assay.checker.lowering.symbols.symbol import Flag, Number, Symbol
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo, IdentityTupleMemo
 

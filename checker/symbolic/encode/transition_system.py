@@ -15,11 +15,11 @@ from assay.checker.aig.graph import FALSE, TRUE, Gates
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.layout.row import WORD, RowLayout, row_layout
-from assay.checker.native.llvm.function_builder import FALSE as NO
-from assay.checker.native.llvm.function_builder import TRUE as YES
-from assay.checker.native.llvm.function_builder import Scalar
-from assay.checker.native.llvm.unsupported import UnsupportedError
-from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
+from assay.checker.lowering.expressions.dispatch import Lowering, StateSymbols
+from assay.checker.lowering.llvm.function_builder import FALSE as NO
+from assay.checker.lowering.llvm.function_builder import TRUE as YES
+from assay.checker.lowering.llvm.function_builder import Scalar
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.report import State as Values
 from assay.checker.search_interface.finding import DEADLOCK, DEFINED
 from assay.checker.symbolic.encode.ground_actions import Ground, Outcomes, all_outcomes

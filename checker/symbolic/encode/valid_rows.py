@@ -23,8 +23,8 @@ from assay.checker.layout.shape import (
     TableShape,
 )
 from assay.checker.layout.value_numbering import universe
-from assay.checker.native.llvm.function_builder import TRUE, Scalar, constant, word
-from assay.checker.native.lowering.pack_unpack import RowWords, encode
+from assay.checker.lowering.expressions.pack_unpack import RowWords, encode
+from assay.checker.lowering.llvm.function_builder import TRUE, Scalar, constant, word
 
 
 def is_state(code: BitCode, layout: RowLayout, row: RowWords) -> Scalar:

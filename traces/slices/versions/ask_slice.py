@@ -11,7 +11,7 @@ from itertools import groupby, permutations
 from math import inf
 
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
-from assay.checker.native.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.symbolic.sat.clause_blocks import UnansweredError
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.traces.event import Event

@@ -12,10 +12,10 @@ from tests.stages import slow
 from assay.checker.engines.engine_selection import check
 from assay.checker.engines.reference_engine import check as reference
 from assay.checker.explicit.visited_set import VisitedSet
-from assay.checker.native.functions.compile import cache_key, object_code
-from assay.checker.native.functions.program import program
-from assay.checker.native.functions.unroll_budget import SOFT_VISITS
-from assay.checker.native.llvm.function_builder import FunctionBuilder
+from assay.checker.lowering.llvm.function_builder import FunctionBuilder
+from assay.checker.native.compile import cache_key, object_code
+from assay.checker.native.program import program
+from assay.checker.native.unroll_budget import SOFT_VISITS
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome, Report
 from assay.grammar.diagnostics.diagnostic import SpecError

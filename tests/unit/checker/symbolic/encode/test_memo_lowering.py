@@ -10,7 +10,7 @@ from tests.differential.test_symbolic import encoded
 
 from assay.api.bundled import locate_spec
 from assay.checker.aig.bit_blaster import BitCode
-from assay.checker.native.lowering.dispatch import Lowering, StateSymbols
+from assay.checker.lowering.expressions.dispatch import Lowering, StateSymbols
 from assay.checker.symbolic.encode import transition_system
 from assay.checker.symbolic.encode.transition_system import System, encode_kernel
 from assay.grammar.kernel import Kernel
