@@ -16,6 +16,7 @@ NAMES = (
     "cuts",
     "events",
     "hands",
+    "house",
     "layouts",
     "liveness",
     "log_statements",
