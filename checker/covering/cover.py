@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 
-from assay.checker.covering.runs import CoveringRun, CoveringRuns, CoverItem, GuardRefusal, RunStep
+from assay.checker.covering.runs import CoveringRun, CoveringRuns, CoverItem, GuardRefusal, NeverCovered, RunStep
 from assay.checker.covering.search import CoveringSearch, PathNode, all_items, guard_labels, look
 from assay.checker.covering.walks import LongRuns
 from assay.checker.interpreter.compiled_model import Model
@@ -25,22 +25,35 @@ def covering_runs(
     over: Callable[[], str | None] = lambda: None,
     *,
     first_alone: bool = False,
+    never: Callable[[], NeverCovered | None] = lambda: None,
 ) -> CoveringRuns:
     """Runs that cover what can be reached within ``most`` states and before it is ``over``, each step of which is the reference evaluator's.
 
     With ``first_alone`` all runs begin in the first initial state. The run to each item is a shortest one; runs whose
-    items others cover are left out. Raises ``SpecError`` if the instances of an action are too many to list.
+    items others cover are left out. In a larger model ``never`` is asked what no run covers. Raises ``SpecError`` if the instances of an action are too many to list.
     """
     model = Model(kernel)
+    known: list[NeverCovered] = []
+
+    def given_up() -> Collection[CoverItem]:
+        known.extend([] if (found := never()) is None else [found])
+        return known[0].items if known else ()
+
     with deep_recursion(kernel):
         search = CoveringSearch(model, kinds, most, over)
         long_runs = LongRuns(model, search, over)
         search.first, search.beside = long_runs.scenarios, long_runs.go
+        search.never = given_up
         search.run(first_alone=first_alone)
         runs = _Selection(model, search).run()
     items = tuple(all_items(model, kinds))
     missed = tuple(each for each in items if each not in search.found)
-    return CoveringRuns(kernel, tuple(runs), items, missed, search.looked_at, search.depth, search.stopped)
+    if search.stopped is None and not known:
+        known.append(NeverCovered(frozenset(missed), search.looked_at))
+    whole = known[0] if known else NeverCovered()
+    return CoveringRuns(
+        kernel, tuple(runs), items, missed, search.looked_at, search.depth, search.stopped, whole.items, whole.states
+    )
 
 
 class _Selection:

@@ -54,11 +54,20 @@ class CoveringRun:
 
 
 @dataclass(frozen=True, slots=True)
+class NeverCovered:
+    """What no run covers, as a search of all ``states`` says."""
+
+    items: frozenset[CoverItem] = frozenset()
+    states: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class CoveringRuns:
     """The runs, and how much of the model there is.
 
-    ``missed`` is what no run covers. If ``stopped`` is None, all ``states`` were looked at, and nothing can cover it;
-    else it is the reason why states are missing.
+    ``missed`` is what the runs do not cover, and ``never`` the part of it that no run can: all states were looked at,
+    ``whole`` of them, by this search or by an engine. If ``stopped`` is None, this search looked at all; else it is the
+    reason why it looked at no more than ``states``.
     """
 
     kernel: Kernel
@@ -68,3 +77,10 @@ class CoveringRuns:
     states: int
     depth: int
     stopped: str | None = None
+    never: frozenset[CoverItem] = frozenset()
+    whole: int = 0
+
+    @property
+    def not_reached(self) -> tuple[CoverItem, ...]:
+        """What a longer search might cover."""
+        return tuple(each for each in self.missed if each not in self.never)

@@ -8,7 +8,7 @@ from assay.checker.covering.runs import CoverItem, GuardRefusal
 from assay.checker.interpreter.actions.action import ActionMeaning, Arguments, guards
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
-from assay.checker.report import State, Step
+from assay.checker.report import EnginesDisagreeError, State, Step
 from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
 
@@ -94,7 +94,7 @@ class CoveringSearch:
     ``found`` has for each item the node where a shortest run to it ends, and a refusal that is met there. Of several
     refusals it is one that tells more. ``first`` is called when the initial states are known. In a search of more than
     ``ALONE`` states every ``TURN`` states are followed by ``beside``, which may look at as many: what it finds has
-    longer runs.
+    longer runs. What ``never`` tells then is not looked for any more.
     """
 
     def __init__(self, model: Model, kinds: Collection[str], most: int, over: Callable[[], str | None]) -> None:
@@ -104,8 +104,10 @@ class CoveringSearch:
         self.initial: dict[State, int] = {}
         self.first: Callable[[], None] = lambda: None
         self.beside: Callable[[int], None] = lambda _: None
+        self.never: Callable[[], Collection[CoverItem]] = tuple
         self.stopped: str | None = None
         self._model = model
+        self._never: frozenset[str] = frozenset()
         self._most = most
         self._over = over
         self._wanted = guard_labels(model) if "guards" in kinds else {}
@@ -134,9 +136,21 @@ class CoveringSearch:
 
     def _turn(self, node: PathNode) -> list[PathNode]:
         found = self._expand(node)
+        if self.looked_at == ALONE and self.missing and self.stopped is None:
+            self._give_up(self.never())
         if self.looked_at > ALONE and not self.looked_at % TURN and self.stopped is None:
             self.beside(TURN)
         return found
+
+    def _give_up(self, never: Collection[CoverItem]) -> None:
+        """Look no more for these. Raises ``EnginesDisagreeError`` for one that was found."""
+        if found := self.found.keys() & never:
+            raise EnginesDisagreeError(f"an engine says that no run covers `{min(found)}`, and a run does")
+        self.missing.difference_update(never)
+        self._never = frozenset(item.names[0] for item in never if item.kind == "actions")
+        for item in never:
+            if item.kind == "guards":
+                self._wanted[item.names[0]].discard(item.names[1])
 
     def _expand(self, node: PathNode) -> list[PathNode]:
         """The nodes of new states behind this one."""
@@ -158,6 +172,8 @@ class CoveringSearch:
             self._note_refusal(node, each)
             return
         action = str(each.action)
+        if action in self._never:
+            raise EnginesDisagreeError(f"an engine says that `{action}` never happens, and it does: {node.state}")
         child = node.after(each)
         if possible.setdefault(action, each) is each:
             self._note(CoverItem("actions", (action,)), child)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
 import click
 
 from assay.checker.covering.cover import covering_runs
+from assay.checker.covering.never import never_covered
 from assay.checker.covering.runs import KINDS, CoveringRuns
 from assay.checker.report import ExitCode
 from assay.cli.settings import load, model_options, parse_settings
@@ -88,7 +90,8 @@ def tests(
                 return "interrupted"
             return f"the limit of {timeout:g} s was reached" if monotonic() > due else None
 
-        found = covering_runs(loaded.kernel, kinds, max_states, over, first_alone=to == "pytest")
+        never = partial(never_covered, loaded.kernel, kinds, timeout / 3, over)
+        found = covering_runs(loaded.kernel, kinds, max_states, over, first_alone=to == "pytest", never=never)
     text = _text(found, to, spec, loaded.overrides, named, out)
     problems = [] if out is None else write_result(out, text + "\n")
     complain_about(problems)

@@ -56,7 +56,7 @@ def exit_code_of(found: CoveringRuns) -> ExitCode:
         return ExitCode.INTERRUPTED
     if not found.items or not found.states:
         return ExitCode.VACUOUS
-    return ExitCode.INCONCLUSIVE if found.missed and found.stopped is not None else ExitCode.OK
+    return ExitCode.INCONCLUSIVE if found.not_reached else ExitCode.OK
 
 
 def coverage_lines(found: CoveringRuns) -> list[Line]:
@@ -64,26 +64,34 @@ def coverage_lines(found: CoveringRuns) -> list[Line]:
     steps = sum(len(run.steps) for run in found.runs)
     lines = [Line(f"{plural(len(found.runs), 'run')}, {plural(steps, 'step')}", Tone.HEADING)]
     for kind in dict.fromkeys(item.kind for item in found.items):
-        missed = [str(item) for item in found.missed if item.kind == kind]
+        missed = [item for item in found.missed if item.kind == kind]
         number = sum(1 for item in found.items if item.kind == kind)
         lines.append(Line(f"{kind}: {number - len(missed)} of {number}", Tone.WARN if missed else Tone.GOOD))
-        if missed:
-            more = f", and {len(missed) - MOST_NAMED} more" if len(missed) > MOST_NAMED else ""
-            lines.append(Line(f"  {_verdict(found)}: {', '.join(missed[:MOST_NAMED])}{more}"))
+        never = [str(item) for item in missed if item in found.never]
+        if never:
+            all_states = f"all {plural(found.whole, 'state')} were looked at"
+            lines.append(Line(f"  no run of the model covers these ({all_states}): {_named(never)}"))
+        not_reached = [str(item) for item in missed if item not in found.never]
+        if not_reached:
+            limit = f"{found.stopped}, {plural(found.depth, 'step')} deep"
+            lines.append(Line(f"  not reached ({limit}): {_named(not_reached)}"))
     return lines
 
 
-def _verdict(found: CoveringRuns) -> str:
-    if found.stopped is None:
-        return f"no run of the model covers these (all {plural(found.states, 'state')} were looked at)"
-    return f"not reached ({found.stopped}, {plural(found.depth, 'step')} deep)"
+def _named(items: list[str]) -> str:
+    more = f", and {len(items) - MOST_NAMED} more" if len(items) > MOST_NAMED else ""
+    return ", ".join(items[:MOST_NAMED]) + more
 
 
 def runs_object(found: CoveringRuns, spec: str, settings: Mapping[str, str]) -> dict[str, Any]:
     """The runs with their states, for tests in any language."""
     items = {kind: [i for i in found.items if i.kind == kind] for kind in dict.fromkeys(i.kind for i in found.items)}
     covered = {
-        kind: {"of": len(of), "missed": [list(item.names) for item in found.missed if item.kind == kind]}
+        kind: {
+            "of": len(of),
+            "missed": [list(item.names) for item in found.missed if item.kind == kind],
+            "never": [list(item.names) for item in found.missed if item.kind == kind and item in found.never],
+        }
         for kind, of in items.items()
     }
     return {

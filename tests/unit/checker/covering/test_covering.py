@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ import pytest
 
 import assay
 from assay.checker.covering.cover import covering_runs
-from assay.checker.covering.runs import KINDS, CoveringRuns, CoverItem, GuardRefusal
-from assay.checker.report import Step
+from assay.checker.covering.never import never_covered
+from assay.checker.covering.runs import KINDS, CoveringRuns, CoverItem, GuardRefusal, NeverCovered
+from assay.checker.report import EnginesDisagreeError, Step
 from assay.checker.stategraph.build import explore
 
 LEASE = """module lease
@@ -110,3 +112,42 @@ def test_scenarios_and_walks_reach_what_is_deep(tmp_path: Path) -> None:
     assert "arrive" in {name for run in walked.runs for item in run.covers for name in item.names}
     path.write_text(DEEP + "scenario far:\n" + "    on(x)\n" * 14 + "    arrive(x)\n")
     assert covering_runs(assay.load(path).kernel, ["actions"], 1).missed == ()
+
+
+LONG = """
+module long
+param Resets: bool = false
+state:
+    at: 0 .. 150 = 0
+action on:
+    when more: at < 150
+    at := at + 1
+action reset:
+    when there: at == 150
+    bound resets: Resets
+    at := 0
+accept bounds: resets
+"""
+
+
+def test_an_engine_says_what_no_run_covers(tmp_path: Path) -> None:
+    (tmp_path / "long.assay").write_text(LONG)
+    kernel = assay.load(tmp_path / "long.assay").kernel
+    found = covering_runs(kernel, KINDS, 120, never=partial(never_covered, kernel, KINDS, 60, lambda: None))
+    assert (found.states, found.whole) == (120, 151)
+    assert {"reset", "on then reset", "reset.there"} <= set(map(str, found.never))
+    assert [str(each) for each in found.not_reached] == ["on.more"]
+    with pytest.raises(EnginesDisagreeError, match="`on`"):
+        covering_runs(kernel, KINDS, 120, never=lambda: NeverCovered(frozenset([CoverItem("actions", ("on",))]), 151))
+    limited = covering_runs(kernel, KINDS, 120)
+    assert (limited.never, limited.missed) == (frozenset(), limited.not_reached)
+
+
+def test_what_an_engine_says_is_what_a_whole_search_misses(two_phase: CoveringRuns) -> None:
+    never = never_covered(two_phase.kernel, KINDS, 60, lambda: None)
+    assert never is not None
+    assert never.states == two_phase.states
+    missed = {kind: {each for each in two_phase.missed if each.kind == kind} for kind in KINDS}
+    assert {each for each in never.items if each.kind != "pairs"} == missed["actions"] | missed["guards"]
+    assert {each for each in never.items if each.kind == "pairs"} <= missed["pairs"]
+    assert never_covered(two_phase.kernel, KINDS, 60, lambda: "interrupted") is None
