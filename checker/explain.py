@@ -1,8 +1,8 @@
 """Why a condition is false, part by part, and what a step changed.
 
 An explanation descends through the logic of a condition to the parts that decide. Of a false ``and`` that is the first
-false part, of a false ``or`` all of them, of a false ``forall`` the first element that falsifies it. A part without
-logic is shown with the values of its parts. Everything is evaluated by the reference evaluator.
+false part, of a false ``or`` all of them. Of a false ``forall`` it is the first element that falsifies it. A part
+without logic is shown with the values of its parts. Everything is evaluated by the reference evaluator.
 """
 
 from __future__ import annotations

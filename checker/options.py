@@ -52,16 +52,16 @@ def _silent(_: Progress) -> None:
 class SearchOptions:
     """The options of a search.
 
-    ``properties`` selects by name (``deadlock`` and scenarios have names too; ``defined`` is always checked, because no
-    other answer can be trusted without it); None selects all. A search ends after the first level with a violation
+    ``properties`` selects by name; ``deadlock`` and scenarios have names too. None selects all. ``defined`` is always
+    checked, because no other answer can be trusted without it. A search ends after the first level with a violation
     unless ``keep_going``. With ``violations`` above one, so many states or steps are reported that violate one
     property, as far as the search went. ``max_depth`` and ``max_states`` are checked between levels, ``timeout``
     (seconds) and ``interrupted`` between states. ``threads`` (None: one per processor) changes how long a search takes
-    and nothing else. With ``symmetry`` one state stands for its orbit under permutations of `symmetric` elements.
-    With ``reduce`` steps that no property can tell apart are left out (``partial_order``). With ``view`` a kernel that
-    has one is searched without the variables that it leaves out (``results.state_view``).
-    ``order`` is breadth-first or depth-first. ``started`` is when the clock of the time limit began, by
-    ``time.monotonic`` (None: with the search): a command counts from its beginning.
+    and nothing else. With ``symmetry`` one state stands for its orbit under permutations of `symmetric` elements. With
+    ``reduce`` steps that no property can tell apart are left out (``partial_order``). With ``view`` a kernel that has
+    one is searched without the variables that it leaves out (``results.state_view``). ``order`` is breadth-first or
+    depth-first. ``started`` is when the clock of the time limit began, by ``time.monotonic`` (None: with the search): a
+    command counts from its beginning.
 
     The native engine alone uses the rest. ``memory`` is its budget in bytes (None: a share of what is free).
     ``fingerprints`` says what identifies states: whole rows, so many bits, or rows and then bits as the states become many

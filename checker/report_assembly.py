@@ -1,5 +1,6 @@
-"""A report from a search that has ended, whichever engine ran it: what the report is made of, and the scenarios that
-run beside a search."""
+"""A report from a search that has ended, whichever engine ran it. It is made of findings, and of the scenarios that run
+beside a search.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the program is doing, in a few words, for the process that watches over it: that says it where the work must be
-ended from outside (``cli/terminal/supervisor.py``).
+"""What the program is doing, in a few words, for the process that watches over it. That process says it where the work
+must be ended from outside (``cli/terminal/supervisor.py``).
 
 Without a listener a note costs the call of an empty function.
 """

@@ -41,8 +41,8 @@ def remembered(name: str | None, stand_ins: Mapping[str, str] = _NO_NAMES) -> An
 
 
 def remember(name: str | None, value: object, stand_ins: Mapping[str, str] = _NO_NAMES) -> Any:
-    """Keep a value in which stand-ins occur. Returns the value with the texts in their places; None if it was not kept:
-    it holds something else than data, or is nested too deeply.
+    """Keep a value in which stand-ins occur. Returns the value with the texts in their places. Returns None if it was
+    not kept, because it holds something else than data, or is nested too deeply.
     """
     content = None if name is None else _encoded(value, stand_ins)
     if name is None or content is None:

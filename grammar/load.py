@@ -65,8 +65,8 @@ def load_spec(
 
 
 def analyse_text(path: Path | str, text: str) -> tuple[Loaded, Units]:
-    """The spec that an editor holds, and the units of its modules, with the scopes in which names are read; the top one
-    is the first. Nothing is kept on disk. Raises ``UnusableSpecError`` with every mistake found.
+    """The spec that an editor holds, and the units of its modules, with the scopes in which names are read. The top
+    module's unit is the first. Nothing is kept on disk. Raises ``UnusableSpecError`` with every mistake found.
     """
     from assay.grammar.elaborate.elaborate_spec import analysed  # noqa: PLC0415 - as in `_load`
 

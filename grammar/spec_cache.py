@@ -60,7 +60,7 @@ def remember_spec(
 
 def declared_models(loaded: Loaded) -> tuple[str, ...]:
     """The names of the ``model`` blocks of a spec. Its modules are read where no earlier run has asked this of the same
-    files; that takes a third of a second for the large ones.
+    files. Reading takes a third of a second for the large ones.
     """
     name = entry("models", sorted(loaded.sources.items()))
     found = remembered(name)
@@ -103,7 +103,7 @@ def _stand_ins(param: str, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _sources(top: UnreadModule, library: Library) -> Mapping[str, str] | None:
-    """The texts of a spec's files as ``ModuleTree.sources`` has them, found without parsing any; None if one of them
+    """The texts of a spec's files as ``ModuleTree.sources`` has them, found without parsing any. None if one of them
     was never read before, or cannot be.
     """
     found: dict[str, str] = {}

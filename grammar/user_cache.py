@@ -25,8 +25,9 @@ WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 LIMIT = 256 << 20
 """Bytes on disk that the entries of a folder may take."""
 SHARE = 16
-"""A process looks for too much when it first keeps something, and each time it has written a part of the limit: one of
-so many. So the limit is exceeded by no more than such a part for each process that runs."""
+"""A process looks for too much when it first keeps something. It does so again each time it has written this fraction
+of the limit. So the limit is exceeded by no more than such a part for each process that runs.
+"""
 
 _ENTRY = re.compile(r"[a-z]+-[0-9a-f]{64}|[0-9a-f]{64}\.o|\.assay-unfinished-\w+", re.ASCII)
 """What may be deleted: the folder is chosen by the user and may hold other files."""

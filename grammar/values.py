@@ -59,9 +59,9 @@ _EMPTY = 0x3C6EF372
 class FrozenMap(dict[Any, Any]):
     """A dictionary that never changes after it was made, and can therefore be hashed.
 
-    Its hash is the exclusive or of those of its entries, so that the hash of a copy with one other entry is computed in
-    constant time. With a sum instead, maps with two values exchanged often had one hash, because the hash of a pair is
-    nearly a sum itself.
+    Its hash is the exclusive or of the hashes of its entries. So the hash of a copy with one other entry takes constant
+    time. With a sum instead, maps with two values exchanged often had one hash, because the hash of a pair is nearly a
+    sum itself.
     """
 
     __slots__ = ("_hash",)

@@ -12,8 +12,8 @@ KINDS = ("actions", "guards", "pairs")
 
 @dataclass(frozen=True, slots=True, order=True)
 class CoverItem:
-    """Something to cover: an action that is taken; a guard that alone refuses one (``names``: the action, the guard); or
-    two actions, the second taken right after the first.
+    """Something to cover: an action that is taken, a guard that alone refuses one, or two actions in a row. ``names``
+    are the action and the guard, or the two actions.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""What a breadth-first search does not come to, for it happens only after many steps: the scenarios of a spec lead there,
+"""Targets that a breadth-first search does not reach, because they need many steps. The scenarios of a spec lead there,
 and random walks go on from them.
 """
 
@@ -21,8 +21,9 @@ BOLD = 0.7
 
 
 class LongRuns:
-    """Follows scenarios, walks on from where something was found first, and prefers actions that were taken seldom. What is found is noted
-    with the search, by the run that led there; the search puts a shorter one in its place when it comes there.
+    """Follows scenarios, walks on from where something was found first, and prefers actions that were taken seldom.
+    What is found is noted with the search, by the run that led there. The search puts a shorter one in its place when
+    it comes there.
     """
 
     def __init__(self, model: Model, search: CoveringSearch, over: Callable[[], str | None]) -> None:

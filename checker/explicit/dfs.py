@@ -41,7 +41,9 @@ KEPT = 1 << 40
 
 
 class Stack:
-    """Rows, each with the place of the row from which it was found, and how many there are on the way; ``top`` of them are used."""
+    """Rows, each with the place of the row from which it was found, and how many there are on the way. ``top`` of them
+    are used.
+    """
 
     def __init__(self, words: int, most: int) -> None:
         self.top = 0

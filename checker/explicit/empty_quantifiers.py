@@ -70,8 +70,9 @@ class _AskedQuantifiers:
 
 
 def _worth_it(of: k.Property) -> bool:
-    """Whether a property has a domain that may be empty, and none that takes long to go through: what is not evaluated
-    is not claimed to be empty."""
+    """Whether a property has a domain that may be empty, and none that takes long to go through. What is not evaluated
+    is not claimed to be empty.
+    """
     quantifiers = [
         node
         for conjunct in of.conjuncts

@@ -83,8 +83,9 @@ class SearchFindings:
         return set(self._noted)
 
     def marks_of(self, lane: ThreadBuffer) -> tuple[Marks, Marks, Marks]:
-        """For each place of a buffer's findings in states, and on steps, whether such a finding is known; and whether
-        something undefined, a terminal state and a deadlock are."""
+        """For each place of a buffer's findings in states, and on steps, whether such a finding is known. The last
+        three say whether something undefined, a terminal state and a deadlock are.
+        """
         states, steps = (
             np.array([(kind, at) in self._noted for at in range(len(places))], np.uint8)
             for kind, places in ((STATE, lane.found_states), (STEP, lane.found_steps))

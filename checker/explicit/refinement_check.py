@@ -1,7 +1,7 @@
 """Refinement in a compiled search: each *kind* of step is judged once, by the reference evaluator.
 
 Two steps are of one kind if the action, its arguments, and the abstract images of both ends are equal
-(``layout.refinement_image``); the mapping then decides both alike. There are few kinds: 1,905 for the 1,938,010 steps
+(``layout.refinement_image``). The mapping then decides both alike. There are few kinds: 1,905 for the 1,938,010 steps
 of ``kip320_refinement`` r3l2m2e2. Steps that leave the abstract state unchanged are not even listed where the mapping
 allows stuttering.
 """

@@ -1,9 +1,9 @@
 """One shard of a distributed search: the states of some owners, expanded by one thread; the rest is sent to other
 shards.
 
-The shard does not know how batches travel. For each level, a frontier is expanded block by block and its batches are
-handed over; the shards that own their states receive them in any order. Results depend neither on that order nor on the
-number of shards: of each kind of finding the one at the state with the smallest fingerprint counts.
+The shard does not know how batches travel. For each level, a frontier is expanded block by block, and its batches are
+handed over. The shards that own their states receive them in any order. Results depend neither on that order nor on the
+number of shards. Of each kind of finding, the one at the state with the smallest fingerprint counts.
 """
 
 from __future__ import annotations

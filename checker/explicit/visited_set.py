@@ -80,7 +80,8 @@ class VisitedSet:
 
     def collision(self, states: int) -> float:
         """An upper bound of the probability that one of so many states was taken for another one, and so missed
-        (``StateKeys``); 0 where rows were compared."""
+        (``StateKeys``). It is 0 where rows were compared.
+        """
         if self._chosen != "auto":
             return StateKeys(self._chosen).missed(states)
         if self.keys is StateKeys.ROWS and self._is_exact_enough(states):

@@ -1,5 +1,6 @@
-"""What the machine code of a function depends on, found without parsing it: its code and that of the functions that it
-calls, with the constants that they name."""
+"""What the machine code of a function depends on, found without parsing it. It is the code of the function and of those
+that it calls, with the constants that they name.
+"""
 
 from __future__ import annotations
 

@@ -36,8 +36,9 @@ FEW = 8192
 
 R = TypeVar("R")
 Signature = tuple[Any, int | None] | None
-"""The types of arguments, as a key: None for a number; element type and number of dimensions for an array; the
-signatures of a tuple's items, and None."""
+"""The types of arguments, as a key. It is None for a number, and element type and number of dimensions for an array. A
+tuple gives the signatures of its items, and None.
+"""
 
 
 @dataclass(frozen=True, slots=True)

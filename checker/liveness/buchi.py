@@ -2,7 +2,7 @@
 in Couvreur (1999).
 
 A state of the automaton is a set of formulas that must hold from now on. A transition says which letters hold now, and
-what must hold from the next moment on; it *postpones* an until whose right operand it does not require. A run is
+what must hold from the next moment on. It *postpones* an until whose right operand it does not require. A run is
 accepting if it postpones no until for ever. Alternatives of a disjunction are made exclusive where that costs nothing.
 So an operand that protects a later one from being undefined is evaluated first.
 """

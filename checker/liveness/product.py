@@ -2,8 +2,8 @@
 
 A node is a state s and an automaton state q, numbered s * Q + q. An edge from (s, q) combines a transition of q whose
 literals hold in s with a step of s whose events the transition allows. The step may be the stuttering step. Edges
-collect marks: of acceptance sets, of weak fairness (a state in which the event is not enabled, or an occurrence of it)
-and of strong fairness (an occurrence).
+collect marks of acceptance sets, of weak fairness and of strong fairness. Weak fairness marks a state in which the
+event is not enabled, and an occurrence of it; strong fairness an occurrence.
 """
 
 from __future__ import annotations

@@ -31,8 +31,9 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The common properties of states of one kind: the numbers of letters that are true or undefined, and of events
-    that are enabled or cut off."""
+    """The common properties of states of one kind. They are the letters that are true or undefined, and the events that
+    are enabled or cut off, by number.
+    """
 
     true: frozenset[int]
     undefined: frozenset[int]

@@ -1,6 +1,6 @@
 """The representative of a row's orbit, in compiled code (docs/design/representative-rows.md).
 
-Of the rows that permutations of symmetric elements make of it, only those count whose elements are sorted by their keys
+Permutations of symmetric elements make further rows of it. Only those count whose elements are sorted by their keys
 (``symmetry_keys``); of these the least is the representative. Elements are sorted by exchanges of two neighbours, each
 a function of its own. Where several elements have one key, and exchanging them changes the row, all their arrangements
 are visited, again by exchanges.

@@ -312,7 +312,7 @@ broken:
 
 
 def _follow_each(words: int) -> str:
-    """The function that follows many parts of the lines, each from the same row; ``bounds`` are where they begin and,
+    """The function that follows many parts of the lines, each from the same row. ``bounds`` are where they begin and,
     at last, where the last one ends. ``reached`` receives what ``@follow`` says of each.
     """
     copied = "\n".join(
@@ -405,11 +405,11 @@ class RuleSteps:
 
 @dataclass(frozen=True, slots=True)
 class EncodedLines:
-    """Lines in the order in which they are followed: the rule of each, what it states (an array of shape (n, words)),
+    """Lines in the order in which they are followed. Each has its rule, what it states (an array of shape (n, words)),
     and notes on it.
 
-    ``changes`` receives what became of each line: in its lowest bit whether it changed the state, above which of the
-    alternatives of its rule was taken, from 0 on.
+    ``changes`` receives what became of each line. The lowest bit says whether it changed the state. The bits above say
+    which alternative of its rule was taken, from 0 on.
     """
 
     rules: npt.NDArray[np.int32]

@@ -22,7 +22,7 @@ MOST_INSTANCES = 2_048
 class Dependence:
     """For each instance: those that do not commute with it, and those that may change what becomes of it.
 
-    ``instances`` are action numbers with arguments. ``conditions`` are those of all guards, each once; ``disabling``
+    ``instances`` are action numbers with arguments. ``conditions`` are those of all guards, each once. ``disabling``
     has for each instance the numbers of its conditions, with the instances that may make one true. ``visible`` are the
     instances that write what a checked property reads.
     """

@@ -46,7 +46,7 @@ class Search:
 
     ``stopped`` says why the search did not see every reachable state, if it did not. If it was to see the first levels
     only, and did, ``up_to_depth`` is their number. ``bounds`` counts cut instances by label over all distinct states
-    that were expanded; ``taken`` and ``fresh`` count by action the steps and those that found a new state. With a
+    that were expanded. ``taken`` and ``fresh`` count by action the steps and those that found a new state. With a
     ``reduction`` the store holds representatives, and the model is one whose quantifiers are strict
     (docs/design/symmetry-reduction.md).
     """

@@ -1,8 +1,8 @@
-"""Depth-first search: what was found last is looked at first, so that a long run is soon made, and a violation at its
-end soon found.
+"""Depth-first search: what was found last is looked at first. So a long run is soon made, and a violation at its end
+soon found.
 
 It sees the same states as breadth-first search, and takes the same steps; but the run to a state need not be a shortest
-one. ``depth`` is the number of states of the longest run that was made. A limit of the depth would be wrong here: a
+one. ``depth`` is the number of states of the longest run that was made. A limit of the depth would be wrong here. A
 state first reached by a long way would be cut off, though another way to it is short.
 """
 

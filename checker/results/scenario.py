@@ -57,8 +57,8 @@ def check_scenario(model: Model, scenario: k.Scenario, sources: Sources) -> Prop
     """Whether some resolution of the choices runs the scenario to its end; otherwise the first step that none passes,
     and why.
 
-    The remarks name the guards that refuse a call for which the scenario names none, and the guards of several steps
-    that together make one impossible.
+    The remarks name the guards that refuse a call for which the scenario names none. They also name the guards of
+    several steps that together make one impossible.
     """
     doing(f"the scenario `{scenario.name}` was run")
     runner = _Runner(model, sources)

@@ -1,11 +1,11 @@
 """States by their `view`: the kernel without the variables that the view leaves out, and traces with them again.
 
 Two states are equal under the view if the variables that it names are. Merging them is sound where the other variables
-("hidden" ones) decide nothing: no guard, no pick, no update of a named variable and no property reads them. Then the
-steps of the named variables are those of a kernel that has no others, whatever values the hidden ones have. So each
-state simulates every state that is equal under the view. So any engine checks this kernel, and its verdicts are those
-of the whole one. Two things about hidden variables are left out: their bounds and capacities cut no step, and nobody
-checks that their updates have a value. Anything else is refused, with the place that sees through.
+("hidden" ones) decide nothing. That is, no guard, no pick, no update of a named variable and no property reads them.
+Then the steps of the named variables are those of a kernel that has no others, whatever values the hidden ones have. So
+each state simulates every state that is equal under the view. So any engine checks this kernel, and its verdicts are
+those of the whole one. Two things about hidden variables are left out: their bounds and capacities cut no step, and
+nobody checks that their updates have a value. Anything else is refused, with the place that sees through.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Replay:
 
     ``trace`` is what was followed; ``diverged`` says why the next saved step cannot be taken (None: all were).
     ``differs`` names the variables that differ from the saved state in the first step where some do. ``violated`` is
-    None if the end was not reached or the kernel has no such property; for a ``reachable`` it says whether the state is
+    None if the end was not reached or the kernel has no such property. For a ``reachable`` it says whether the state is
     no witness any more.
     """
 

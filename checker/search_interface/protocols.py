@@ -1,7 +1,7 @@
 """What a report, the scenarios and the temporal properties ask of a search that has ended, whoever ran it.
 
 The reference searches and the engines satisfy these protocols, each with code of its own. Nothing here decides when a
-search ends or what counts as a finding: that must be written twice, or the oracle would agree with an engine's mistake
+search ends or what counts as a finding. That must be written twice, or the oracle would agree with an engine's mistake
 (docs/design/oracle-and-engines.md).
 """
 

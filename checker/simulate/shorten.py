@@ -1,8 +1,8 @@
 """Shorter walks to what random walks found: steps are left out, and the others followed again by the reference evaluator.
 
 Steps that have nothing to do with a violation make up most of a random walk. Halves, quarters and so on are left out
-first, then single steps, until none can be left out (Zeller, Hildebrandt, "Simplifying and isolating failure-inducing
-input", 2002).
+first, then single steps, until none can be left out. This is delta debugging (Zeller, Hildebrandt, "Simplifying and
+isolating failure-inducing input", 2002).
 """
 
 from __future__ import annotations

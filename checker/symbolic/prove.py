@@ -1,9 +1,9 @@
 """``prove``: every selected property by IC3, k-induction or Spacer, each invariant confirmed by code that shares
 nothing with the gates.
 
-A property counts as proved only if the statements of its certificate are inductive and imply it, both over the gates
-and in the second encoding. Instead of the second encoding, an exhaustive search of all states may find nothing.
-Otherwise the answer is ``unknown``, with the reason.
+A property counts as proved only if the statements of its certificate are inductive and imply it. Both are asked over
+the gates, and in the second encoding. Instead of the second encoding, an exhaustive search of all states may find
+nothing. Otherwise the answer is ``unknown``, with the reason.
 """
 
 from __future__ import annotations

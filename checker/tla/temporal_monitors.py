@@ -45,7 +45,7 @@ CLOCK = "clock"
 class TlaMonitor:
     """A property by auxiliary variables: the lines of a module that extends that of the system, and the names in them.
 
-    ``Begin`` constrains the initial values of ``variables`` (given with their sets), ``Watch`` each step; ``formula``
+    ``Begin`` constrains the initial values of ``variables`` (given with their sets), ``Watch`` each step. ``formula``
     is the property, to be checked on behaviours that satisfy both.
     """
 

@@ -1,7 +1,7 @@
 """The closed table of diagnostic codes: every code that assay can print, with its title and one paragraph of
 explanation.
 
-The first digit is the stage that finds the mistake: E0 syntax, E1 names, E2 types, E3 modules and parameters, E4
+The first digit is the stage that finds the mistake. E0 syntax, E1 names, E2 types, E3 modules and parameters. E4
 statements, E5 properties and traces, E6 input files, E7 logs, E8 engines. A code never gets a second meaning.
 ``docs/errors.md`` is generated from this table.
 """

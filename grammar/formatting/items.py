@@ -49,8 +49,8 @@ def opening(depth: int, text: str, block: Node, *parts: Node | None) -> PrintedI
 def with_expression(depth: int, before: str, expr: Expr, after: str, *places: Node | None) -> PrintedItem:
     """An item that ends in an expression, broken where it is too long.
 
-    The expression stands below a ``=`` or ``:=`` if it is a conditional, so that its branches are aligned, or if that
-    takes no more lines.
+    The expression stands below a ``=`` or ``:=`` if it is a conditional, so that its branches are aligned. So it does
+    if that takes no more lines.
     """
     room = WIDTH - len(INDENT) * depth - len(after)
     lines = _beside(before, expr, room)

@@ -6,11 +6,10 @@ Rules that hold of every kernel and on which engines rely:
 * Locals are unique: no two binders of one action, property or function instance share a name.
 * Pattern variables are gone; ``Payload`` and ``Unwrap`` read what a match established. They are undefined elsewhere.
 * ``T`` where ``T?`` is wanted became ``MakeSome``; an empty display has its final type.
-* Integers in expressions are mathematical. Ranges and capacities are enforced by ``conform``-ing a value to a type
-  where it is stored (``Assign``), passed (``Action.parameters``) or put in a payload, record or ``MakeSome`` of a
-  ranged type (``Checked``).
-* Spans take no part in equality.
-"""
+* Integers in expressions are mathematical. Ranges and capacities are enforced by ``conform``-ing a value to a type.
+  That happens where it is stored (``Assign``), passed (``Action.parameters``) or put in a payload, record or
+  ``MakeSome`` of a ranged type (``Checked``).
+* Spans take no part in equality."""
 
 from __future__ import annotations
 

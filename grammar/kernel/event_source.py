@@ -44,10 +44,10 @@ class EventSource(Node):
     """Which key of a line holds what, and what the order of lines means.
 
     ``keys`` are the paths of ``event``, ``time``, ``node``, ``run``, ``thread``, ``message``, ``level`` and perhaps
-    ``sequence``, ``clock``, ``sends``, ``receives``, ``phase`` and ``process``; the last two are fields, too.
-    ``phases`` are the words for ``PHASES``. ``stated`` are those among them that the clause itself names.
-    ``time_form`` is a unit of ``TIME_UNITS``, ``iso``, or a format of ``strptime``; None is milliseconds for a number
-    and ISO 8601 for a text. ``zone`` is that of times without one. ``order``: see ``docs/events.md``.
+    ``sequence``, ``clock``, ``sends``, ``receives``, ``phase`` and ``process``. The last two are fields, too.
+    ``phases`` are the words for ``PHASES``. ``stated`` are those among them that the clause itself names. ``time_form``
+    is a unit of ``TIME_UNITS``, ``iso``, or a format of ``strptime``; None is milliseconds for a number and ISO 8601
+    for a text. ``zone`` is that of times without one. ``order``: see ``docs/events.md``.
     """
 
     keys: tuple[tuple[str, str], ...] = tuple(DEFAULT_KEYS.items())

@@ -352,8 +352,9 @@ class Lookup(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint(Expr):
-    """The first or last element of a sequence, or the only element of a set; undefined if there is none, and of a set
-    with several."""
+    """The first or last element of a sequence, or the only element of a set. It is undefined if there is none, and for
+    a set with several.
+    """
 
     op: Literal["first", "last", "only"]
     operand: Expr

@@ -188,7 +188,7 @@ class TraceRule(Node):
     """The meaning of an event.
 
     ``steps`` is a sequence of alternatives; it is empty for an observation, whose condition is ``observe``. ``then``
-    may use ``Old``. ``at`` is the version of the update that the event reports, within its slice: events with one
+    may use ``Old``. ``at`` is the version of the update that the event reports, within its slice. Events with one
     version report one step, and versions order the steps. If ``call`` is set, the step happened at a moment between the
     beginning and the end of a call.
     """

@@ -75,8 +75,9 @@ class EnumType(Type):
 
 @dataclass(frozen=True, slots=True)
 class RecordType(Type):
-    """A record. A tuple is a record without a name, whose fields are called 0, 1 and so on; two tuples are the same if
-    their parts are."""
+    """A record. A tuple is a record without a name, whose fields are called 0, 1 and so on. Two tuples are the same if
+    their parts are.
+    """
 
     name: str
     fields: tuple[FieldType, ...]

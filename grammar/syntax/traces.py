@@ -22,8 +22,9 @@ class SourceItem(Node):
 
 @dataclass(frozen=True, slots=True)
 class SourceKey(SourceItem):
-    """``time = "ts" in ns``: the key of a line that holds its event, node, time, …; ``form`` is the unit or format of a
-    time, or lists the words or events that the key is about."""
+    """``time = "ts" in ns``: the key of a line that holds its event, node, time, …. ``form`` is the unit or format of a
+    time, or lists the words or events that the key is about.
+    """
 
     name: Name
     path: str

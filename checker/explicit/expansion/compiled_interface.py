@@ -63,7 +63,7 @@ class CompiledCode(Protocol):
 class Behaviours:
     """What temporal properties need: their plan, and code in which each part of the plan is an action of its own.
 
-    An instance that a bound cuts off is reported as a step to the same state, by an action number increased by the
+    An instance that a bound cuts off is reported as a step to the same state. Its action number is increased by the
     number of parts.
     """
 

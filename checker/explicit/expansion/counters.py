@@ -14,8 +14,9 @@ from assay.grammar.lazy_dataclass import dataclass
 
 @dataclass(slots=True)
 class SearchCounters:
-    """Counters by position in the arrays of compiled code: bound hits, decisive guards, and per action how often it was
-    taken and led to a new state."""
+    """Counters by position in the arrays of compiled code: bound hits, decisive guards, and figures of each action.
+    These are how often it was taken, and how often it led to a new state.
+    """
 
     hits: Rows
     decisive: Marks

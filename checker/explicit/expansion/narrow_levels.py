@@ -49,8 +49,9 @@ COUNT, OVERFLOW, CURRENT = int(ContextSlot.COUNT), int(ContextSlot.OVERFLOW), in
 STUCK, DEAD, TERMINAL = int(ContextSlot.STUCK), int(ContextSlot.DEAD), int(ContextSlot.TERMINAL)
 NO_LIMIT = 1 << 62
 GOES_ON, IS_RARE, IS_FULL, IS_WIDE = 0, 1, 2, 3
-"""Why the loop ended: at a limit or with the search; before a level for a round, with something to look at; before a
-table that must grow; before a level with too many candidates."""
+"""Why the loop ended. ``GOES_ON``: at a limit, or with the search. ``IS_RARE``: before a level for a round, which has
+something to look at. ``IS_FULL``: before a table must grow. ``IS_WIDE``: before a level with too many candidates.
+"""
 
 
 @dataclass(frozen=True, slots=True)

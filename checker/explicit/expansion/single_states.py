@@ -39,7 +39,7 @@ class Probe:
     """A context for compiled code with arrays of its own. One thread at a time may use it.
 
     ``position`` gives the first row of the last block whose expansion is stuck (an instance has no value), dead (no
-    successor), or terminal (a terminal condition has no value there); ``NEVER`` if there is none. ``hits`` and
+    successor), or terminal (a terminal condition has no value there). ``NEVER`` stands for none. ``hits`` and
     ``decisive`` add up over calls.
     """
 

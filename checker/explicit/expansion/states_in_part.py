@@ -1,6 +1,6 @@
 """The states of a level of which only some steps were taken, and which of them have to take the others after all.
 
-A state may leave steps out only if one that it takes leads to a state that is not expanded yet: one of the next level.
+A state may leave steps out only if one that it takes leads to a state of the next level. That one is not expanded yet.
 Else steps could be put off for ever, on a cycle (docs/design/partial-order-reduction.md).
 """
 
@@ -37,8 +37,9 @@ class StatesInPart:
         return bool(self._places)
 
     def add(self, lane: ThreadBuffer, places: Counts | None = None) -> None:
-        """Note those of a buffer, after its candidates were inserted; ``places`` are those of the states that it
-        expanded, if they were not one behind the other."""
+        """Note those of a buffer, after its candidates were inserted. ``places`` are those of the states that it
+        expanded, if they were not one behind the other.
+        """
         if not len(lane.reduced):
             return
         if self._may_ignore:

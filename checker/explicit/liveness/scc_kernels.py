@@ -86,10 +86,10 @@ def sweep(  # noqa: PLR0913, PLR0917 - one loop over arrays
 ) -> None:  # fmt: skip
     """Find the strongly connected components of all regions that contain a root, and classify each.
 
-    A region is a set of nodes with one positive number in ``part``. There, nodes without a fair cycle get 0, those of a
-    fair component its negative number, and nodes to examine again the number of a new region. ``index`` is 0 for nodes
-    not visited yet. ``numbers`` are the last numbers used for components and regions; ``met`` is scratch space for the
-    marks of a component.
+    A region is a set of nodes with one positive number in ``part``. There, nodes without a fair cycle get 0, and those
+    of a fair component its negative number. Nodes to examine again get the number of a new region. ``index`` is 0 for
+    nodes not visited yet. ``numbers`` are the last numbers used for components and regions; ``met`` is scratch space
+    for the marks of a component.
 
     This is D. J. Pearce's algorithm ("A space-efficient algorithm for finding strongly connected components", 2016),
     without recursion. Open calls grow from the end of ``stack``, nodes of incomplete components from its beginning, so

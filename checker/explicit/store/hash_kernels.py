@@ -1,9 +1,9 @@
 """The inner loops of the hash table, as machine code. They run without the interpreter's lock and touch nothing but
 arrays.
 
-Each state belongs to one of ``OWNERS`` parts of the table, by the highest bits of its fingerprint; other bits give its
+Each state belongs to one of ``OWNERS`` parts of the table, by the highest bits of its fingerprint. Other bits give its
 home slot in that part. Two threads never work on one part at the same time, so nothing is locked. Candidates
-(successors of a block) come in buffers ("lanes"); ``order`` lists those of a lane by owner, and within one owner in the
+(successors of a block) come in buffers ("lanes"). ``order`` lists those of a lane by owner, and within one owner in the
 order in which they were made.
 """
 
@@ -55,7 +55,7 @@ def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: A
     """List candidates by owner: those of owner p are ``order[offsets[p]:offsets[p + 1]]``, their fingerprints likewise
     in ``marks``, and second fingerprints in ``tails`` if that is not empty.
 
-    A candidate equal to one of the last few thousand is not ``fresh`` and not listed: this drops 37 % of all
+    A candidate equal to one of the last few thousand is not ``fresh`` and not listed. This drops 37 % of all
     candidates, six in ten duplicates. ``recent`` is the table in which those are found.
     """
     offsets[:] = 0

@@ -49,9 +49,9 @@ class StateKeys(Enum):
 
     Fingerprints are two 64-bit functions of the row that share nothing, the second one cut to what is left. A state is
     missed only if it has the fingerprint of another one. Were each of b bits a fair coin, that would happen to two
-    given states with probability 2^-b. Among n states there are n (n - 1) / 2 pairs, so it happens to any of them with
-    less than n^2 / 2^(b + 1) (``missed``). For 10^9 states that is 0.027 with 64 bits, 6.4e-12 with 96, 1.5e-21 with
-    128.
+    given states with probability 2^-b. Among n states there are n (n - 1) / 2 pairs. So it happens to any of them with
+    a probability below n^2 / 2^(b + 1) (``missed``). For 10^9 states that is 0.027 with 64 bits, 6.4e-12 with 96,
+    1.5e-21 with 128.
     """
 
     ROWS = "exact"

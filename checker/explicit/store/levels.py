@@ -74,7 +74,7 @@ class Levels:
     """The states of a search by level, each with its predecessor and action.
 
     ``counts`` are the sizes of the finished levels. Once they take more than ``kept`` bytes they move to files of a
-    temporary folder, which ``close`` removes; ``settle`` and ``resume`` name a folder that stays. ``writer`` has one
+    temporary folder, which ``close`` removes. ``settle`` and ``resume`` name a folder that stays. ``writer`` has one
     thread, which writes while others search. ``part`` says which part of a distributed search the levels are.
     """
 

@@ -230,8 +230,8 @@ class ActionMeaning:
         return [value for value in values if all(value in each for each in wanted)] if wanted else values
 
     def _divided(self) -> tuple[list[list[GuardStep]], list[list[LetStep]], list[PrefixStep]]:
-        """The prefix without bounds, divided: for each number of parameters, the guards and names that mention the last
-        of them and no later one; and the rest.
+        """The prefix without bounds, divided. For each number of parameters there are the guards and names that mention
+        the last of them and no later one. Then there is the rest.
 
         Choices, and what mentions one, are the rest. The parts are not in the order of the body. That changes neither
         whether all of them have values and are true, nor these values (docs/design/guard-order.md).

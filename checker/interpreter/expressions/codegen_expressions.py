@@ -1,7 +1,7 @@
 """Expressions as generated Python source: the values of the reference evaluator in one function, not one function per
 node.
 
-Generated code gives a value only where every operation on the way has one; otherwise it raises one of ``NO_VALUE`` and
+Generated code gives a value only where every operation on the way has one. Otherwise it raises one of ``NO_VALUE`` and
 the reference evaluator decides (docs/design/generated-evaluator.md). So elements are visited in canonical order
 wherever later ones may be skipped.
 """

@@ -38,8 +38,8 @@ class EvaluationScope:
 
     ``positions`` maps state variables to their position in the state. ``nonempty`` collects every quantifier whose
     domain had an element, ``evaluated`` every quantifier that was evaluated; both are None where nobody asks. A
-    quantifier over elements of a sort named in ``strict`` is undefined if its body is undefined for any element, in
-    whatever order they come (docs/design/symmetry-reduction.md).
+    quantifier over elements of a sort named in ``strict`` is undefined if its body is undefined for any element. The
+    order of the elements does not matter (docs/design/symmetry-reduction.md).
     """
 
     positions: Mapping[str, int]

@@ -208,8 +208,9 @@ def _combine_sets(code: FunctionBuilder, op: str, a: Mask | Bunch, b: Mask | Bun
 
 
 def _beside(code: FunctionBuilder, mask: Mask, more: Bunch) -> list[tuple[Scalar, Symbol]]:
-    """The items that are not in the mask. One that does not fit the type of its elements is not; of the others it is
-    asked by their number, not by comparison with each."""
+    """The items that are not in the mask. A value that does not fit the type of its elements is not one of them. For
+    the others a bit by their number answers, not a comparison with each.
+    """
     found = []
     for there, item in more.items:
         fits, fitted = fit(code, item, mask.item)

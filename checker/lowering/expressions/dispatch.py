@@ -1,7 +1,7 @@
 """The lowering of expressions: the state of the translation, and the dispatch over kernel nodes.
 
 An expression becomes a symbol; the conditions under which it is undefined are added to ``undefined``. Nothing is
-skipped at run time: both sides of an ``and`` are computed, but an undefined right side counts only where the left one
+skipped at run time. Both sides of an ``and`` are computed, but an undefined right side counts only where the left one
 is true. So the code has few branches, and still means what evaluation from left to right means.
 """
 

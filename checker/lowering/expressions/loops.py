@@ -27,7 +27,7 @@ Kind = Literal["instances", "picks", "elements", "subsets"]
 class UnrollBudget:
     """How much is unrolled instead of looped over.
 
-    Each is the most that get code of their own: ``instances`` of an action, ``picks`` of a pick's domain, and
+    Each is the most that get code of their own. There are ``instances`` of an action, ``picks`` of a pick's domain, and
     ``elements`` of a quantifier's or filter's domain. Picked subsets do so for sets of up to ``subsets`` elements.
     """
 

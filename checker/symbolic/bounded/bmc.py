@@ -1,4 +1,5 @@
-"""Bounded search: is there a run of k steps to a state that decides a property, asked of a SAT solver for k = 0, 1, 2, …
+"""Bounded search: is there a run of k steps to a state that decides a property? A SAT solver is asked for k = 0, 1, 2,
+…
 
 Levels, stops and answers are as in the breadth-first search. What is found at a level could not be found at an earlier
 one, so a counterexample is as short as can be. Each is rebuilt step by step by the reference evaluator, and judged

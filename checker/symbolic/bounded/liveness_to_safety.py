@@ -27,7 +27,7 @@ NO_VALUE = "no value"
 class Loops:
     """A system with more bits of state and choice than ``base``; they follow those of ``base`` and are 0 initially.
 
-    Its questions have the names of properties: the kind ``LASSO`` asks for a state at the end of a loop, ``NO_VALUE``
+    Its questions have the names of properties. The kind ``LASSO`` asks for a state at the end of a loop, ``NO_VALUE``
     for one in which the property is undefined. ``saved`` is the position of the bit that says that a state was saved.
     """
 

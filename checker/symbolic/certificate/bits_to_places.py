@@ -1,5 +1,6 @@
-"""The bits of a row as parts of the state: for each group of bits its place, and which of its values agree with some of
-the bits."""
+"""The bits of a row as parts of the state. Each group of bits has its place, and the values of that place that agree
+with some of the bits.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """An inductive invariant in the language: each excluded cube of bits becomes a statement about values, for all
 symmetric elements.
 
-If a set of states is inductive, so is its image under a permutation of a symmetric set, and so is the intersection of
-all images. Hence a statement found about two elements may be made about every two.
+If a set of states is inductive, so is its image under a permutation of a symmetric set. So is the intersection of all
+images. Hence a statement found about two elements may be made about every two.
 """
 
 from __future__ import annotations

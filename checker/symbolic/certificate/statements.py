@@ -24,8 +24,9 @@ def idiomatic_text(statement: k.Expr) -> str:
 
 
 def _with_plain_names(statement: k.Expr) -> k.Expr:
-    """The statement with names that can be written for its binders. In a kernel every binder has a name of its own, with
-    a number behind a prime where the text says the same name several times."""
+    """The statement with names that can be written for its binders. In a kernel every binder has a name of its own.
+    Where the text says a name several times, a number follows behind a prime.
+    """
     parts = (statement, *descendants(statement))
     used = {each.name.rpartition(".")[2] for each in parts if isinstance(each, k.StateVar)}
     plain: dict[str, str] = {}

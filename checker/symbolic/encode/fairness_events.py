@@ -35,8 +35,9 @@ class EventGates:
 
 @dataclass(slots=True)
 class EventEncoding:
-    """The literals of a plan in a system: of each event by its number, and of each condition where it holds and where
-    it is undefined."""
+    """The literals of a plan in a system. Events have one by their number; conditions have one for where they hold, and
+    one for where they are undefined.
+    """
 
     plan: Plan
     events: list[EventGates] = field(default_factory=list)

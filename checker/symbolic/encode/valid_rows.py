@@ -30,8 +30,8 @@ from assay.checker.lowering.llvm.function_builder import TRUE, Scalar, constant,
 def is_state(code: BitCode, layout: RowLayout, row: RowWords) -> Scalar:
     """Whether a row is canonical: every number in range, and equal to the packing of its own value.
 
-    Every packed row satisfies it. A few others may too (a sparse set that holds its smallest element twice); a proof
-    then covers more rows than there are states, which is sound.
+    Every packed row satisfies it. A few others may too, such as a sparse set that holds its smallest element twice. A
+    proof then covers more rows than there are states, which is sound.
     """
     parts: list[Scalar] = []
     for place in layout.places:

@@ -27,7 +27,7 @@ def ask_inductive(
 ) -> Proofs:
     """Whether the named invariants and lemmas hold initially and are preserved together by every step.
 
-    If they are not, the answer is ``unknown``, because the state that shows it need not be reachable; but an initial
+    If they are not, the answer is ``unknown``, because the state that shows it need not be reachable. But an initial
     state that fails violates the property. Raises ``SpecError`` for a name that is no invariant or lemma.
     """
     chosen, begun = options or SearchOptions(), time.monotonic()

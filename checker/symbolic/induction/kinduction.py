@@ -1,7 +1,7 @@
 """k-induction: no run of k steps from an initial state reaches a wanted state, and no wanted state has k unwanted ones
 before it.
 
-A shortest run to a wanted state visits no state twice, so only simple paths are considered; constraints that states
+A shortest run to a wanted state visits no state twice, so only simple paths are considered. Constraints that states
 differ are added where the solver found equal ones. References: Sheeran, Singh, Stålmarck, "Checking safety properties
 using induction and a SAT-solver", 2000; Eén, Sörensson, "Temporal induction by incremental SAT solving", 2003.
 """

@@ -1,8 +1,8 @@
 """Which bounds no run hits. What is proved then holds without them, and they need not be assumed.
 
 A bound that random walks hit is skipped at once. For the others IC3 searches a reason why no reachable state is cut by
-it. That reason is confirmed like that of a property: as statements over the gates and in the second encoding, or by a
-search of all states.
+it. That reason is confirmed like that of a property, as statements over the gates and in the second encoding. Or a
+search of all states confirms it.
 """
 
 from __future__ import annotations

@@ -54,8 +54,8 @@ def prove_any(loaded: Loaded, sets: Sequence[str], options: SearchOptions | None
     """Prove the selected invariants and transition properties for any number (one or more) of elements of the named
     sets.
 
-    Raises ``SpecError`` if a name is no symmetric set of the spec, if the spec depends on the number of elements, or if
-    a selected property does not exist.
+    Raises ``SpecError`` if a name is no symmetric set of the spec, or if the spec depends on the number of elements. So
+    it does if a selected property does not exist.
     """
     chosen = options or SearchOptions()
     refuse_unknown_names(loaded.kernel, chosen)

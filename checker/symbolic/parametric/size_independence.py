@@ -2,8 +2,8 @@
 every size.
 
 A parameter or a range may be computed from the size of a set, and is a plain number in the kernel. So the spec is
-elaborated once more with sets of unknown elements, where nothing can be computed from them; and once with one element
-more, and compared.
+elaborated once more with sets of unknown elements, where nothing can be computed from them. It is elaborated once with
+one element more, too, and compared.
 """
 
 from __future__ import annotations

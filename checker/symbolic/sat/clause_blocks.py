@@ -56,8 +56,9 @@ def block_of(gates: Gates, roots: Literals) -> ClauseBlock:
 
 
 PROPAGATIONS = 150_000_000
-"""How many literals the solver may propagate in one question, some 40 seconds at worst: a conflict in a large formula takes
-ten times as long as in a small one. The solver looks at it when it restarts."""
+"""How many literals the solver may propagate in one question, some 40 seconds at worst. A conflict in a large formula
+takes ten times as long as in a small one. The solver looks at it when it restarts.
+"""
 
 
 class UnansweredError(Exception):

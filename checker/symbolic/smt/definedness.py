@@ -76,8 +76,9 @@ def _for_all(reading: SmtEncoder, generators: Sequence[k.Generator], holds: Call
 
 
 def fits(domain: Domain, value: Any, of: t.Type) -> Any:
-    """Whether a value of the right shape is in the ranges of a type, and has all keys of a total map; capacities do not
-    count."""
+    """Whether a value of the right shape is in the ranges of a type, and has all keys of a total map. Capacities do not
+    count.
+    """
     match kind(of):
         case t.BoolType() | t.IntType() | t.RangeType() | t.AtomType():
             return domain.typed(value, of)

@@ -1,7 +1,7 @@
 """The rule that an action assigns each place once, as far as it can be decided statically.
 
-Two assignments of one step certainly conflict if the place of one is, or lies inside, the place of the other, with
-index expressions compared as written. Different index expressions may have equal values; that is left to the built-in
+Two assignments of one step certainly conflict if the place of one is the place of the other, or lies inside it. Index
+expressions are compared as written. Different index expressions may have equal values; that is left to the built-in
 property ``defined``.
 """
 

@@ -19,8 +19,9 @@ from assay.grammar.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StepReader:
-    """The possible steps of a scenario or a trace clause: the kernel's actions, which of them are in the step relation,
-    and which a clause reports."""
+    """The possible steps of a scenario or a trace clause. They are the kernel's actions, with those in the step
+    relation, and those that a clause reports.
+    """
 
     actions: Mapping[str, kernel.Action]
     next: tuple[str, ...]

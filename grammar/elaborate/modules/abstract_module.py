@@ -2,7 +2,7 @@
 out.
 
 A parameter of the abstract module has the value that the refinement gives. Else, in a module that both sides use, it
-has the concrete side's, else that of this module's parameter of the same name, else its default.
+has the concrete side's. Else it has the value of this module's parameter of the same name, else its default.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which parameters a spec has: every parameter of every module instance that is left to defaults, models and ``--set``.
 
-The names of an instance's variables and actions begin with its prefix in the kernel: ``""`` for the top module,
-``membership.`` for the shared instance of ``kafka.membership``, ``left.`` for an ``instance left = …`` of the top
-module.
+The names of an instance's variables and actions begin with its prefix in the kernel. The prefix is ``""`` for the top
+module, ``membership.`` for the shared instance of ``kafka.membership``, ``left.`` for an ``instance left = …`` of the
+top module.
 """
 
 from __future__ import annotations

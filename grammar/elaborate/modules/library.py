@@ -1,7 +1,7 @@
 """Finding modules: where the file of a module is that another one uses.
 
-A module ``kafka.membership`` used in file F is ``kafka/membership.assay`` in F's directory, else in the nearest
-directory above it that has one, else among the specs bundled with assay.
+A module ``kafka.membership`` used in file F is ``kafka/membership.assay`` in F's directory. Otherwise the nearest
+directory above it that has one counts, and then the specs bundled with assay.
 """
 
 from __future__ import annotations

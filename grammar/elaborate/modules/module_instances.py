@@ -1,9 +1,9 @@
 """Module instances ("units"): the top module, one shared instance of each used module, and every ``instance``, with
 their scopes.
 
-A unit of an array ``r[p: T]`` is elaborated once with its index as a local named ``p``: the canonical unit, of which
-kernel actions and properties are made. It is elaborated again for every other index expression with which a member is
-used.
+A unit of an array ``r[p: T]`` is elaborated once with its index as a local named ``p``. This is the canonical unit,
+from which kernel actions and properties are made. It is elaborated again for every other index expression with which a
+member is used.
 """
 
 from __future__ import annotations

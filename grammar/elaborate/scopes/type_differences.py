@@ -1,5 +1,6 @@
-"""What two types differ in that are written alike: a record or an enum of one name in two modules, or one set parameter
-bound twice."""
+"""The difference of two types that are written alike. It is a record or an enum of one name in two modules, or one set
+parameter bound twice.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def convert(expr: kernel.Expr, to: Type, diagnostics: Diagnostics, *, put: bool 
     """The expression as a value of ``to``. Reports E201 if it cannot be one.
 
     With ``put`` the value is passed on or becomes part of another value, so ranges are enforced by ``Checked``. Without
-    it the caller stores the value (and ``conform``s it) or merely computes with it; the integers of the result may then
+    it the caller stores the value (and ``conform``s it) or merely computes with it. The integers of the result may then
     exceed the ranges of ``to``.
     """
     if failed(expr) or mentions(to, ErrorType):
