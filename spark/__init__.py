@@ -3,7 +3,7 @@
 ``assay.spark.explore`` checks a spec with the tasks of a session, ``assay.spark.validate`` validates logs, and
 ``assay.spark.ship`` sends this package to executors.
 
-The three names are imported when they are first used: a task on an executor, and the command line, need neither pandas
+The three names are imported when they are first used. A task on an executor, and the command line, need neither pandas
 nor most of this package.
 """
 

@@ -154,7 +154,7 @@ def without_gc() -> Iterator[None]:
     """A context without garbage collection: reading creates millions of objects and no cycles, and the search for
     cycles takes a fifth of the time.
 
-    At the end the new objects move into the oldest generation unexamined: ``gc.freeze`` moves all objects out of the
+    At the end the new objects move into the oldest generation unexamined. ``gc.freeze`` moves all objects out of the
     generations, and ``gc.unfreeze`` moves them into the oldest.
     """
     was_on = gc.isenabled()

@@ -1,7 +1,7 @@
 """The part of the logs that an answer concerns: an interval of time, some topics, and findings that are already
 accepted.
 
-Lines before the interval are read and used, because what happened in it depends on them; only findings about them are
+Lines before the interval are read and used, because what happened in it depends on them. Only findings about them are
 left out of the answer. Lines after it are left out altogether: they cannot change what was possible before them.
 """
 

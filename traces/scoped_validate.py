@@ -271,8 +271,8 @@ def _without_inferred(shared: SharedAnswer, count: int) -> SharedAnswer:
 def _from_later(
     reading: LogReading, found: _SharedPart, options: Options, ask: Callable[..., _SharedPart]
 ) -> _SharedPart:
-    """The answer that was ``found`` about all of the logs; or, if only that has an explanation, about what follows the
-    beginning of a later file.
+    """The answer that was ``found`` about all of the logs. If only a part has an explanation, it is the answer about
+    what follows the beginning of a later file.
 
     Why: docs/design/late-start.md.
     """

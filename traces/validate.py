@@ -321,8 +321,8 @@ def validate_product(
 def conclude(
     shared: SharedAnswer, answers: Sequence[SliceAnswer], seconds: float, whole: ProductAnswer | None = None
 ) -> Validation:
-    """The answer about a whole log, from the answers about what is shared, about each slice (in the order of the
-    slices), and about all together.
+    """The answer about a whole log. It is made of the answers about what is shared, about each slice (in the order of
+    the slices), and about all together.
     """
     tally = total_of([shared.tally, *(each.tally for each in answers)])
     results = tuple(_decided(each.result, whole) for each in answers)

@@ -1,8 +1,8 @@
 """The exchange by Spark's own shuffle: a job of two stages for each level, whose tasks keep nothing between levels.
 
 The first stage expands the frontier and packs the successors by the task that owns them, many states in a cell. The
-second stage builds the table of seen states from the level files, keeps the states that are new, and writes them into a
-level file.
+second stage builds the table of seen states from the level files. It keeps the states that are new, and writes them
+into a level file.
 
 It is slower than ``direct``, because tables are built anew for each level. But Spark itself runs lost tasks again.
 """

@@ -51,8 +51,8 @@ def fits_here(search: ClusterSearch) -> bool:
 
 
 def parts_of(states: int, steps: int, job: Job) -> int:
-    """Into how many parts the graph is divided: one for each task of the job, or more, so that each part fits into a
-    task's memory.
+    """Into how many parts the graph is divided. It is one for each task of the job, or more, so that each part fits
+    into a task's memory.
     """
     whole = TASK_STATE_BYTES * states + TASK_STEP_BYTES * steps
     return min(OWNERS, max(job.parts, -(-whole // max(1, job.budget))))

@@ -27,7 +27,7 @@ from assay.spark.storage.filesystem import Storage
 
 
 class _NoPathError(Exception):
-    """There is no path from ``node`` to the goal, though there was one from a node before it: the path has left a
+    """There is no path from ``node`` to the goal, though there was one from a node before it. The path has left a
     strongly connected component.
     """
 

@@ -42,8 +42,8 @@ ShuffleBatch = tuple[int, bytes]
 Send = Callable[[int], Iterable[ShuffleBatch]]
 Receive = Callable[[int, Iterable[bytes]], str]
 Rounds = Callable[[Send, Receive], list[str]]
-"""Runs a job of as many tasks as there are parts: what each sends to the others, and what it answers to what it
-receives, in the order of the tasks.
+"""Runs a job of as many tasks as there are parts. It takes what each sends to the others, and what it answers to what
+it receives. It gives the answers in the order of the tasks.
 """
 
 
@@ -62,8 +62,8 @@ class GraphInfo:
 
 @dataclass(frozen=True, slots=True)
 class GraphSummary:
-    """What a task reports of its part of the graph: how many states and initial states it has, its kinds and labels
-    in its own numbering, and its files.
+    """What a task reports of its part of the graph: how many states and initial states it has, and its files. Kinds and
+    labels are in its own numbering.
     """
 
     states: int

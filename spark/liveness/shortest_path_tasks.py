@@ -161,7 +161,7 @@ class PathSearch:
 
 @dataclass(frozen=True, slots=True)
 class PathReply:
-    """A task's reply after a round: its file, how many nodes have messages to send, and a state at which the path
+    """A task's reply after a round: its file, and how many nodes have messages to send. Then a state at which the path
     may begin, or -1.
     """
 

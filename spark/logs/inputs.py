@@ -1,5 +1,5 @@
-"""Which files are read, and to which cluster each belongs: paths as the local command takes them, patterns, and URIs
-of any file system of Spark.
+"""Which files are read, and to which cluster each belongs. They are paths as the local command takes them, patterns,
+and URIs of any file system of Spark.
 """
 
 from __future__ import annotations

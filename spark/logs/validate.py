@@ -1,8 +1,9 @@
 """Logs validated on Spark: read in parts, then what slices share cluster by cluster, then the slices by any number of
 tasks.
 
-The answer about each cluster is the value that ``traces.scoped_validate.validated`` returns in one process, where that
-does not fall back to the product search of all slices. The same functions make it; only other processes call them.
+The answer about each cluster is the value that ``traces.scoped_validate.validated`` returns in one process. The
+exception is where that falls back to the product search of all slices. The same functions make it; only other processes
+call them.
 """
 
 from __future__ import annotations

@@ -223,7 +223,9 @@ class ClusterSearch(BlockSearch):
         self._at.exchange.close()
 
     def every_state(self) -> str | None:
-        """The name of a manifest, not one to go on from, of all states; None where the search ended inside a level, whose states tasks cannot read."""
+        """The name of a manifest of all states, which is not one to go on from. None where the search ended inside a
+        level, whose states tasks cannot read.
+        """
         if not self.levels.counts or (self.stopped is not None and self._place):
             return None
         name = f"{STATES}{new_name()}.json"

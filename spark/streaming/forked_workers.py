@@ -31,7 +31,7 @@ def most_processes() -> int:
 
 
 def run_in_fork(others: Sequence[Callable[[], bytes]], own: Callable[[], T]) -> tuple[T, list[bytes | None]]:
-    """The result of ``own``, run in this process, and the result of a child for each of ``others``; None for a child
+    """The result of ``own``, run in this process, and the result of a child for each of ``others``. None for a child
     that did not end in time.
     """
     begun = monotonic()

@@ -62,8 +62,8 @@ Answers = dict[str, SliceAnswer]
 
 @dataclass(slots=True)
 class KnownSlice:
-    """The last answer about a slice: the names of its events, the answer, and a progress from which its check can go
-    on, if there is one.
+    """The last answer about a slice: the names of its events, and the answer. Its check can go on from the progress, if
+    there is one.
 
     ``not_resumable`` says that the check gave no answer in resumable form, even from the first line. ``kernel`` is the
     number of the kernel of the progress. ``went_on`` says that the last check was resumed.

@@ -35,7 +35,7 @@ class JobFailedError(Exception):
 
 
 class BackgroundJob:
-    """A job that runs in a thread of its own, with a tag by which Spark can cancel it, and a description for Spark's
+    """A job that runs in a thread of its own. It has a tag by which Spark can cancel it, and a description for Spark's
     web pages.
     """
 

@@ -1,6 +1,6 @@
 """The work of a task in a search: read the levels that a manifest names, expand states, keep new ones, and report.
 
-Runs in executors, with either exchange. A problem that the user can solve is raised as ``TaskProblem``: its text has a
+Runs in executors, with either exchange. A problem that the user can solve is raised as ``TaskProblem``. Its text has a
 mark that the driver finds again in the error that Spark makes of it.
 """
 

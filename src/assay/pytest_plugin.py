@@ -29,11 +29,12 @@ Conformance = Callable[..., AbstractContextManager["Recorder"]]
 def conformance(request: pytest.FixtureRequest, tmp_path: Path) -> Conformance:
     """Records events inside a ``with`` block, and validates them against a spec at its end.
 
-    The spec is a file (beside the test, or where pytest runs) or a bundled spec; ``clause`` is its trace clause,
+    The spec is a file (beside the test, or where pytest runs) or a bundled spec. ``clause`` is its trace clause,
     ``settings`` are its parameters, ``options`` those of ``assay.validate``. The block's value is an
     ``assay.record.Recorder``; events of other processes, and of other nodes (``log.of_node("n2")``), are validated too.
     The test fails if the events are not consistent with the spec: with the line, the rule that it breaks, and the
-    smallest repair. It fails as well if nothing was recorded that the spec speaks of, and if the answer is inconclusive.
+    smallest repair. It fails as well if nothing was recorded that the spec speaks of, and if the answer is
+    inconclusive.
     """
     count = 0
 

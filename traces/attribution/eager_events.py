@@ -1,4 +1,4 @@
-"""Events that exist as objects, such as those of files of events, with the interface of ``LogEvents``: what they have
+"""Events that exist as objects, such as those of files of events, with the interface of ``LogEvents``. What they have
 in common is worked out once.
 """
 

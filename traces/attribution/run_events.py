@@ -62,7 +62,7 @@ def _field_layout_indices(counts: Numbers, repeated: RedundantEvents) -> Numbers
 
 class Traits(NamedTuple):
     """What the events of many lines have in common: logger and level of the line, kind of event, and name of the
-    pattern (empty for an event of JSON).
+    pattern. The name is empty for an event of JSON.
     """
 
     logger: str
@@ -123,8 +123,8 @@ class EventIndex(NamedTuple):
     """Which events the records of a log state.
 
     ``doubtful`` records may state one thing twice. The events of a record are numbered from ``first`` on. ``forms`` are
-    the numbers of the events in their records; None stands for the usual case, in which these begin at 0: an index
-    takes memory for each event.
+    the numbers of the events in their records. None stands for the usual case, in which these begin at 0, because an
+    index takes memory for each event.
     """
 
     doubtful: npt.NDArray[np.bool_]

@@ -1,5 +1,5 @@
-"""The answer about a log of calls: an order in which each took effect between its beginning and its end, or the calls
-that have none.
+"""The answer about a log of calls. It is an order in which each took effect between its beginning and its end, or the
+calls that have none.
 """
 
 from __future__ import annotations

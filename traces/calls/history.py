@@ -203,8 +203,8 @@ def _follows(one: BoundCall, other: BoundCall) -> bool:
 
 
 def _entries(begins: Sequence[float], ends: Sequence[float | None]) -> tuple[Numbers, Numbers]:
-    """The beginnings and returns in the order of time, with what ``wing_gong.search`` wants to know of each; of equal
-    times the beginnings come first, for such calls overlap.
+    """The beginnings and returns in the order of time, with what ``wing_gong.search`` needs of each. Of equal times the
+    beginnings come first, because such calls overlap.
     """
     moments = [(begin, 0, at) for at, begin in enumerate(begins)]
     moments += [(end, 1, at) for at, end in enumerate(ends) if end is not None]

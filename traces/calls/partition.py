@@ -2,7 +2,7 @@
 
 A history is linearizable if that of each key is (Herlihy and Wing, 1990, theorem 1). That keys are objects of their own
 is proved of the spec, as it is of slices (``observe/decomposition.py``). Beyond that no part of the spec may compare or
-count the keys, so that all of them can be checked as one and the same.
+count the keys. So all of them can be checked as one and the same.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ class _Windows:
         self.learnt = self.effects.count
 
     def within(self, first: int) -> tuple[list[int], set[int]]:
-        """The calls that may take effect in the window from the beginning of a call on, and those that may have done so
-        before or may do so later.
+        """The calls that may take effect in the window from the beginning of a call on. Then those that may have done
+        so before, or may do so later.
         """
         begin = self.calls[self.kept[first]].call.begin
         inside = [
@@ -104,7 +104,7 @@ class _Windows:
         return isinstance(found, Refuted)
 
     def smallest(self, first: int, *, whatever: bool) -> Window:
-        """A window in which every call is needed: if one of them had no effect, or had it at another time, the others
+        """A window in which every call is needed. If one of them had no effect, or had it at another time, the others
         would be explained.
         """
         inside, optional = self.within(first)

@@ -111,8 +111,8 @@ def put_rows(slots: Any, rows: Any, count: int) -> None:
 
 @ArrayFunction
 def write_row(row: Any, taken: Any, state: int, low: int, wide: int, first_optional: int) -> None:
-    """Write a configuration: the state, the first call that is not taken, which of the ``wide`` words of calls from
-    there on are, and which optional ones are.
+    """Write a configuration: the state, the first call that is not taken, and which calls from there on are taken, as
+    ``wide`` words. Then which optional ones are.
     """
     row[0] = state
     row[1] = low
@@ -220,7 +220,7 @@ def search(history: Any, taken: Any, stack: Any, memo: Any, table: Any, register
 
     ``history``: entries, links, calls. Entries: for each beginning or return its call, and the entry of its return (-1:
     none, -2: it is one itself). Links: the entry before and behind each; the last row is the head. Calls: the kind, the
-    bit, and whether it has to be taken; then the bit of the call that has to be taken before it (-1: none), and whether
+    bit, and whether it has to be taken. Then the bit of the call that has to be taken before it (-1: none), and whether
     it never changes a state. ``taken``: bits. ``stack``: for each call taken its entry, the state before, the first
     call that was not taken. ``memo``: slots, rows, a row to write. ``table``: effects by key. ``sizes``: kinds, words
     of the window, word of the first optional call, calls that have to be taken, most configurations.

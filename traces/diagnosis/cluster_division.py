@@ -1,7 +1,7 @@
 """Logs of several clusters divided into those of each, before anything is validated.
 
 The unit is the process run. A run that names a cluster belongs to it. Any other belongs where its ZooKeeper sessions,
-its node's other runs, its folder or its time put it, in this order; servers of ZooKeeper may belong to several. What
+its node's other runs, its folder or its time put it, in this order. Servers of ZooKeeper may belong to several. What
 can be put nowhere is a part of its own, without a name (docs/design/several-clusters.md).
 """
 

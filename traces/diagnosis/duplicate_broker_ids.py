@@ -17,7 +17,7 @@ from assay.traces.store.packed_records import NEVER
 from assay.traces.table.event_table import times
 
 APART = 5_000
-"""The other process must log for at least this many milliseconds before and after the start: clocks differ, and a
+"""The other process must log for at least this many milliseconds before and after the start. Clocks differ, and a
 broker may move to another host.
 """
 

@@ -2,7 +2,7 @@
 (docs/design/inferred-events.md).
 
 A controller that starts reads the whole metadata log again and logs it line by line. What it logs about runs that do
-not begin in the logs was so before them; of these registrations the last one of each broker is its current one.
+not begin in the logs was so before them. Of these registrations the last one of each broker is its current one.
 
 Where all logs of a voter are missing, its votes and the records that it wrote as leader are not inferred one by one.
 That they are missing is an event of its own, and the spec says what may follow.

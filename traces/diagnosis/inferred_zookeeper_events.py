@@ -425,8 +425,8 @@ class _Supposing:
         every: Mapping[tuple[int, int], Said],
         holders: Mapping[tuple[int, int], Field],
     ) -> tuple[int, int] | None:
-        """The epoch in which a controller must have been elected before a line: one of its own, or a free one; None if
-        there is none.
+        """The epoch in which a controller must have been elected before a line: one of its own, or a free one. None if
+        there is neither.
         """
         life = self._life(said.time)
         own = [key for key in every if key[0] == life and holders[key] == holder]

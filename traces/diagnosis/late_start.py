@@ -1,6 +1,6 @@
 """From which time on logs are checked whose files begin at different times.
 
-After a mismatch that a file which begins later might have explained, the check starts again at that beginning; earlier
+After a mismatch that a file which begins later might have explained, the check starts again at that beginning. Earlier
 lines are left out and counted (docs/design/late-start.md).
 """
 

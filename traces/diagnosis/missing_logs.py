@@ -269,8 +269,9 @@ def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
 
 
 def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
-    """Notices about nodes that wrote with a logger beside each of some acts, and from some time on no more: the end of
-    a file is missing, or a part of it."""
+    """Notices about nodes that wrote with a logger beside each of some acts, and from some time on no more. The end of
+    a file is missing, or a part of it.
+    """
     of_node: dict[str, list[Sequence[Event]]] = defaultdict(list)
     for stream in reading.streams:
         of_node[stream.run.node].append(stream.events)

@@ -146,8 +146,9 @@ def cheapest_alignment(
 
 
 def before(deepest: Sequence[SearchPath]) -> list[SearchPath]:
-    """The points of some paths from which an alignment may go on: as far back as it looks, and behind the last step
-    that an earlier repair added."""
+    """The points of some paths from which an alignment may go on. They lie as far back as it looks, and behind the last
+    step that an earlier repair added.
+    """
     found: list[SearchPath] = []
     for path in deepest:
         for step in path.backwards():

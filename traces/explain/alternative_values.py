@@ -183,7 +183,7 @@ def telling_parts(value: Value) -> Iterator[Value]:
 def distance(left: Value, right: Value) -> int:
     """The edit distance of the texts of two values: characters added, removed or replaced.
 
-    Of two numbers as large as times it is the number of digits of their difference: a time is mistaken by some
+    Of two numbers as large as times it is the number of digits of their difference. A time is mistaken by some
     milliseconds, not in its first digit.
     """
     if min(_gap(left, 0), _gap(right, 0)) >= TIMES:

@@ -44,8 +44,9 @@ of such an action that are tried."""
 CHANGED, UNTIMED, ADDED, LEFT_OUT, SWAPPED, CHANGED_BEFORE = range(6)
 """The kinds of repairs, the likeliest first, where they explain as many lines (docs/design/ranking-of-repairs.md).
 
-A line is lost more often than it is invented. Two lines that are exchanged are two moves of an alignment. Another value in an earlier line, which has an explanation, is a move of
-the log and one of the model at once: it is preferred only if it explains more.
+A line is lost more often than it is invented. Two lines that are exchanged are two moves of an alignment. Another value
+in an earlier line, which has an explanation, is a move of the log and one of the model at once. It is preferred only if
+it explains more.
 """
 
 
@@ -125,8 +126,10 @@ def candidates(search: TraceSearch, deepest: Sequence[SearchPath], ranked: Seque
 
 @dataclass(frozen=True, slots=True)
 class DoubtedValues:
-    """What false conditions read: all parts of the model's values, and the parts of these and of the log's values that
-    a field might have had instead. A model may hold thousands of messages: they are taken apart once."""
+    """What false conditions read. ``in_model`` are all parts of the model's values. ``hints`` are those parts of these
+    and of the log's values that a field might have had instead. A model may hold thousands of messages: they are taken
+    apart once.
+    """
 
     in_model: frozenset[Value]
     hints: Sequence[Value]
@@ -161,8 +164,8 @@ def _consumed(path: SearchPath) -> list[OrderedObservation]:
 
 
 def first_at(path: SearchPath, item: OrderedObservation) -> SearchPath:
-    """The prefix of a path at which the item would come: it is next in its stream, and no much later line has changed
-    the state.
+    """The prefix of a path at which the item would come. There it is next in its stream, and no much later line has
+    changed the state.
     """
     found = path
     for step in path.backwards():
@@ -313,8 +316,9 @@ def added_at(
 
 
 def _before_added(search: TraceSearch, path: SearchPath) -> list[tuple[tuple[Taken, ...], int]]:
-    """The states in which a step without its line may be taken: that of a path, and those that hidden steps lead to, if
-    they are few."""
+    """The states in which a step without its line may be taken. They are the state of a path, and those that hidden
+    steps lead to, if they are few.
+    """
     closure = search.dead_ends().closure(path.node, reduced=False)
     depths = range(1, max(0, search.model.plan.hidden_limit - path.node.hidden) + 1)
     beyond = list(islice((state for depth in depths for state in closure.level(depth)), STATES_ADDED + 1))

@@ -36,7 +36,7 @@ from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_keys import EVERY_SLICE
 
 Interval = tuple[TimedState, TimedState | None]
-"""The state from which on a condition holds, and the one from which on it does not; None if it holds to the end of the
+"""The state from which on a condition holds, and the one from which on it does not. None if it holds to the end of the
 log.
 """
 

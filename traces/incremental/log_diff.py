@@ -1,4 +1,4 @@
-"""Which events of a growing log are new: a log file counts as known as far as it begins with the lines that it had last
+"""Which events of a growing log are new. A log file counts as known as far as it begins with the lines that it had last
 time.
 """
 

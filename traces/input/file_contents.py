@@ -24,8 +24,8 @@ class Unmapped:
 
 @dataclass(frozen=True, slots=True)
 class RecordOrigin:
-    """Where records come from: the file, the part of it that one process wrote if there are several, and the folder and
-    base name that identify the log.
+    """Where records come from: the file, and the part of it that one process wrote if there are several. Folder and
+    base name identify the log.
 
     ``modified`` is when the file was last written, in milliseconds since the epoch, if that is known.
     """

@@ -292,7 +292,7 @@ class FileJob:
             reading.note(kind, place, f"{count:,} records {text}")
 
     def _begins_with_process(self) -> bool:
-        """Whether the first matched line is one with which a process begins: output of a script before it is then not a
+        """Whether the first matched line is one with which a process begins. Output of a script before it is then not a
         part of a lost record.
         """
         return bool(self.reading.matches) and not START_ROLES.isdisjoint(self.reading.matches[0].roles)

@@ -119,7 +119,7 @@ def missing_parts(readings: Sequence[FileReading]) -> list[Notice]:
 
 
 def _unfinished(readings: Sequence[FileReading]) -> Iterator[Notice]:
-    """Notices about logs of which only rotated parts were read, while others of the same folder continue: a part is
+    """Notices about logs of which only rotated parts were read, while others of the same folder continue. A part is
     rotated when the next line is written.
     """
     folders: dict[str, dict[str, list[FileReading]]] = defaultdict(lambda: defaultdict(list))
@@ -144,7 +144,7 @@ def drop_copies(readings: Sequence[FileReading], notices: list[Notice]) -> None:
     the earlier.
 
     Two nodes may by chance write the same line in the same millisecond. Files overlap if they share at least three
-    records, and half of what either has in their common interval of time, and do not name different brokers. Where
+    records, and half of what either has in their common interval of time. They must not name different brokers. Where
     times are known to the second only, more records are needed.
     """
     first: dict[Key, int] = {}

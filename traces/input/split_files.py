@@ -113,7 +113,7 @@ def join_pieces(
 ) -> FileReading | None:
     """The reading of a text of ``size`` bytes from its pieces; None if it has to be read as a whole.
 
-    Each line is assumed to have ended in a line feed; where the last one did not, the pieces have one byte more than
+    Each line is assumed to have ended in a line feed. Where the last one did not, the pieces have one byte more than
     the text. A byte order mark before the first line may be missing from the pieces.
     """
     ordered = sorted(pieces, key=lambda piece: piece.number)

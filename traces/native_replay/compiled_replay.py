@@ -40,8 +40,8 @@ NOT_SO = UnsupportedError, SpecError, OutOfRangeError, NoCodeError, NoOrderError
 
 @dataclass(frozen=True, slots=True)
 class ReplayedLog:
-    """A log that was replayed to its end: the sized kernel, the clause's name, the tally of its events, the execution,
-    and how often each hidden action was assumed.
+    """A log that was replayed to its end: the sized kernel, the clause's name, the tally of its events, and the
+    execution. The last field says how often each hidden action was assumed.
 
     ``reordering`` is as in ``traces.properties.execution.reordering``, in milliseconds.
     """

@@ -25,8 +25,9 @@ MOST_ROWS = 512
 
 
 def hidden_rules(model: TraceModel) -> tuple[k.TraceRule, ...]:
-    """A rule for each hidden action, as if a line reported it with all its arguments; none where compiled code cannot
-    take them, or has too many to try."""
+    """A rule for each hidden action, as if a line reported it with all its arguments. There are none where compiled
+    code cannot take them, or has too many to try.
+    """
     instances = 0
     rules: list[k.TraceRule] = []
     for name in model.plan.hidden:

@@ -119,8 +119,8 @@ class _OutOfRange(NamedTuple):
 
 
 _Stated = tuple[Mapping[str, Value], tuple[tuple[str, Value], ...]] | _OutOfRange | None
-"""What a rule sees in an event's fields: values by binder and by field; or the field that is out of range; or None if
-the rule does not apply.
+"""What a rule sees in an event's fields: values by binder and by field. It may instead be the field that is out of
+range. None if the rule does not apply.
 """
 
 

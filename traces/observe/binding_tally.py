@@ -38,8 +38,8 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class BindingTally:
-    """How the events of a log, or of a part of it, were bound: how many were used, and how many of their fields were
-    compared with the model.
+    """How the events of a log, or of a part of it, were bound. It says how many were used, and how many of their fields
+    were compared with the model.
     """
 
     used: int = 0

@@ -66,8 +66,8 @@ def unsliced(events: Sequence[Event], names: FieldNames) -> SlicedEvents:
 def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames) -> SlicedEvents:
     """The events by slice; ``names`` are the fields that their clause reads.
 
-    An event that has only the first of the naming fields (a topic without a partition) names a group of slices, and
-    belongs to each of them.
+    An event that has only the first of the naming fields, such as a topic without a partition, names a group of slices.
+    It belongs to each of them.
     """
     table = EventTable.of(events)
     telling = frozenset({*slicing.fields, *(() if slicing.identity is None else (slicing.identity,))})

@@ -24,7 +24,7 @@ Reports = list[tuple[Instant, str]]
 
 
 EARLIER = 2_000
-"""By how many milliseconds lines of other nodes may be earlier than the line that reports the creation, since that line
+"""By how many milliseconds lines of other nodes may be earlier than the line that reports the creation. That line
 itself comes after the fact.
 """
 
@@ -44,7 +44,7 @@ def incarnations(slicing: Slicing, events: Selection, own: int) -> list[Numbers]
 def _by_beginning(since: str, events: Selection, own: int) -> list[Numbers]:
     """The events of each incarnation, by the times of the lines that report a creation.
 
-    Lines well before the first creation belong to an incarnation whose creation was not logged: the log begins later,
+    Lines well before the first creation belong to an incarnation whose creation was not logged. The log begins later,
     or a controller that started found the slice new.
     """
     times = events.times

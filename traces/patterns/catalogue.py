@@ -60,8 +60,8 @@ _ROLES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Line patterns, the protocol loggers (those whose every record a pattern should describe; ``*`` stands for any
-    text), and the containers out of which lines are taken.
+    """Line patterns, the protocol loggers, and the containers out of which lines are taken. A pattern should describe
+    every record of a protocol logger; ``*`` stands for any text.
 
     ``headers`` are what stands before a message in a text log, if its pattern file says it.
     """

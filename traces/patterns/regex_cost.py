@@ -79,7 +79,7 @@ def degree(pattern: re.Pattern[str], *, to_the_end: bool, anywhere: bool = False
 
 
 def _degree(pieces: Sequence[_Piece]) -> int:
-    """The length of the longest chain of unbounded pieces in which each can take all that stands between it and the
+    """The length of the longest chain of unbounded pieces. Each of these can take all that stands between it and the
     next, and some character of the next.
     """
     best: list[int] = []

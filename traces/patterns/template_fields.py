@@ -26,8 +26,8 @@ TypedSpan = tuple[Conversion, int, int]
 
 @dataclass(slots=True)
 class FieldLayout:
-    """The field layout of one event in the messages of a template: its pattern, the fields as one message has them, and
-    the positions of those that vary.
+    """The field layout of one event in the messages of a template. It has the pattern, the fields as one message has
+    them, and the positions of those that vary.
 
     ``writers`` are the positions of the id of the broker that wrote the line.
     """

@@ -20,7 +20,7 @@ _DEFAULTS: Mapping[str, Any] = {"loggers": list(ANY_LOGGER), "meaning": ""}
 
 
 def completed(table: Mapping[str, Any]) -> dict[str, Any]:
-    """A ``[[shape]]`` table with what it may leave out: groups without a conversion are ``auto``, and the kind is empty
+    """A ``[[shape]]`` table with what it may leave out. Groups without a conversion are ``auto``, and the kind is empty
     if a group of the pattern is the event.
     """
     found = {**_DEFAULTS, **table}

@@ -202,7 +202,7 @@ def _parts(expr: k.Expr, fixed: Set[str], names: Set[str]) -> Iterator[k.Expr]:
 
 
 def _entries(expr: k.Expr, fixed: Set[str], names: Set[str]) -> list[k.Expr] | None:
-    """The map entries that an expression reads, each looked up by a binder in a map that depends on none; None if it
+    """The map entries that an expression reads, each looked up by a binder in a map that depends on none. None if it
     reads anything else.
     """
     match expr:

@@ -1,8 +1,9 @@
 """Recorded runs of real clusters that come with the product: only what the nodes themselves logged, as compressed archives.
 
-``elections``: Kafka 2.8.2 on ZooKeeper, three brokers; the controller killed, another leader killed, the next controller
-stopped in order; five elections, epochs 1 to 5. ``duplicate-broker``: the same kind of cluster; controller, follower and
-leader paused, a controller cut off from ZooKeeper, and a second process started with the id of broker 1.
+``elections``: Kafka 2.8.2 on ZooKeeper, three brokers; the controller killed, another leader killed, the next
+controller stopped in order; five elections, epochs 1 to 5. ``duplicate-broker``: the same kind of cluster, with
+controller, follower and leader paused. A controller was cut off from ZooKeeper, and a second process started with the
+id of broker 1.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which items still to come depend on one another, by their read and write sets: the basis of two reductions of the
 search.
 
-*Dead ends* (docs/design/dead-ends.md): an item's condition is false, and neither an item still to come nor a hidden
-step writes a value that could make it true. Then no execution goes on from this node.
+*Dead ends* (docs/design/dead-ends.md): an item's condition is false. Neither an item still to come nor a hidden step
+writes a value that could make it true. Then no execution goes on from this node.
 
 *Invisible items* (docs/design/invisible-items.md): an item that leaves the state unchanged is read at once, and no
 other order is tried. The condition is that every item that could change what it writes makes the item itself

@@ -1,8 +1,8 @@
 """Stuttering removal: drops lines that repeat what their file reported shortly before and reports again shortly after.
 
-A broker names its controller in every line about a request. Between two equal lines of a block, in which no line could
-have changed what they report, the inner ones are not compared with the model. Nothing that was accepted is rejected by
-this; a value that was wrong only in between goes unnoticed. Of a service's own events all are compared. See
+A broker names its controller in every line about a request. In a block, no line could have changed what two equal lines
+report. So the lines between them are not compared with the model. Nothing that was accepted is rejected by this; a
+value that was wrong only in between goes unnoticed. Of a service's own events all are compared. See
 docs/design/stuttering-removal.md.
 """
 
@@ -57,9 +57,10 @@ def _is_own(model: TraceModel) -> bool:
 class _BlockEnds:
     """Finds the events of a stream that can be the first or the last of equal ones in a block, by whole columns.
 
-    A block can end only at an event that may not be repeated, or at one with other arguments than the last event of the
-    same action. Between two of these, wherever blocks really end, an event that is neither the first nor the last of
-    the equal ones is neither in its block. Few events are left, and only these are looked at one by one.
+    A block can end only at an event that may not be repeated. Or it ends at one with other arguments than the last
+    event of the same action. Take an event between two of these that is neither the first nor the last of its equals.
+    Wherever blocks really end, it is neither in its block. Few events are left, and only these are looked at one by
+    one.
     """
 
     def __init__(self, blocks: _Blocks, read: Read, count: int) -> None:

@@ -1,5 +1,5 @@
-"""The part of a kernel that some items need: small enough to be encoded for a solver where the whole kernel, sized for
-a log, is not.
+"""The part of a kernel that some items need. It is small enough to be encoded for a solver where the whole kernel,
+sized for a log, is not.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""An index of the items that may write a place, by time: so that only items near another one are looked at in a long
-log.
+"""An index of the items that may write a place, by time. So only items near another one are looked at in a long log.
 
 Why a window of the index is enough is shown in docs/design/nearby-items.md.
 """

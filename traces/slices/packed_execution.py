@@ -1,6 +1,6 @@
 """Keeps executions of slices in few bytes until they are read.
 
-A log of thousands of slices has hundreds of thousands of steps, each with an event and a state: as objects they take
+A log of thousands of slices has hundreds of thousands of steps, each with an event and a state. As objects they take
 more memory than the log. Values of the shared execution are stored by their number there.
 """
 

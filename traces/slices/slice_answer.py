@@ -22,8 +22,9 @@ class SliceAnswer:
 
     @property
     def held(self) -> int:
-        """How many lines were held against what others determine: not that with which a slice begins before its log,
-        and not those that writes without lines explain."""
+        """How many lines were held against what others determine. A line with which a slice begins before its log does
+        not count, nor do those that writes without lines explain.
+        """
         supposed = 0 if self.result.rests_on is None else 1 + len(self.result.unexplained)
         return max(0, self.tally.used - supposed)
 

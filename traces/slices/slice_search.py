@@ -1,8 +1,8 @@
 """Searches a slice as a log of its own, with the steps of the shared execution as one more stream.
 
 That is done where every update has a line that names its action. Such slices are ordered by files, versions and the
-clause, not by time stamps; why, and when the check along versions is used instead, is said in
-docs/design/slice-search.md.
+clause, not by time stamps (docs/design/slice-search.md). The page also says when the check along versions is used
+instead.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class SliceSearchResult(NamedTuple):
 class Apart:
     """Validates slices as logs of their own.
 
-    ``seen`` are the shared variables that they read, ``past`` the shared steps that change these, and ``assumed`` the
-    hidden actions that may change them at any time.
+    ``seen`` are the shared variables that they read, and ``past`` the shared steps that change these. ``assumed`` are
+    the hidden actions that may change them at any time.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - all that the answer about a slice depends on

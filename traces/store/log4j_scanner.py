@@ -120,7 +120,7 @@ def find_candidates(text: Any, pending: int, first: int, starts: Any, bodies: An
     """Find the line feeds before records, where their messages begin, and when they were written. Returns how many
     there are, or -1 if there is no room for them.
 
-    It examines the very first line feed, if a stock record is ``pending`` there, and all from ``first`` on; ``lines``
+    It examines the very first line feed, if a stock record is ``pending`` there, and all from ``first`` on. ``lines``
     counts the latter up to each candidate. For what may be a record in another layout the message begins at 0.
     """
     found, feeds, at, end = 0, 0, 0 if pending else first, text.shape[0] - 1
@@ -219,11 +219,11 @@ def hashed(text: Any, begin: int, end: int, fold: Any) -> Any:
 
 @LinearFunction
 def intern(text: Any, begin: int, end: int, owner: int, fold: Any, store: Any) -> Any:
-    """The number of a piece of text among those of an owner, each byte replaced by ``fold``; -1 if it is new and there
-    is no room.
+    """The number of a piece of text among those of an owner, each byte replaced by ``fold``. It is -1 for a new piece
+    without room.
 
-    ``store`` holds slots (numbers from 1, 0 where free), hashes, owners, where each piece begins and the last ends, the
-    pieces, and how many there are.
+    ``store`` holds slots (numbers from 1, 0 where free), hashes and owners. Then come where each piece begins and the
+    last ends, the pieces, and how many there are.
     """
     slots, hashes, owners, offsets, pieces, count = store
     hash_code = hashed(text, begin, end, fold) ^ np.uint64(owner)

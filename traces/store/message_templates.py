@@ -92,8 +92,8 @@ class RecordLayout:
 
 
 class DigitPositions:
-    """For compiled code: the digit positions of each record layout, from ``first[number]`` to ``first[number + 1]``,
-    and the span of the writer's id (0 to 0 without one).
+    """For compiled code: the digit positions of each record layout, from ``first[number]`` to ``first[number + 1]``.
+    Then the span of the writer's id (0 to 0 without one).
     """
 
     def __init__(self) -> None:

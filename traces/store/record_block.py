@@ -32,8 +32,8 @@ class RawRecord(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The line feeds before possible records, where the messages begin (0 where only a regular expression can tell),
-    when they were written, and the lines before each.
+    """The line feeds before possible records, where the messages begin, when they were written, and the lines before
+    each. The beginning is 0 where only a regular expression can tell.
 
     Lines are counted from the record with which the text begins.
     """

@@ -70,8 +70,8 @@ def mask_digits(text: bytes) -> bytes:
 
 
 class RedundantEvents(NamedTuple):
-    """The result for some records: which of them have to be compared as a whole, and the redundant events, each by the
-    record and its field layout.
+    """The result for some records. It says which of them have to be compared as a whole. It has the redundant events,
+    each by the record and its field layout.
     """
 
     doubtful: npt.NDArray[np.bool_]

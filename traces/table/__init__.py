@@ -3,6 +3,6 @@
 In: the ``RunStream`` events from ``attribution``. Out: an ``EventTable``, and a ``Selection`` of it for what slices
 share and for each slice.
 
-This is a room of its own because it makes work on events independent of their number: what follows from a statement is
+This is a room of its own because it makes work on events independent of their number. What follows from a statement is
 worked out once. See ``docs/design/statement-ids.md``.
 """

@@ -145,7 +145,7 @@ class EventTable(LazyEvents):
                 yield from part.at(local)
 
     def prefetch(self, positions: Positions) -> None:
-        """Make the events at some positions in advance, and release earlier ones: making events of many logs one by one
+        """Make the events at some positions in advance, and release earlier ones. Making events of many logs one by one
         takes longer than all at once.
         """
         self._held.clear()

@@ -141,8 +141,8 @@ def _take_event(partition: _Partition, event: Event, *, by_zookeeper: bool) -> N
 
 
 def _below_committed(name: str, partition: _Partition, event: Event) -> Iterator[TroubleFinding]:
-    """A leader whose log ends before what was committed in earlier epochs: a disk that was emptied, or an unclean
-    election that no line calls so.
+    """A leader whose log ends before what was committed in earlier epochs. Its disk was emptied, or an unclean election
+    has no line that calls it so.
     """
     epoch, offset, broker = (event.fields.get(key) for key in ("leader_epoch", "offset", "broker"))
     if event.kind not in {"BecameLeader", "BecameFollower"} or not isinstance(epoch, int):

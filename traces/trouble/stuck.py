@@ -1,5 +1,5 @@
-"""What will not go on by itself: partitions without a leader in KRaft mode, reassignments that do not end, shutdowns that
-cannot move leaders, and registrations that are refused.
+"""What will not go on by itself: partitions without a leader in KRaft mode, and reassignments that do not end.
+Shutdowns that cannot move leaders, and registrations that are refused, are such cases too.
 """
 
 from __future__ import annotations

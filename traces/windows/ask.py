@@ -155,9 +155,9 @@ def ask_around(
     ``culprit``. That is the line that nothing explains once all lines before it were read. It is looked for only if
     needed.
 
-    None where these lines are the log's first ones and show the birth of the cluster, unless they contradict each other
-    whatever came before: nothing did. That a line was lost is said there, too. ``doubted`` are lines that are not in
-    the order because of an earlier finding: what they may write is open.
+    None where these lines are the log's first ones and show the birth of the cluster, because nothing came before them.
+    Lines that contradict each other whatever came before are an exception. That a line was lost is said there, too.
+    ``doubted`` are lines that are not in the order because of an earlier finding: what they may write is open.
     """
     items = [each for each in (*order.items, *doubted) if not each.observation.event.is_inferred]
     items.sort(key=lambda each: (each.time, each.index))
@@ -184,8 +184,9 @@ def ask_around(
 def ask_related(
     log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], failed: OrderedObservation
 ) -> WindowRefuted | None:
-    """The lines that speak of the same as a failed one and contradict each other, whatever else happened; None if there
-    are none, or no answer."""
+    """The lines that speak of the same as a failed one and contradict each other, whatever else happened. None if there
+    are none, or no answer.
+    """
     lines = related_lines(items, failed)
     try:
         with deep_recursion(log.loaded.kernel):
@@ -360,8 +361,9 @@ def _witnesses(
     failed: OrderedObservation | None,
     doubted: frozenset[int],
 ) -> list[OrderedObservation]:
-    """Lines that miss a line between those of a core, too: the failed one, if it is none of these; else those that
-    contradict each other without it. After a start that was lost all lines of the process miss it."""
+    """Lines that miss a line between those of a core, too. It is the failed one, if it is none of these; else those
+    that contradict each other without it. After a start that was lost all lines of the process miss it.
+    """
     if failed is None:
         return []
     event = failed.observation.event

@@ -30,8 +30,8 @@ def shows_birth(events: Iterable[Event]) -> bool:
 
 
 def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
-    """Whether the last of some lines states a number of at most one, an earlier line a higher one, and no line of the
-    log names the system.
+    """Whether the last of some lines states a number of at most one, and an earlier line a higher one. No line of the
+    log may name the system.
 
     A cluster that was created again explains that, in a model that knows of several. A line with the cluster's id would
     tell of it.

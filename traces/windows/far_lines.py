@@ -20,7 +20,9 @@ LINES = 5
 """How many lines are asked about beside the failed one."""
 
 OF_ITS_KIND = 0.5
-"""What it counts that a line is of the same kind as the failed one; that both name a value that nobody else names counts one."""
+"""What it counts that a line is of the same kind as the failed one. That both name a value that nobody else names
+counts one.
+"""
 
 
 def related_lines(items: Sequence[OrderedObservation], failed: OrderedObservation) -> list[OrderedObservation]:

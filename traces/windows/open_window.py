@@ -61,8 +61,9 @@ WIDE = 3
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The steps that may lead from one frame to the next, each with the literal that says that it happens, and the
-    literals of its open arguments."""
+    """The steps that may lead from one frame to the next. Each has the literal that says that it happens, and the
+    literals of its open arguments.
+    """
 
     steps: tuple[tuple[ActionInstance, int, tuple[tuple[int, tuple[int, ...]], ...]], ...]
 

@@ -55,8 +55,9 @@ class WindowRun:
 
 
 def run_of(asked: OpenWindow, *, forced: bool = True) -> WindowRun:
-    """The run of the last model, each step and each condition of which the reference evaluator confirms; ``forced``
-    places of its beginning are looked for or not. Raises ``EnginesDisagreeError``: a guess here would hide a bug."""
+    """The run of the last model, each step and each condition of which the reference evaluator confirms. ``forced``
+    places of its beginning are looked for or not. Raises ``EnginesDisagreeError``: a guess here would hide a bug.
+    """
     template, parts, formula = asked.template, asked.parts, asked.formula
     states = [template.values(formula.values(frame)) for frame in parts.frames]
     fired = [_fired(asked, each) for each in parts.steps]

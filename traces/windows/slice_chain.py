@@ -34,8 +34,9 @@ Arguments = tuple[tuple[int, tuple[int, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A step at a place: of each action the instances with the literals that choose them; what is required of the
-    chosen one; and the state after it."""
+    """A step at a place. Of each action there are the instances with the literals that choose them, and what is
+    required of the chosen one. Then there is the state after it.
+    """
 
     fires: dict[str, list[tuple[int, Arguments]]]
     allowed: list[int]
@@ -43,8 +44,9 @@ class _Taken:
 
 
 class SliceChain:
-    """Open states in a row, each before and after the steps of one place, counted from the last place on: a chain grows
-    at its beginning."""
+    """Open states in a row, each before and after the steps of one place. They are counted from the last place on,
+    because a chain grows at its beginning.
+    """
 
     def __init__(self, template: Template, log: LogPart, conflicts: int) -> None:
         self.template, self._log = template, log

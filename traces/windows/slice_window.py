@@ -17,8 +17,9 @@ from assay.traces.windows.template import Template
 from assay.traces.windows.window_model import LogPart, WindowModel, small_model
 
 DEAR = 5_000
-"""An invariant with more clauses than this is required of the state after all lines only: it speaks of what was written,
-of which there is most in the end."""
+"""An invariant with more clauses than this is required of the state after all lines only. It speaks of what was
+written, of which there is most in the end.
+"""
 
 Unit = tuple[int, ...]
 """The numbers of the lines of a window that tell of one moment: those of one version, or a single line."""

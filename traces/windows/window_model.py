@@ -1,4 +1,4 @@
-"""The model of a window: the part that all slices share, as large as the lines of the window need, and the lines in its
+"""The model of a window: the part that all slices share, as large as the lines of the window need. The lines are in its
 terms.
 """
 
@@ -348,8 +348,9 @@ MOST_INSTANCES = 64
 def _hidden(
     logged: frozenset[str], window: k.Kernel, model: TraceModel, names: Mapping[str, Sequence[str]], *, lossy: bool
 ) -> Iterator[HiddenCall]:
-    """What may happen unseen: the hidden actions of the clause, whatever a writer does that is not ``logged``, and that
-    of which a line may have been lost."""
+    """What may happen unseen: the hidden actions of the clause, and whatever a writer does that is not ``logged``. So
+    may that of which a line may have been lost.
+    """
     known = {each.name: each for each in window.actions}
     for name in model.plan.hidden:
         if name in known:

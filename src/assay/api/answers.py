@@ -122,8 +122,8 @@ class SimulationAnswer(SpecAnswer):
 def check(spec: SpecLike, *, engine: Engine = "auto", options: SearchOptions | None = None) -> CheckAnswer:
     """Check all properties of a spec, or those that ``options`` names, by searching its states.
 
-    Raises ``InputError`` for a spec with mistakes, a property that it does not have, and a construct that an engine
-    asked for by name cannot search.
+    Raises ``InputError`` for a spec with mistakes, and a property that it does not have. So it does for a construct
+    that an engine asked for by name cannot search.
     """
     asked = load(spec)
     found = engine_selection.check(asked.kernel, options, asked.loaded.sources, engine)

@@ -16,7 +16,7 @@ from assay.cli.terminal.supervisor import supervised
 INCOMPLETE = 3
 INTERRUPTED = 130
 YOUNG_THRESHOLD = 50_000
-"""How many objects must be created before the garbage collector looks at the youngest: hardly any is in a cycle, and
+"""How many objects must be created before the garbage collector looks at the youngest. Hardly any is in a cycle, and
 with Python's 700 it takes a fifth of a short command's time.
 """
 

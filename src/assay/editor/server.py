@@ -1,7 +1,7 @@
 """The language server: the protocol's requests, answered from documents. ``assay lsp`` runs it on standard input.
 
-After each key the syntax is checked at once, what was edited, and what depends on it, as far as some hundredths of a
-second allow. The whole spec is analysed when the writer pauses, by a thread, so that keys are answered meanwhile.
+After each key the syntax is checked at once. So is what was edited, and what depends on it, as far as some hundredths
+of a second allow. The whole spec is analysed when the writer pauses, by a thread, so that keys are answered meanwhile.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Which containers a file's lines are in, by its first bytes: a document, a table or lines; behind prefixes, in objects,
-wrapped at a column; one in another.
+"""Which containers a file's lines are in, by its first bytes. They are a document, a table or lines; behind prefixes,
+in objects, or wrapped at a column. One may be in another.
 
 A container counts only if log lines, or events, come out of it.
 """

@@ -29,8 +29,8 @@ NOBODY: Origin = ("", "", "", "")
 
 
 class OpenedObject(NamedTuple):
-    """The log line in an object: its text with its own line feeds, when it was collected (as the object says it), and
-    whose it is.
+    """The log line in an object: its text with its own line feeds, and whose it is. The object also says when it was
+    collected.
 
     A text without a line feed at its end continues in the next object.
     """

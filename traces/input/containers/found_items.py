@@ -1,5 +1,5 @@
-"""Where the log lines of a JSON document are that no catalogue has: the first array, however deep, of objects that hold
-a log line, or of rows whose columns an array before it names.
+"""Where the log lines of a JSON document are that no catalogue has. It is the first array, however deep, of objects
+that hold a log line. Rows whose columns an array before it names count as such objects.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class SkippedLines:
 
 
 def holds_events(head: bytes, decoder: EventDecoder) -> bool:
-    """Whether a file with these first bytes is a file of events: its first line that is not blank is a JSON object
+    """Whether a file with these first bytes is a file of events. Then its first line that is not blank is a JSON object
     that names its event.
     """
     return decoder.recognises(head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0])

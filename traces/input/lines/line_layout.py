@@ -105,8 +105,8 @@ def split_logger(text: bytes) -> tuple[bytes, bytes, bytes]:
     """Divide the text of a record into message, logger and what follows the logger (a stack trace).
 
     The logger usually ends the first line, perhaps with a source line number. A configuration dump has it at the end of
-    its last line, and a message that ends in a line feed has it alone on the second. A record without a logger yields
-    an empty logger, and nothing after it.
+    its last line. A message that ends in a line feed has it alone on the second. A record without a logger yields an
+    empty logger, and nothing after it.
     """
     end = text.find(b"\n")
     line = text if end < 0 else text[:end]

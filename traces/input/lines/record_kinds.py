@@ -1,4 +1,4 @@
-"""The kinds of records in the stock layout: compiled code classifies the records of a block, and only records that a
+"""The kinds of records in the stock layout. Compiled code classifies the records of a block, and only records that a
 pattern may match are read.
 
 A kind is a level, the ending of the line, and the template of the message; how it is found:

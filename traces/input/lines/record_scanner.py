@@ -1,8 +1,8 @@
 """Cut a stream of bytes into records, with exact line numbers and byte offsets, in bounded memory.
 
 A record lasts from its header to the next one, whatever its lines look like, so that stack traces and configuration
-dumps stay whole. Text before the first header (the end of a record whose beginning was rotated away, or text that is no
-log) becomes a record without a timestamp. What is too long to keep is reported; no byte is skipped silently.
+dumps stay whole. Text before the first header becomes a record without a timestamp. It is the end of a record whose
+beginning was rotated away, or text that is no log. What is too long to keep is reported; no byte is skipped silently.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Cutter:
     """Cuts text that arrives in blocks; between two blocks the state is the bytes of the unfinished record and their
     position.
 
-    ``data`` always begins with the line feed before the current record (an imagined one before the first), so that one
+    ``data`` always begins with the line feed before the current record (an imagined one before the first). So one
     pattern finds every header, the first included.
     """
 

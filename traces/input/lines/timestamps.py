@@ -1,7 +1,7 @@
 """Timestamps as logs write them, and the moments that they name.
 
-A timestamp without a zone is read as UTC. One without a year, or without a date, is read as one of 1972 (a leap year),
-and ``Clock.lacks`` is set, so that the year can be found from other files. A timestamp without milliseconds names a
+A timestamp without a zone is read as UTC. One without a year, or without a date, is read as one of 1972 (a leap year).
+``Clock.lacks`` is then set, so that the year can be found from other files. A timestamp without milliseconds names a
 whole second, and ``Clock.resolution`` is set: what the line reports may have happened at any time in it.
 """
 

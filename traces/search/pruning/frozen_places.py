@@ -53,8 +53,8 @@ def _at(whole: Value, key: Value | AnyValue) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Enablers:
-    """The hidden steps that may make a condition true, those that may make these possible, and so on, by number; and
-    the conditions of them all.
+    """The hidden steps that may make a condition true, those that may make these possible, and so on, by number. Their
+    conditions come with them.
     """
 
     steps: tuple[int, ...]

@@ -1,7 +1,7 @@
 """Where the shared execution is uncertain: no line says when a hidden step came, so a slice may need it at another
 time.
 
-Between the steps before and after it that write the same cells, a hidden step may have come at any time; elsewhere all
+Between the steps before and after it that write the same cells, a hidden step may have come at any time. Elsewhere all
 executions agree (docs/design/uncertain-intervals.md).
 """
 

@@ -83,9 +83,9 @@ def ask_slice(log: LogPart, lines: Sequence[OrderedObservation]) -> SliceWindowA
     """Those of some lines of one slice that contradict each other, with the guards and properties between them. Else
     whether some beginning and some behaviour explain them all, or that there is no answer.
 
-    Many lines are asked about first in one order that they may have had. Those in a row that only observe count as lines
-    of one moment. What contradicts itself there is asked again by itself, as few lines are at once: in every order, with
-    twice the room for numbers and twice the spare elements.
+    Many lines are asked about first in one order that they may have had. Those in a row that only observe count as
+    lines of one moment. What contradicts itself there is asked again by itself, as few lines are at once. Every order
+    is tried, with twice the room for numbers and twice the spare elements.
     """
     try:
         with deep_recursion(log.loaded.kernel):

@@ -1,7 +1,7 @@
 """Lines of one version that contradict each other, whatever came before: no update can agree with both.
 
 All lines of a version report one outcome (docs/design/update-outcomes.md). Where two of them give one place of the
-slice two different values, one of the two is wrong: no shared order and no hidden step makes both true. This is decided
+slice two different values, one of the two is wrong. No shared order and no hidden step makes both true. This is decided
 from the lines' conditions alone, without search.
 """
 

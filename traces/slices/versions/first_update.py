@@ -15,7 +15,7 @@ from assay.traces.slices.versions.version_history import number_of
 class FirstWrite:
     """The first version of a slice, and whether the node that made the update logged it.
 
-    If only other nodes logged it, the node that was to act on the update did not get to it, and many updates may
+    If only other nodes logged it, the node that was to act on the update did not get to it. Many updates may then
     precede it.
     """
 

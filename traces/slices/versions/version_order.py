@@ -1,7 +1,7 @@
 """The partial order of slices whose updates have several lines: one stream of updates for each, and lines before and
 after them.
 
-Only the first line of a file about an update, if it names an action, was written with it; other lines may be written at
+Only the first line of a file about an update, if it names an action, was written with it. Other lines may be written at
 any later time (docs/design/lines-of-one-update.md).
 """
 

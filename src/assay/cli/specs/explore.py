@@ -56,8 +56,8 @@ def explore(
 ) -> int:
     """Walk the model of SPEC by hand, in a page that only this machine can open.
 
-    With --trace or --log the SPEC may be left out: it is the one in which the run was found, or the one that the lines
-    fit. Ctrl-C ends the page.
+    With --trace or --log the SPEC may be left out. It is then the one in which the run was found, or the one that the
+    lines fit. Ctrl-C ends the page.
     """
     if logs and (trace is not None or html is not None):
         raise click.UsageError("--log goes with neither --trace nor --html")

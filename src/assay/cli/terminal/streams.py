@@ -96,7 +96,7 @@ def _flush() -> None:
 def unfailing_streams() -> StandardStreams:
     """Replace ``sys.stdout`` and ``sys.stderr`` by streams that never fail.
 
-    The descriptors of streams that are closed are taken, so that no file which is opened later gets their numbers: a
+    The descriptors of streams that are closed are taken, so that no file which is opened later gets their numbers. A
     child process would write its messages into it.
     """
     while (taken := os.open(os.devnull, os.O_RDWR)) <= 2:

@@ -98,8 +98,9 @@ def note(what: str) -> None:
 
 
 def supervised(work: Callable[[], int]) -> int:
-    """The exit code of ``work``, which runs in a child process; a parent that comes back from here has nothing left to
-    do but to exit."""
+    """The exit code of ``work``, which runs in a child process. A parent that comes back from here has nothing left to
+    do but to exit.
+    """
     if not hasattr(os, "fork") or os.environ.get("ASSAY_DEBUG"):
         return work()
     board = Noticeboard()

@@ -1,6 +1,6 @@
 """An accepted execution as values over time: what each cell of the state held, and what each step changed.
 
-A cell is a variable, or one entry of a variable that is a map over a set; where the value is a record, one field of it.
+A cell is a variable, or one entry of a variable that is a map over a set. Where the value is a record, one field of it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from assay.traces.result import ExecutedStep, Execution, Validation
 
 
 class Cell(NamedTuple):
-    """A variable, and for a map over a set the element and the name of its set (both empty otherwise), and for a
-    record the field.
+    """A variable, and for a map over a set the element and the name of its set (both empty otherwise). For a record
+    there is the field, too.
     """
 
     variable: str

@@ -60,7 +60,7 @@ def remark_groups(validation: Validation) -> list[RemarkGroup]:
 
 
 def told_together(notices: Iterable[Notice]) -> list[str]:
-    """The texts of notices. What is said of several files, but for a count of lines, is said once, with the sum; of
+    """The texts of notices. What is said of several files, but for a count of lines, is said once, with the sum. Of
     files that were not understood the first is quoted.
     """
     groups: dict[tuple[str, str], list[Notice]] = {}

@@ -3,7 +3,7 @@
 In: a validation, its events, and an overview of the input. Out: the text of the page, with every text of a log escaped.
 
 A room of its own, because the page has a script, a style sheet and a template (``report.js``, ``report.css``,
-``report.html.jinja``), and ``data`` is the interface between them and Python.
+``report.html.jinja``). ``data`` is the interface between them and Python.
 """
 
 from assay.report.logs.html.page import html_report

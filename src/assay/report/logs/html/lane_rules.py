@@ -24,7 +24,7 @@ class RequestArrow:
 
 
 def band_styles(kernel: Kernel) -> Mapping[str, str] | None:
-    """How the bands of a bundled model are drawn, by the last part of the variable's name; None for another model, of
+    """How the bands of a bundled model are drawn, by the last part of the variable's name. None for another model, of
     which every band is shown.
     """
     styles: Mapping[str, str] = _rules()["bands"]
