@@ -41,13 +41,26 @@ def test_a_leader_that_says_an_isr_without_itself(tmp_path: Path) -> None:
     assert said(tmp_path, {3: line}) == (TraceVerdict.INCONSISTENT, [["broker-3"]])
 
 
-@pytest.mark.slow
-def test_two_leaders_in_one_leader_epoch(tmp_path: Path) -> None:
+def two_leaders(folder: Path, epoch: int, seconds: int) -> tuple[TraceVerdict, list[list[str]]]:
+    """What is said of two brokers that lead in one leader epoch, one so many seconds after the other."""
+    fields = {"epoch": epoch, "isr": "2,3", "before": epoch - 1}
     lines = {
-        broker: LEADER.format(at=50 + broker, broker=broker, epoch=2, isr="2,3", before=1, version=broker)
-        for broker in (2, 3)
+        broker: LEADER.format(at=at, broker=broker, version=max(epoch, 1) + broker - 2, **fields)
+        for broker, at in ((2, 10), (3, 10 + seconds))
     }
-    assert said(tmp_path, lines) == (TraceVerdict.INCONSISTENT, [["broker-2", "broker-3"]])
+    return said(folder, lines)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("epoch", "seconds"), [(2, 13), (0, 1)])
+def test_two_leaders_in_one_leader_epoch(tmp_path: Path, epoch: int, seconds: int) -> None:
+    assert two_leaders(tmp_path, epoch, seconds) == (TraceVerdict.INCONSISTENT, [["broker-2", "broker-3"]])
+
+
+@pytest.mark.slow
+def test_two_leaders_of_the_first_leader_epoch_of_a_topic_that_may_be_created_again(tmp_path: Path) -> None:
+    """The line that would tell of the creation is in a log that is missing."""
+    assert two_leaders(tmp_path, 0, 13) == (TraceVerdict.INCONCLUSIVE, [])
 
 
 @pytest.mark.slow

@@ -55,6 +55,11 @@ class OrderedObservation:
     latest: float
 
 
+def by_time(item: OrderedObservation) -> tuple[float, int]:
+    """The sort key of items: by time, then in the order of reading."""
+    return item.time, item.index
+
+
 @dataclass(frozen=True, slots=True)
 class ObservationStream:
     """Observations whose order is certain. ``after`` lists the streams that must be read to their ends before this one

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
 from assay.checker.jit.array_ops import distinct
 from assay.grammar.kernel import Slicing
 from assay.traces.event import Event, ProcessRun
+from assay.traces.patterns.rule_files import rule_file
 from assay.traces.store.packed_records import NEVER
 from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_selection import Selection
@@ -42,14 +45,15 @@ def incarnations(slicing: Slicing, events: Selection, own: int) -> list[Numbers]
 
 
 def _by_beginning(since: str, events: Selection, own: int) -> list[Numbers]:
-    """The events of each incarnation, by the times of the lines that report a creation.
+    """The events of each incarnation, by the times of the lines that report a creation, or that show one whose report
+    is missing.
 
     Lines well before the first creation belong to an incarnation whose creation was not logged. The log begins later,
     or a controller that started found the slice new.
     """
     times = events.times
     begins = events.of_kind(since) & (times != NEVER)
-    starts = distinct(times[begins])
+    starts = _with_renewals(distinct(times[begins]), events.some(np.arange(own)))
     mine = times[:own]
     first = int(min(mine[mine != NEVER], default=NEVER))
     # A margin, not a comparison: other nodes log the first requests slightly before the creation is logged.
@@ -60,6 +64,45 @@ def _by_beginning(since: str, events: Selection, own: int) -> list[Numbers]:
         known = np.maximum.accumulate(np.where(times == NEVER, -1, np.arange(len(times))))
         parts = np.where(known < 0, 0, parts[known])
     return _divided(parts, max(1, len(starts)))
+
+
+class _Renewal(NamedTuple):
+    """Kinds of lines that say that a slice is new to their process, by the field that is then none, and the field with
+    a number that rises as long as the slice lives (``births.toml``).
+    """
+
+    kinds: list[str]
+    absent: str
+    number: str
+
+
+@cache
+def _renewals() -> tuple[_Renewal, ...]:
+    return tuple(_Renewal(**each) for each in rule_file("births.toml")["renewal"])
+
+
+def _with_renewals(starts: Numbers, own: Selection) -> Numbers:
+    """The times of creations, and of those that no line reports: a process says again that the slice is new to it, with
+    a number that it had stated or a lower one, and no creation was reported in between.
+    """
+    found: list[int] = starts.tolist()
+    for rule in _renewals():
+        lines = [(event.record.time, event) for event in own.of_kinds(rule.kinds) if event.record.time is not None]
+        lines.sort(key=lambda each: (each[0], each[1].record.place.offset))
+        known: dict[ProcessRun, tuple[int, int]] = {}
+        fresh: list[int] = []
+        for time, event in lines:
+            number, before = event.fields.get(rule.number), known.get(event.run)
+            if not isinstance(number, int):
+                continue
+            known[event.run] = time, number
+            if event.fields.get(rule.absent) is not None:
+                continue
+            fresh.append(time)
+            if before is not None and number <= before[1] and not any(before[0] < start <= time for start in found):
+                # Other nodes may have been told of the creation shortly before this one.
+                found.append(min(each for each in fresh if each > max(before[0], time - EARLIER)))
+    return np.array(sorted(found), np.int64)
 
 
 def _divided(parts: Numbers, count: int) -> list[Numbers]:

@@ -34,6 +34,7 @@ from assay.traces.observe.partial_order import (
     ObservationStream,
     OrderedObservation,
     PartialOrder,
+    by_time,
     files_tell_order,
     narrowed_in_order,
     stream_key,
@@ -53,7 +54,7 @@ from assay.traces.slices.guided_search import Guide, GuidedSearch
 from assay.traces.slices.timeline.shared_timeline import Thread, thread_of
 from assay.traces.slices.timeline.timeline_classes import HIDDEN_TRIED
 from assay.traces.slices.versions.version_check import LATE
-from assay.traces.slices.versions.version_history import Entry, VersionedUpdate, announcing, by_time, entries, number_of
+from assay.traces.slices.versions.version_history import Entry, VersionedUpdate, announcing, entries, number_of
 from assay.traces.slices.versions.version_item import WrittenItem, WrittenModel, item_lines, mismatch
 from assay.traces.slices.versions.version_order import by_write
 from assay.traces.table.event_selection import Selection, SliceField

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.binding_tally import BindingTally
+from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import Impact, SliceResult, TraceVerdict
 
 
@@ -27,6 +29,15 @@ class SliceAnswer:
         """
         supposed = 0 if self.result.rests_on is None else 1 + len(self.result.unexplained)
         return max(0, self.tally.used - supposed)
+
+
+def created_again(result: SliceResult, items: Iterable[OrderedObservation]) -> SliceResult:
+    """The answer about a slice whose lines contradict each other, unless they are of two slices of one name."""
+    places = ", ".join(str(each.observation.event.record.place) for each in items)
+    reason = (
+        f"{places} contradict each other, unless it was deleted and created again between them, which no line tells"
+    )
+    return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=reason, violations=(), properties=())
 
 
 def explained_by_the_unlogged(result: SliceResult) -> SliceResult:

@@ -18,7 +18,7 @@ from assay.traces.properties.execution import PropertyChecker, speaks_of
 from assay.traces.result import ExecutedStep, Execution, LogViolation, SliceResult, TraceVerdict
 from assay.traces.search.read_write_sets import contradicts_itself
 from assay.traces.search.transition_system import TraceModel
-from assay.traces.slices.slice_answer import SliceAnswer, explained_by_the_unlogged
+from assay.traces.slices.slice_answer import SliceAnswer, created_again, explained_by_the_unlogged
 from assay.traces.slices.slice_context import Joint
 from assay.traces.slices.slice_search import STATES_KEPT, Apart, ConditionRemover, SliceSearchResult
 from assay.traces.slices.timeline.timeline_classes import Views
@@ -145,16 +145,25 @@ class Joiner:
             return result
         from assay.traces.explain.contradiction import violation_of_window  # noqa: PLC0415 - few answers need the solver
         from assay.traces.slices.versions.ask_slice import EXPLAINED, contradictory_lines  # noqa: PLC0415
+        from assay.traces.windows.births import may_be_created_again  # noqa: PLC0415
 
         doubted = [each.observation.event for each in lines.few if contradicts_itself(self.model, each.observation)]
         answer = contradictory_lines(self.joint.log, lines.few, doubted or result.unexplained)
         if isinstance(answer, str):
             explained = answer == EXPLAINED and result.open_lines and not doubted
             return explained_by_the_unlogged(result) if explained else result
+        if self._may_be_several(lines) and may_be_created_again(answer.items):
+            return created_again(result, answer.items)
         found = violation_of_window(answer, self.model.kernel, self.blamer.writer, lines.few)
         named = {blame.place for blame in found.blame}
         others = (each for each in result.violations if each.place not in named)
         return replace(result, verdict=TraceVerdict.INCONSISTENT, reason=None, violations=(found, *others))
+
+    def _may_be_several(self, lines: SliceLines) -> bool:
+        """Whether lines of several slices that had one name, one after another, may have been taken for those of one:
+        the line that would report a creation may be missing."""
+        lacking = self.joint.partial or self.joint.begun
+        return lacking and not lines.started and self.joint.split.slicing.since is not None
 
     def _with_certain(self, result: SliceResult, lines: SliceLines) -> tuple[LogViolation, ...]:
         """The mismatches, those marked that lines alone show."""

@@ -20,7 +20,7 @@ from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, FrozenMap, Value
 from assay.traces.observe.model_size import Needs
-from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
+from assay.traces.observe.partial_order import OrderedObservation, PartialOrder, by_time
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.windows.births import begins_again, shows_birth
 from assay.traces.windows.far_lines import related_lines
@@ -160,7 +160,7 @@ def ask_around(
     ``doubted`` are lines that are not in the order because of an earlier finding: what they may write is open.
     """
     items = [each for each in (*order.items, *doubted) if not each.observation.event.is_inferred]
-    items.sort(key=lambda each: (each.time, each.index))
+    items.sort(key=by_time)
     at = next((n for n, each in enumerate(items) if each.index == failed.index), None)
     if at is None:  # an inferred event, for which no line stands
         at = next((n for n, each in enumerate(items) if each.time >= failed.time), len(items) - 1)
@@ -345,7 +345,7 @@ def _confirmed(
     more = [] if lossy else _witnesses(log, order, items, core, failed, doubted)
     if not (lossy or more):
         return refuted
-    together = sorted([*core, *more], key=lambda each: (each.time, each.index))
+    together = sorted([*core, *more], key=by_time)
     excused = _alone(log, order, items, together, lost=True, minimal=lossy)
     if isinstance(excused, WindowRefuted):
         return excused if lossy else refuted

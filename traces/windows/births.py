@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from assay.grammar.kernel import types as t
 from assay.traces.event import Event, Field
-from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.observe.partial_order import OrderedObservation, by_time
 from assay.traces.patterns.rule_files import rule_file
 from assay.traces.windows.window_model import LogPart
+
+AT_ONCE = 2_000.0
+"""Within so many milliseconds nothing is deleted and created again."""
 
 
 @cache
@@ -36,13 +39,25 @@ def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
     A cluster that was created again explains that, in a model that knows of several. A line with the cluster's id would
     tell of it.
     """
-    last, *others = sorted(items, key=lambda each: (each.time, each.index), reverse=True)
-    earlier = [(name, value) for each in others for name, value in each.observation.values if type(value) is int]
-    fell = any(
-        type(value) is int and value <= 1 and any(name == known and value < more for known, more in earlier)
-        for name, value in last.observation.values
-    )
-    return fell and _is_unnamed(log)
+    return any(low < high for low, high in _first_numbers(items)) and _is_unnamed(log)
+
+
+def may_be_created_again(items: Sequence[OrderedObservation]) -> bool:
+    """Whether the last of some lines of one slice states a number of at most one, and a line well before it the same
+    number or a higher one: another slice of that name may have begun between them.
+    """
+    *before, last = sorted(items, key=by_time)
+    early = [each for each in before if last.time - each.time > AT_ONCE]
+    return any(low <= high for low, high in _first_numbers([*early, last]))
+
+
+def _first_numbers(items: Sequence[OrderedObservation]) -> Iterator[tuple[int, int]]:
+    """The numbers of at most one that the last of some lines states, each with what an earlier line states instead."""
+    *before, last = sorted(items, key=by_time)
+    earlier = [(name, value) for each in before for name, value in each.observation.values if type(value) is int]
+    for name, value in last.observation.values:
+        if type(value) is int and value <= 1:
+            yield from ((value, more) for known, more in earlier if name == known)
 
 
 def _is_unnamed(log: LogPart) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from assay.grammar.identity_memo import IdentityMemo
+from assay.traces.observe.partial_order import by_time
 
 if TYPE_CHECKING:
     from assay.traces.event import Event
@@ -43,7 +44,7 @@ def related_lines(items: Sequence[OrderedObservation], failed: OrderedObservatio
     others = [own for own in of_line.values() if own[0].observation.event is not failed.observation.event]
     chosen = sorted(others, key=share, reverse=True)[:LINES]
     own = [each for each in items if each.observation.event is failed.observation.event]
-    return sorted((*own, *(each for line in chosen for each in line)), key=lambda each: (each.time, each.index))
+    return sorted((*own, *(each for line in chosen for each in line)), key=by_time)
 
 
 def _values(line: OrderedObservation) -> Iterator[Hashable]:

@@ -15,8 +15,8 @@ from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.symbolic.sat.clause_blocks import UnansweredError
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.traces.event import Event
-from assay.traces.observe.partial_order import OrderedObservation
-from assay.traces.slices.versions.version_history import by_time, number_of
+from assay.traces.observe.partial_order import OrderedObservation, by_time
+from assay.traces.slices.versions.version_history import number_of
 from assay.traces.windows.ask import CONFLICTS, TWICE, WindowRefuted, template_of
 from assay.traces.windows.open_window import Order
 from assay.traces.windows.slice_chain import chain_of

@@ -20,7 +20,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.observe.decomposition import Split
 from assay.traces.observe.observation import Observation, with_field
-from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.observe.partial_order import OrderedObservation, by_time
 from assay.traces.search.transition_system import ANY, Taken, TraceModel
 from assay.traces.slices.timeline.shared_timeline import Chain, Thread, thread_of
 from assay.traces.slices.timeline.timeline_classes import View, Views
@@ -376,11 +376,6 @@ def number_of(model: TraceModel, line: OrderedObservation) -> int | None:
 def knows_gaps(plan: k.TracePlan) -> bool:
     """Whether the clause has rules for slices with missing lines."""
     return any(rule.event == k.GAP for rule in plan.rules)
-
-
-def by_time(line: OrderedObservation) -> tuple[float, int]:
-    """The sort key of lines: by time, then in the order of reading."""
-    return line.time, line.index
 
 
 class _Told(NamedTuple):

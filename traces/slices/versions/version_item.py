@@ -8,13 +8,12 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.explain.blame import Suspect, as_blame, obstacles_of
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.mismatch import BLAMES_KEPT, NO_REPAIR, resume, without_candidate
-from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.observe.partial_order import OrderedObservation, by_time
 from assay.traces.result import Blame, LogViolation, Repair
 from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.driver import Rejected
 from assay.traces.search.path import SearchPath
 from assay.traces.search.transition_system import Consumed, TraceModel
-from assay.traces.slices.versions.version_history import by_time
 
 
 @dataclass(frozen=True, slots=True, eq=False)

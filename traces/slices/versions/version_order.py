@@ -15,8 +15,13 @@ from itertools import pairwise
 from math import inf
 from operator import itemgetter
 
-from assay.traces.observe.partial_order import ObservationStream, OrderedObservation, PartialOrder, narrowed_in_order
-from assay.traces.slices.versions.version_history import by_time
+from assay.traces.observe.partial_order import (
+    ObservationStream,
+    OrderedObservation,
+    PartialOrder,
+    by_time,
+    narrowed_in_order,
+)
 from assay.traces.slices.versions.version_item import WrittenItem
 
 WRITES = "writes"
