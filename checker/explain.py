@@ -27,6 +27,8 @@ from assay.grammar.values import Value
 
 MOST_VALUES = 12
 """How many values are shown beside one part."""
+LONGEST_NAME = 80
+"""Characters of a condition that is named by its text."""
 
 
 def explain(
@@ -40,8 +42,17 @@ def explain(
     except Undefined as reason:
         undefined = reason.message
     return Explanation(
-        conjunct.label, conjunct.span, tuple(explainer.witnesses), tuple(explainer.parts), undefined=undefined
+        _name(conjunct, sources), conjunct.span, tuple(explainer.witnesses), tuple(explainer.parts), undefined=undefined
     )
+
+
+def _name(conjunct: k.Conjunct | k.Guard, sources: Sources) -> str:
+    """Its label; for a line without one, whose label is its place, its text if that is short."""
+    place = conjunct.span
+    if conjunct.label != f"{place.file.rpartition('/')[2]}:{place.line}":
+        return conjunct.label
+    text = expression_text(conjunct.condition, sources)
+    return text if len(text) <= LONGEST_NAME else conjunct.label
 
 
 @dataclass(slots=True)

@@ -55,7 +55,8 @@ def row(number: int) -> str:
 
 def lanes(tab: Tab) -> list[str]:
     return [
-        str(each) for each in tab.value("[...document.querySelectorAll('#lanes .head span')].map((e) => e.textContent)")
+        str(each)
+        for each in tab.value("[...document.querySelectorAll('#lanes .head .lane')].map((e) => e.textContent)")
     ]
 
 

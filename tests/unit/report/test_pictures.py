@@ -13,6 +13,7 @@ from tests.chromium import browser
 from assay.checker.interpreter.compiled_model import Model
 from assay.checker.report import Trace
 from assay.cli.main import invoke
+from assay.report.specs.picture.participants import role_of
 from assay.report.specs.picture.sequence_diagram import sequence_diagram
 from assay.stepper import open_spec
 
@@ -141,6 +142,14 @@ def test_a_run_is_a_sequence_diagram_in_two_languages() -> None:
     plantuml = sequence_diagram(model, trace, "plantuml", "t").splitlines()
     assert (plantuml[0], plantuml[-1]) == ("@startuml", "@enduml")
     assert "L1 --> L3 : Ready(r2)" in plantuml
+
+
+def test_who_sends_is_who_the_guards_ask_for() -> None:
+    model, trace = walked("systems/etcd_raft", "campaign(s2)", "ask(s2, s3, 0, 0)")
+    role = role_of(model, trace.steps[1].state, trace.steps[2])
+    assert (role.lane, role.group, role.others) == ("s2", "Server", ("s3",))
+    model, trace = walked("classics/two_phase", "prepare(r1)", "receive_ready(r1)")
+    assert role_of(model, trace.steps[1].state, trace.steps[2]).lane == "shared"
 
 
 def test_the_name_of_a_diagram_says_its_language(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

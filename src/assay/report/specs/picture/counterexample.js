@@ -53,7 +53,7 @@
     const highest = Math.max(...seen.values()), x = (n) => at[n][0] * 90 - 50, y = (n) => (at[n][1] + 0.5 + (highest - seen.get(at[n][0])) / 2) * 34 + 8;
     const path = new Set(graph.path.slice(1).map((to, step) => `${graph.path[step]} ${to}`)), onPath = new Set(graph.path);
     const drawing = svg("svg", { width: columns * 90 + 20, height: highest * 34 + 24 },
-      svg("defs", {}, svg("marker", { id: "end", viewBox: "0 0 8 8", refX: 17, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { d: "M0 0 L8 4 L0 8 z", fill: "gray" }))));
+      svg("defs", {}, svg("marker", { id: "end", viewBox: "0 0 8 8", refX: 17, refY: 4, markerWidth: 7, markerHeight: 7, markerUnits: "userSpaceOnUse", orient: "auto" }, svg("path", { d: "M0 0 L8 4 L0 8 z", fill: "gray" }))));
     for (const [from, to, text] of graph.edges) {
       if (from === to) continue;
       const onpath = path.has(`${from} ${to}`), x1 = x(from), y1 = y(from), x2 = x(to), y2 = y(to);

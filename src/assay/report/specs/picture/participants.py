@@ -1,8 +1,9 @@
 """Who acts in a step, and which messages it sends and receives, read off what the step changes and what its guards ask.
 
 A step is drawn in the lane of the element whose own entries it writes: of several, of its first argument. A step that
-writes shared variables alone has the lane ``shared``; one that changes nothing that of its first argument. Messages are elements of sets, bags and sequences of records or
-enums. A step sends what it adds, and receives what it takes away, what it picks, and what a true guard finds there.
+writes shared variables alone is of the first argument whose own entries its guards ask for (who sends a message must be
+in some state), and has the lane ``shared`` if there is none; one that changes nothing has that of its first argument.
+Messages are elements of sets, bags and sequences of records or enums. A step sends what it adds, and receives what it takes away, what it picks, and what a true guard finds there.
 """
 
 from __future__ import annotations
@@ -68,6 +69,9 @@ def role_of(model: Model, before: State, step: Step) -> StepRole:
     asked = _asked(model, before, step, kernel.action(step.action))
     arguments = [value for _, value in step.arguments if isinstance(value, Atom)]
     actor = _actor(kernel, before, step.state, arguments)
+    if actor is None:
+        read = set(_read_entries(model, before, step, kernel.action(step.action)))
+        actor = next((each for each in arguments if each in read), None)
     received = tuple(dict.fromkeys([*taken, *(copy for copy in asked if held[0][copy])]))
     if actor is None:
         return StepRole(sent=sent, received=received)
@@ -88,6 +92,15 @@ def _own_entries(kernel: k.Kernel, before: State, after: State) -> Iterator[Atom
         if isinstance(variable.type, t.MapType) and isinstance(variable.type.key, t.AtomType) and old != new:
             tables: tuple[Any, Any] = old, new
             yield from (key for key in tables[0].keys() | tables[1].keys() if tables[0].get(key) != tables[1].get(key))
+
+
+def _read_entries(model: Model, before: State, step: Step, action: k.Action) -> Iterator[Value]:
+    """The keys at which guards look into variables: ``p`` of ``role[p] == Active``."""
+    frame = Frame(before, (), dict(step.arguments) | dict(step.picks))
+    for line in action.body:
+        for each in (line.condition, *descendants(line.condition)) if isinstance(line, k.Guard) else ():
+            if isinstance(each, k.Lookup) and isinstance(each.collection, k.StateVar):
+                yield from _value(model, each.key, frame)
 
 
 def _copies(counted: Counter[MessageCopy]) -> tuple[MessageCopy, ...]:

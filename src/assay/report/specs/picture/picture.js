@@ -20,7 +20,7 @@ const Picture = (() => {
   };
 
   // ------------------------------------------------------------------ lanes
-  const ROW = 28, HEAD = 28, SHARED = "shared";
+  const ROW = 28, SHARED = "shared";
 
   // The lanes of a run: all elements of a set of which one acts (of a large set those that act), then what is shared.
   function lanesOf(groups, steps) {
@@ -41,14 +41,18 @@ const Picture = (() => {
     return lanes;
   }
 
-  // Arrows: a message that a step receives comes from the last step before it that sent it.
+  // What a label says where there is little room: the names of fields are left out.
+  const brief = (text, width) => fitted(text.length * 6.6 <= width ? text : text.replace(/[A-Za-z_]\w* = /g, ""), width);
+
+  // Arrows: a message that a step receives comes from the last step before it that sent it; one that somebody sends to
+  // itself is an arc.
   function arrowsOf(steps, laneAt) {
     const senders = new Map(), arrows = [];
     steps.forEach((step, at) => {
       if (step.loading) senders.clear(); // it may have sent what a later step receives
       for (const [place, text] of step.received || []) {
         const from = senders.get(place + "\u0000" + text);
-        if (from !== undefined && laneAt(steps[from]) !== laneAt(step)) arrows.push({ from, to: at, text });
+        if (from !== undefined && (step.group || laneAt(steps[from]) !== laneAt(step))) arrows.push({ from, to: at, text });
       }
       for (const [place, text] of step.sent || []) senders.set(place + "\u0000" + text, at);
     });
@@ -89,22 +93,26 @@ const Picture = (() => {
       this.paint();
     }
 
-    // Names take what they need up to half of the frame, and lanes share the rest.
+    // Names take what they need up to half of the frame, and lanes share the rest; rows go on to its edge.
     layOut() {
       const seen = (this.frame.clientWidth || 700) - 18 - (this.loop === null ? 0 : 140), lanes = this.lanes;
       this.edge = Math.max(30, String(this.steps.length).length * 7 + 2); // where the numbers of the steps end
       this.names = Math.min(Math.max(100, this.longest * 6.7 + 22) + this.edge, Math.max(200, seen / 2));
-      this.lane = Math.min(170, Math.max(76, (seen - this.names) / lanes.length));
+      this.lane = Math.min(170, Math.max(66, (seen - this.names) / lanes.length));
       const several = new Set(this.lanes.map((lane) => lane.group)).size > 2;
-      this.width = this.names + lanes.length * this.lane + (this.loop === null ? 0 : 140);
+      this.right = this.names + lanes.length * this.lane;
+      this.width = Math.max(seen, this.right) + (this.loop === null ? 0 : 140);
+      this.top = several ? 40 : 28;
       this.head = el("div", { class: "head" }, lanes.map((lane, at) => {
-        const label = el("span", { title: lane.group }, several && lane.group ? `${lane.group} ${lane.name}` : lane.name);
+        const group = several && lane.group ? el("span", { class: "group" }, lane.group) : null;
+        const label = el("div", { class: "lane", title: `${lane.group} ${lane.name}` }, group, lane.name);
         label.style.left = `${this.x(at) - this.lane / 2 + 4}px`;
         label.style.width = `${this.lane - 8}px`;
         label.style.textAlign = "center";
         return label;
       }));
       this.head.style.width = `${this.width}px`;
+      this.head.style.height = `${this.top}px`;
       this.body = el("div");
       this.body.style.position = "relative";
       this.body.style.width = `${this.width}px`;
@@ -117,7 +125,7 @@ const Picture = (() => {
     y(row) { return row * ROW + ROW / 2; }
 
     reveal(row) {
-      const top = row * ROW, seen = this.frame.clientHeight - HEAD;
+      const top = row * ROW, seen = this.frame.clientHeight - this.top;
       if (top < this.frame.scrollTop) this.frame.scrollTop = top;
       else if (top + ROW > this.frame.scrollTop + seen) this.frame.scrollTop = top + ROW - seen + 4;
     }
@@ -129,12 +137,12 @@ const Picture = (() => {
       const last = Math.min(this.steps.length, first + Math.ceil((this.frame.clientHeight || 600) / ROW) + 14);
       const height = (last - first) * ROW + 6;
       const drawing = svg("svg", { width: this.width, height, viewBox: `0 ${first * ROW} ${this.width} ${height}`, role: "img", "aria-label": "the steps of the run, in lanes" },
-        svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { d: "M0 0 L8 4 L0 8 z" }))));
+        svg("defs", {}, svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, markerUnits: "userSpaceOnUse", orient: "auto" }, svg("path", { d: "M0 0 L8 4 L0 8 z" }))));
       drawing.style.top = `${first * ROW}px`;
       for (let row = first; row < last; row += 1) drawing.append(this.background(row));
       this.lanes.forEach((_, lane) => drawing.append(svg("line", { class: "life", x1: this.x(lane), x2: this.x(lane), y1: first * ROW, y2: last * ROW })));
-      for (let row = first; row < last; row += 1) drawing.append(...this.row(row));
       for (const arrow of this.arrows) if (arrow.to >= first && arrow.from <= last) drawing.append(...this.arrow(arrow));
+      for (let row = first; row < last; row += 1) drawing.append(...this.row(row));
       if (this.loop !== null) drawing.append(...this.back());
       this.body.replaceChildren(drawing);
       const missing = this.steps.slice(first, last).find((step) => step.loading);
@@ -166,13 +174,18 @@ const Picture = (() => {
     arrow({ from, to, text }) {
       const x1 = this.x(this.laneAt(this.steps[from])), x2 = this.x(this.laneAt(this.steps[to])), y1 = this.y(from), y2 = this.y(to);
       const shorter = 7 / Math.hypot(x2 - x1, y2 - y1), tipX = x2 - (x2 - x1) * shorter, tipY = y2 - (y2 - y1) * shorter;
-      const shown = fitted(text, Math.max(this.lane, Math.abs(x2 - x1)) - 10);
+      const shown = brief(text, Math.max(this.lane * 1.6, Math.abs(x2 - x1)) - 10);
+      if (x1 === x2) {
+        const out = x1 + Math.min(26, this.lane / 3);
+        return [svg("path", { class: "arrow", d: `M${x1} ${y1} C${out} ${y1 + 4} ${out} ${y2 - 4} ${x2 + 7} ${y2}` }, svg("title", {}, text)),
+          svg("text", { class: "label", x: out - 2, y: (y1 + y2) / 2 + 4 }, shown)];
+      }
       return [svg("line", { class: "arrow", x1, y1, x2: tipX, y2: tipY }, svg("title", {}, text)),
-        svg("text", { class: "label", x: x1 + (x2 - x1) * 0.6, y: y1 + (y2 - y1) * 0.6 - 3, "text-anchor": "middle" }, shown)];
+        svg("text", { class: "label", x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 3, "text-anchor": "middle" }, shown)];
     }
 
     back() {
-      const right = this.width - 140, top = this.y(this.loop), bottom = this.y(this.steps.length - 1);
+      const right = this.right, top = this.y(this.loop), bottom = this.y(this.steps.length - 1);
       const stays = this.loop === this.steps.length - 1;
       const d = `M${right - 12} ${bottom} H${right} V${top} H${right - 12}`;
       return [svg("path", { class: "loop", d, "marker-end": "url(#tip)" }),
