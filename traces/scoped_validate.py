@@ -21,17 +21,17 @@ from assay.traces import scope as window
 from assay.traces.diagnosis.clock_correction import in_step
 from assay.traces.diagnosis.clock_estimates import estimates, far_apart
 from assay.traces.diagnosis.duplicate_broker_ids import twins
-from assay.traces.diagnosis.inference import Said
-from assay.traces.diagnosis.inferred_kraft_events import events_of_members, untold_members
+from assay.traces.diagnosis.inference import Fact
+from assay.traces.diagnosis.inferred_kraft_events import events_of_members, unlogged_members
 from assay.traces.diagnosis.inferred_zookeeper_events import inference_notices, supposed_events
 from assay.traces.diagnosis.late_start import TRIED, beginnings, later, left_out, since
 from assay.traces.diagnosis.missing_logs import (
     BEFORE,
     LINES_UNREAD,
+    UNLOGGED_BROKER,
     UNREAD_BROKER,
     UNREAD_LOG,
     UNREAD_PART,
-    UNTOLD_BROKER,
     fallen_silent,
     gaps,
     not_read,
@@ -66,7 +66,7 @@ from assay.traces.validate import (
 )
 
 LONGEST_EXAMPLE = 100
-OF_BROKERS = frozenset({BEFORE, UNREAD_BROKER, UNREAD_LOG, UNREAD_PART, UNTOLD_BROKER})
+OF_BROKERS = frozenset({BEFORE, UNREAD_BROKER, UNREAD_LOG, UNREAD_PART, UNLOGGED_BROKER})
 """Missing logs for which the hidden steps of a clause with ``supposes`` do not compensate."""
 UNMEASURED = Notice("impact", None, "for how long what held is not measured, because logs are missing")
 WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL", ""})
@@ -189,10 +189,10 @@ def validate_shared_in_scope(
 
     ``lost`` are events of lines that are supposed to have been lost.
     """
-    unregistered = untold_members(reading) if options.supposes else {}
+    unregistered = unlogged_members(reading) if options.supposes else {}
     read = {member for node in reading.nodes for member in node.brokers}
     unheard = [] if _is_foreign(loaded, clause) else gaps(reading)
-    missing = (*unheard, *(_unregistered(member, each.said, read) for member, each in unregistered.items()))
+    missing = (*unheard, *(_unregistered(member, each.fact, read) for member, each in unregistered.items()))
     known = _search_options(options, reading, missing)
     ask = bound(_validate_in_scope, loaded, options=known, clause=clause, scope=scope, supported=supported, lost=lost)
     found = ask(reading)
@@ -244,7 +244,7 @@ def _validate_in_scope(
     more = list(lost)
     if options.partial and supported:
         more += (
-            list(events_of_members(reading, untold_members(reading)))
+            list(events_of_members(reading, unlogged_members(reading)))
             if options.supposes
             else _inferred_events(loaded, reading, clause, scope)
         )
@@ -296,19 +296,19 @@ def _from_later(
     return found
 
 
-def _unregistered(member: int, said: Said, read: Container[int]) -> Notice:
+def _unregistered(member: int, said: Fact, read: Container[int]) -> Notice:
     """A notice about a broker of which nothing was read, or whose registration no line had reported by then."""
     place = said.event.record.place
     if member not in read:
         return Notice(UNREAD_BROKER, place, f"broker {member} holds replicas, and none of its logs was read")
-    return Notice(UNTOLD_BROKER, place, f"broker {member} is there, and no line before tells that it registered")
+    return Notice(UNLOGGED_BROKER, place, f"broker {member} is there, and no line before tells that it registered")
 
 
 def _search_options(options: Options, reading: LogReading, missing: Sequence[Notice]) -> Options:
     """The options for logs that lack this."""
     lost = (*missing, *not_read(reading.notices))
     partial = any(notice.kind in OF_BROKERS for notice in lost) if options.supposes else bool(lost)
-    begun = partial and all(notice.kind in (BEFORE, UNTOLD_BROKER) for notice in lost)
+    begun = partial and all(notice.kind in (BEFORE, UNLOGGED_BROKER) for notice in lost)
     late = float(max(beginnings(reading), default=-inf)) if partial else -inf
     lossy = any(notice.kind in LINES_UNREAD for notice in lost)
     versions = protocol_versions(reading)

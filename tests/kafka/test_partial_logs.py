@@ -12,7 +12,7 @@ import pytest
 from benchmarks.cuts import answer, cuts, lines
 from tests.stages import everyday, slow
 
-from assay.traces.diagnosis.missing_logs import UNTOLD_BROKER
+from assay.traces.diagnosis.missing_logs import UNLOGGED_BROKER
 from assay.traces.result import TraceVerdict
 from assay.traces.samples import unpack_sample
 from assay.traces.validate import INFERRED_BEFORE
@@ -117,7 +117,7 @@ def test_one_kind_of_file_of_brokers_in_kraft_mode_is_no_false_alarm(recording: 
 @pytest.mark.slow
 def test_a_broker_is_there_before_a_line_tells_that_it_registered(tmp_path: Path) -> None:
     found = answer(of_brokers("kraft-3.7.2", "state-change", tmp_path))
-    told = [notice.text for notice in found.notices if notice.kind == UNTOLD_BROKER]
+    told = [notice.text for notice in found.notices if notice.kind == UNLOGGED_BROKER]
     assert told == [f"broker {each} is there, and no line before tells that it registered" for each in (1, 2, 3)]
 
 

@@ -20,7 +20,7 @@ NEAR = 1_000
 """Milliseconds between two lines about one change of the members."""
 
 
-class Said(NamedTuple):
+class Fact(NamedTuple):
     """A fact that lines report, and the first line that does."""
 
     event: Event
@@ -31,7 +31,7 @@ class Said(NamedTuple):
         return self.event.fields.get(field)
 
 
-class Guess(NamedTuple):
+class UntimedEvent(NamedTuple):
     """An inferred event before its time is adjusted to its stream."""
 
     kind: str
@@ -41,7 +41,7 @@ class Guess(NamedTuple):
     text: str
 
 
-def all_said(reading: LogReading, names: frozenset[str]) -> list[Said]:
+def all_facts(reading: LogReading, names: frozenset[str]) -> list[Fact]:
     """The distinct facts that lines report in some fields, by the time of the first report."""
     events = reading.events
     statements = events.statements(EveryKind(names | {"run"}))
@@ -49,20 +49,20 @@ def all_said(reading: LogReading, names: frozenset[str]) -> list[Said]:
     times = np.where(events.times == NEVER, never, events.times.astype(np.int64))
     first = np.minimum.reduceat(times[statements.order], statements.begins[:-1]) if len(times) else times
     rows = zip(events.at(statements.examples), first.tolist(), strict=True)
-    return sorted((Said(event, time) for event, time in rows if event.pattern and time != never), key=_time)
+    return sorted((Fact(event, time) for event, time in rows if event.pattern and time != never), key=_time)
 
 
-def _time(said: Said) -> int:
-    return said.time
+def _time(fact: Fact) -> int:
+    return fact.time
 
 
-def stream(name: str, guesses: Sequence[Guess]) -> Iterator[Event]:
+def stream(name: str, events: Sequence[UntimedEvent]) -> Iterator[Event]:
     """Inferred events as one stream. Times are lowered so that none is later than those after it."""
     run = ProcessRun(INFERRED, 1)
-    latest = np.minimum.accumulate([guess.time for guess in guesses][::-1])[::-1].tolist() if guesses else []
-    for guess, time in zip(guesses, latest, strict=True):
-        record = LogRecord(guess.place, time, "INFO", "", None, guess.text)
-        yield Event(guess.kind, "", guess.fields, record, run, f"{INFERRED} {name}")
+    latest = np.minimum.accumulate([event.time for event in events][::-1])[::-1].tolist() if events else []
+    for event, time in zip(events, latest, strict=True):
+        record = LogRecord(event.place, time, "INFO", "", None, event.text)
+        yield Event(event.kind, "", event.fields, record, run, f"{INFERRED} {name}")
 
 
 @cache
