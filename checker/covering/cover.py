@@ -48,8 +48,8 @@ def covering_runs(
         runs = _Selection(model, search).run()
     items = tuple(all_items(model, kinds))
     missed = tuple(each for each in items if each not in search.found)
-    if search.stopped is None and not known:
-        known.append(NeverCovered(frozenset(missed), search.looked_at))
+    if search.stopped is None and not (known and known[0].items.issuperset(missed)):
+        known = [NeverCovered(frozenset(missed), search.looked_at)]  # it has looked at all itself, at pairs too
     whole = known[0] if known else NeverCovered()
     return CoveringRuns(
         kernel, tuple(runs), items, missed, search.looked_at, search.depth, search.stopped, whole.items, whole.states

@@ -178,7 +178,8 @@ class ExplorerApp(App[None]):
 
     def _state(self) -> Content:
         view = self._answer("view", node=self._node)
-        lines = [_cell(*cell) for cell in view["cells"]]
+        filled = {tuple(path[:length]) for path, *_ in view["cells"] for length in range(len(path))}
+        lines = [_cell(*cell) for cell in view["cells"] if cell[1] is not None or tuple(cell[0]) not in filled]
         lines += [Content(f"show {each}") for each in view["shown"]]
         for text in self._watched:
             lines.append(Content(f"{text} = {self._answer('evaluate', node=self._node, text=text).get('shown', '?')}"))

@@ -160,3 +160,15 @@ def test_of_a_long_run_the_end_is_shown_and_earlier_moments_on_demand() -> None:
             assert "x = 0" in shown(pilot, "#state")
 
     asyncio.run(run())
+
+
+def test_a_set_that_was_empty_is_not_called_gone() -> None:
+    async def keys(pilot: Pilot[None]) -> None:
+        await pilot.press("enter")
+        assert shown(pilot, "#state").splitlines() == ["  held: Key(a)   is new"]
+
+    play(
+        keys,
+        "module m\nparam C: set = {a}\nrecord Key: of: C\nstate:\n    held: set[Key] = {}\n"
+        "action on(c: C):\n    held := held + {Key(c)}\n",
+    )

@@ -137,6 +137,12 @@ def test_an_engine_says_what_no_run_covers(tmp_path: Path) -> None:
     assert (found.states, found.whole) == (120, 151)
     assert {"reset", "on then reset", "reset.there"} <= set(map(str, found.never))
     assert [str(each) for each in found.not_reached] == ["on.more"]
+    complete = covering_runs(kernel, KINDS, 200, never=partial(never_covered, kernel, KINDS, 60, lambda: None))
+    assert (complete.stopped, complete.not_reached, complete.states, complete.whole) == (None, (), 151, 151)
+    actions = covering_runs(
+        kernel, ["actions"], 200, never=partial(never_covered, kernel, ["actions"], 60, lambda: None)
+    )
+    assert (actions.stopped, actions.not_reached, actions.states, actions.whole) == (None, (), 100, 151)
     with pytest.raises(EnginesDisagreeError, match="`on`"):
         covering_runs(kernel, KINDS, 120, never=lambda: NeverCovered(frozenset([CoverItem("actions", ("on",))]), 151))
     limited = covering_runs(kernel, KINDS, 120)
