@@ -1,7 +1,8 @@
 """Logs of several clusters divided into those of each, before anything is validated.
 
-The unit is the process run. A run that names a cluster belongs to it. Any other belongs where its ZooKeeper sessions,
-its node's other runs, its folder or its time put it, in this order. Servers of ZooKeeper may belong to several. What
+The unit is the process run. A run that names a cluster belongs to it. Where the start of a process was not read, a run
+may be of two clusters, one after the other. Any other belongs where its ZooKeeper sessions, its node's other runs, its
+folder or its time put it, in this order. Servers of ZooKeeper may belong to several. What
 can be put nowhere is a part of its own, without a name (docs/design/several-clusters.md).
 """
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.attribution import RunStream
-from assay.traces.diagnosis.cluster_ids import StatedCluster, run_times, spans_of, stated_clusters
+from assay.traces.diagnosis.cluster_ids import Change, StatedCluster, changes, run_times, spans_of, stated_clusters
 from assay.traces.event import LogPosition, ProcessRun
 from assay.traces.input.lines.statement_tally import TroubleGroup
 from assay.traces.log_reader import LogReading, NodeTrouble, kinds_of
@@ -40,11 +41,13 @@ class ClusterLogs:
 
 def divided_by_cluster(reading: LogReading) -> list[ClusterLogs]:
     """The logs of each cluster, by their beginning; one entry with the whole reading where there is one cluster."""
-    stated = stated_clusters(reading)
-    names = {each.name for each in stated.values()}
+    stated, changed = stated_clusters(reading), changes(reading)
+    names = {each.name for each in stated.values()}.union(
+        *((each.before.name, each.after.name) for each in changed.values())
+    )
     if len(names) < 2:
         return [ClusterLogs(next(iter(names), NAMELESS), reading)]
-    division = _Division(reading, stated)
+    division = _Division(reading, stated, changed)
     order = [span.name for span in division.spans]
     if any(NAMELESS in homes for homes in division.homes.values()):
         order.append(NAMELESS)
@@ -54,10 +57,12 @@ def divided_by_cluster(reading: LogReading) -> list[ClusterLogs]:
 class _Division:
     """To which clusters each process run belongs, and what of a reading follows from that."""
 
-    def __init__(self, reading: LogReading, stated: Mapping[ProcessRun, StatedCluster]) -> None:
-        self._reading, self._stated = reading, stated
+    def __init__(
+        self, reading: LogReading, stated: Mapping[ProcessRun, StatedCluster], changed: Mapping[ProcessRun, Change]
+    ) -> None:
+        self._reading, self._stated, self._changed = reading, stated, changed
         self._runs = run_times(reading)
-        self.spans = spans_of(stated, self._runs)
+        self.spans = spans_of(stated, self._runs, changed)
         self._files: dict[ProcessRun, PurePath] = {stream.run: _folder(stream.file) for stream in reading.streams}
         self._sessions = self._clusters_of_sessions()
         every = dict.fromkeys(stream.run for stream in reading.streams)
@@ -84,6 +89,8 @@ class _Division:
 
     def _home(self, run: ProcessRun) -> frozenset[str]:
         """The clusters of a run: one, several for a server that they share, or the nameless one."""
+        if run in self._changed:
+            return frozenset({self._changed[run].before.name, self._changed[run].after.name})
         if run in self._stated:
             return frozenset({self._stated[run].name})
         return self._sessions.get(run) or self._of_neighbours(run) or self._nearest(run) or frozenset({NAMELESS})
@@ -142,12 +149,16 @@ class _Division:
         for stream in self._reading.streams:
             homes = self.homes[stream.run]
             if name in homes:
-                own = stream if len(homes) == 1 else _within(stream, self._time_of(name))
+                own = stream if len(homes) == 1 else _within(stream, self._time_of(name, stream.run))
                 if len(own.events):
                     yield own
 
-    def _time_of(self, name: str) -> Interval:
-        """From the beginning of a cluster, if others had ended by then, to that of the next one after its end."""
+    def _time_of(self, name: str, run: ProcessRun) -> Interval:
+        """From the beginning of a cluster, if others had ended by then, to that of the next one after its end; in a run
+        that is of two, to or from the change."""
+        if run in self._changed:
+            change = self._changed[run]
+            return (-inf, change.time) if name == change.before.name else (change.time, inf)
         own = next(span for span in self.spans if span.name == name)
         begin = own.begin if any(span.end < own.begin for span in self.spans) else -inf
         return begin, min((span.begin for span in self.spans if span.begin > own.end), default=inf)

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
+import numpy as np
+
 from assay.grammar.lazy_dataclass import dataclass
-from assay.traces.event import LogPosition, Notice, ProcessRun
+from assay.traces.event import Event, LogPosition, Notice, ProcessRun
 from assay.traces.log_reader import LogReading
 from assay.traces.store.packed_records import NEVER
 from assay.traces.table.event_table import times
@@ -54,14 +56,68 @@ def stated_clusters(reading: LogReading) -> dict[ProcessRun, StatedCluster]:
     """The cluster of each process run that names one; of several, the one that it names most often as its own."""
     own: dict[ProcessRun, Counter[str]] = {}
     first: dict[tuple[ProcessRun, str], StatedCluster] = {}
-    for event in reading.of_patterns(lambda pattern: FIELD in pattern.fields or FIELD in pattern.constants):
-        time = event.record.time
-        if FIELD in event.fields and event.fields[FIELD] is not None and time is not None:
-            name = str(event.fields[FIELD])
-            weight = 1 if _OF_SENDER in event.fields else 1_000
-            own.setdefault(event.run, Counter())[name] += weight
-            first.setdefault((event.run, name), StatedCluster(name, time, event.record.place))
+    for event, name, time in _named(reading):
+        weight = 1 if _OF_SENDER in event.fields else 1_000
+        own.setdefault(event.run, Counter())[name] += weight
+        first.setdefault((event.run, name), StatedCluster(name, time, event.record.place))
     return {run: first[run, counts.most_common(1)[0][0]] for run, counts in own.items()}
+
+
+def _named(reading: LogReading) -> Iterator[tuple[Event, str, int]]:
+    """The lines that name a cluster, which one, and their times."""
+    for event in reading.of_patterns(lambda pattern: FIELD in pattern.fields or FIELD in pattern.constants):
+        name, time = event.fields.get(FIELD), event.record.time
+        if name is not None and time is not None:
+            yield event, str(name), time
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A process run that is one of a cluster (``before``) and, after a time, one of another, whose start was not read."""
+
+    before: StatedCluster
+    after: StatedCluster
+    time: int
+
+
+def changes(reading: LogReading) -> dict[ProcessRun, Change]:
+    """The process runs in which a cluster was founded anew and the start of its process was not read.
+
+    A process has one cluster all its life. So what a run wrote when all lines named an earlier cluster is no part of a
+    process that names a later one. The change is taken in the longest silence of the run between the two.
+    """
+    names: dict[ProcessRun, list[tuple[int, str]]] = {}
+    first: dict[str, StatedCluster] = {}
+    for event, name, time in _named(reading):
+        names.setdefault(event.run, []).append((time, name))
+        if name not in first or time < first[name].time:
+            first[name] = StatedCluster(name, time, event.record.place)
+    pairs = [(time, name) for own in names.values() for time, name in own]
+    eras = {name: (min(t for t, n in pairs if n == name), max(t for t, n in pairs if n == name)) for _, name in pairs}
+    order = sorted(eras, key=eras.__getitem__)
+    if any(eras[later][0] <= eras[earlier][1] for earlier, later in pairwise(order)):
+        return {}  # clusters at one time
+    runs, found = run_times(reading), dict[ProcessRun, Change]()
+    for earlier, later in pairwise(order):
+        # A run that names the earlier one alone was of it to its end.
+        whole = [runs[run][1] for run, own in names.items() if {name for _, name in own} == {earlier}]
+        end = max([eras[earlier][1], *whole])
+        if end >= eras[later][0]:
+            continue  # at one time
+        for run, own in names.items():
+            begun = min((time for time, name in own if name == later), default=None)
+            if begun is not None and runs[run][0] <= end:
+                last = max([end, *(time for time, name in own if name == earlier)])
+                found[run] = Change(first[earlier], first[later], _after_silence(reading, run, last, begun))
+    return found
+
+
+def _after_silence(reading: LogReading, run: ProcessRun, low: int, high: int) -> int:
+    """The time of the first line of a run after its longest silence from its last line at one time to another."""
+    written = np.unique(np.concatenate([times(stream.events) for stream in reading.streams if stream.run == run]))
+    between = written[np.searchsorted(written, low, side="right") - 1 :]
+    between = between[between <= high]
+    return int(between[int(np.argmax(np.diff(between))) + 1])
 
 
 def cluster_spans(reading: LogReading) -> list[ClusterSpan]:
@@ -70,15 +126,25 @@ def cluster_spans(reading: LogReading) -> list[ClusterSpan]:
 
 
 def spans_of(
-    stated: Mapping[ProcessRun, StatedCluster], runs: Mapping[ProcessRun, tuple[int, int]]
+    stated: Mapping[ProcessRun, StatedCluster],
+    runs: Mapping[ProcessRun, tuple[int, int]],
+    changed: Mapping[ProcessRun, Change] | None = None,
 ) -> list[ClusterSpan]:
     """The clusters that process runs name, by their beginning."""
-    by_name: dict[str, dict[ProcessRun, StatedCluster]] = {}
+    stays: dict[str, list[tuple[StatedCluster, tuple[int, int]]]] = {}
     for run, each in stated.items():
-        by_name.setdefault(each.name, {})[run] = each
+        begin, end = runs[run]
+        if changed and run in changed:
+            change = changed[run]
+            stays.setdefault(change.before.name, []).append((change.before, (begin, change.time - 1)))
+            stays.setdefault(change.after.name, []).append((change.after, (change.time, end)))
+        else:
+            stays.setdefault(each.name, []).append((each, (begin, end)))
     spans = [
-        ClusterSpan(name, min(own.values(), key=lambda each: each.time).place, *_around(runs[run] for run in own))
-        for name, own in by_name.items()
+        ClusterSpan(
+            name, min((each for each, _ in own), key=lambda each: each.time).place, *_around(time for _, time in own)
+        )
+        for name, own in stays.items()
     ]
     return sorted(spans, key=lambda span: (span.begin, span.name))
 

@@ -75,6 +75,25 @@ def test_clusters_one_after_another_in_one_file_are_told_apart_by_the_runs_of_th
     assert [part.reading.kinds["ClusterId"] for part in found] == [1, 1]
 
 
+def test_a_run_is_of_two_clusters_if_the_start_of_the_second_process_was_lost(tmp_path: Path) -> None:
+    first, second = life(3, ONE, 1, 1, ends=False), life(5, OTHER, 1, 2)
+    named = life(3, ONE, 2, 3, ends=False).splitlines(keepends=True)
+    nameless = "".join(line for line in named if "Cluster ID" not in line)
+    other = life(5, OTHER, 2, 4)
+    logs = written(
+        tmp_path,
+        {
+            "a/server.log": life(3, ONE, 3, 5) + life(5, OTHER, 3, 6),
+            "b/server.log": first + second[second.index("[2022-08-02 05:00:01,645]") :],
+            "c/server.log": nameless + other[other.index("[2022-08-02 05:00:01,659]") :],
+        },
+    )
+    assert parts(logs) == {
+        ONE: ["a/server.log 3", "b/server.log 3", "c/server.log 3"],
+        OTHER: ["a/server.log 5", "b/server.log 5", "c/server.log 5"],
+    }
+
+
 def test_a_file_without_an_id_belongs_to_the_cluster_of_its_folder(tmp_path: Path) -> None:
     nameless = "".join(line for line in life(3, ONE, 2, 3).splitlines(keepends=True) if "Cluster ID" not in line)
     logs = written(
