@@ -31,7 +31,6 @@ from assay.traces.diagnosis.missing_logs import (
     UNLOGGED_BROKER,
     UNREAD_BROKER,
     UNREAD_LOG,
-    UNREAD_PART,
     fallen_silent,
     gaps,
     not_read,
@@ -43,6 +42,7 @@ from assay.traces.event import Event, Notice, Remark
 from assay.traces.explain.lost_line import lost_lines
 from assay.traces.gc_control import trim_heap
 from assay.traces.impact.outages import Basis, Meter, basis, with_impact
+from assay.traces.input.rotation import MISSING_PART
 from assay.traces.log_reader import LogReading, UnmappedLines
 from assay.traces.observe.binding import READ_BY_CLAUSE
 from assay.traces.observe.binding_tally import Unread
@@ -66,7 +66,7 @@ from assay.traces.validate import (
 )
 
 LONGEST_EXAMPLE = 100
-OF_BROKERS = frozenset({BEFORE, UNREAD_BROKER, UNREAD_LOG, UNREAD_PART, UNLOGGED_BROKER})
+OF_BROKERS = frozenset({BEFORE, UNREAD_BROKER, UNREAD_LOG, MISSING_PART, UNLOGGED_BROKER})
 """Missing logs for which the hidden steps of a clause with ``supposes`` do not compensate."""
 UNMEASURED = Notice("impact", None, "for how long what held is not measured, because logs are missing")
 WORTH_WORDS = frozenset({"WARN", "ERROR", "FATAL", ""})
@@ -192,7 +192,8 @@ def validate_shared_in_scope(
     unregistered = unlogged_members(reading) if options.supposes else {}
     read = {member for node in reading.nodes for member in node.brokers}
     unheard = [] if _is_foreign(loaded, clause) else gaps(reading)
-    missing = (*unheard, *(_unregistered(member, each.fact, read) for member, each in unregistered.items()))
+    parts = (each for each in reading.notices if each.kind == MISSING_PART)
+    missing = (*parts, *unheard, *(_unregistered(member, each.fact, read) for member, each in unregistered.items()))
     known = _search_options(options, reading, missing)
     ask = bound(_validate_in_scope, loaded, options=known, clause=clause, scope=scope, supported=supported, lost=lost)
     found = ask(reading)
@@ -312,7 +313,7 @@ def _search_options(options: Options, reading: LogReading, missing: Sequence[Not
     late = float(max(beginnings(reading), default=-inf)) if partial else -inf
     lossy = any(notice.kind in LINES_UNREAD for notice in lost)
     versions = protocol_versions(reading)
-    holes = _nodes_of(reading, [each.place.file for each in missing if each.kind == UNREAD_PART and each.place])
+    holes = _nodes_of(reading, [each.place.file for each in missing if each.kind == MISSING_PART and each.place])
     return replace(options, versions=versions, partial=partial, lossy=lossy, holes=holes, begun=begun, late=late)
 
 

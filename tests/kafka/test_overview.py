@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from assay.api.log_answers import validate
 from assay.cli.main import invoke
 from assay.traces.diagnosis.node_settings import Overview, overview
 from assay.traces.event import Notice
 from assay.traces.log_reader import LogReading, read_logs
+from assay.traces.result import TraceVerdict
 
 from .recorded import unpack, validated_run
 
@@ -105,7 +107,7 @@ def test_a_rotated_part_that_is_missing_is_said(a1: Path, tmp_path: Path) -> Non
     for number, name in enumerate(("state-change.log.3", "state-change.log.2", "", "state-change.log")):
         if name:
             (node / name).write_text("".join(lines[number * quarter : (number + 1) * quarter]))
-    notices = [notice for notice in read_logs([node]).notices if notice.kind == "lines left out"]
+    notices = [notice for notice in read_logs([node]).notices if notice.kind == "missing part of a log"]
     assert [notice.text for notice in notices] == ["of state-change.log, the rotated parts 1 are missing"]
 
 
@@ -119,9 +121,22 @@ def test_rotated_parts_whose_log_goes_on_in_a_file_that_is_missing_are_said(
     (node / "state-change.log").write_text("".join(told_until))
     for path in node.glob("*.log") if others == "as far" else [node / "state-change.log"]:
         path.rename(f"{path}.2026-11-21-01")
-    told = [notice.text for notice in read_logs([node]).notices if notice.kind == "lines left out"]
+    told = [notice.text for notice in read_logs([node]).notices if notice.kind == "missing part of a log"]
     said = "of state-change.log, rotated parts alone were read: what was written after state-change.log.2026-11-21-01 is missing"
     assert told == ([said] if others == "on" else [])
+
+
+@pytest.mark.slow
+def test_a_missing_end_of_a_log_leaves_a_healthy_one_consistent(a1: Path, tmp_path: Path) -> None:
+    """What came after it is supposed, as with any other log that is missing, and the answer says so."""
+    logs = shutil.copytree(a1, tmp_path / "logs")
+    of_controller = logs / "broker-1" / "controller.log"
+    lines = of_controller.read_text().splitlines(keepends=True)
+    of_controller.with_name("controller.log.2026-11-21-01").write_text("".join(lines[: len(lines) * 2 // 3]))
+    of_controller.unlink()
+    answer = validate([logs])
+    assert answer.verdict is TraceVerdict.CONSISTENT
+    assert any("rotated parts alone were read" in each for each in answer.validation.rests_on)
 
 
 def test_a_node_that_is_silent_while_others_speak_is_said(tmp_path: Path) -> None:

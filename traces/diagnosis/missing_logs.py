@@ -19,6 +19,7 @@ from assay.traces.diagnosis.clock_estimates import APART
 from assay.traces.diagnosis.cluster_ids import cluster_spans, simultaneous
 from assay.traces.event import Event, Field, LogPosition, Notice, ProcessRun
 from assay.traces.input.events.json_lines import UNREAD_EVENT
+from assay.traces.input.rotation import MISSING_PART
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.pattern import START_ROLES
 from assay.traces.patterns.rule_files import rule_file
@@ -33,7 +34,6 @@ BEFORE = "missing beginning"
 UNREAD_BROKER = "missing broker"
 UNLOGGED_BROKER = "missing registration"
 UNREAD_LOG = "missing log"
-UNREAD_PART = "missing part of a log"
 SILENCED = "fell silent"
 EXPLAINED = "every line has an explanation, and logs are missing"
 """What an answer rests on where logs are missing."""
@@ -60,7 +60,7 @@ UNREAD = frozenset(
 """Kinds of input notices that mean: something logged was not read, or was read as another process's."""
 HARMLESS = frozenset({"beginning cut off", SILENCED})
 """Of these, those that a log shows that begins or ends in mid-life: no other line is hidden by it."""
-LINES_UNREAD = frozenset({UNREAD_LOG, UNREAD_PART}) | UNREAD - HARMLESS
+LINES_UNREAD = frozenset({UNREAD_LOG, MISSING_PART}) | UNREAD - HARMLESS
 """Kinds of notices that mean: a node that has logs wrote lines that were not read."""
 
 
@@ -85,7 +85,8 @@ def gaps(reading: LogReading) -> list[Notice]:
 
 def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     """The answer in view of missing logs: neither a mismatch nor its absence is a proof then."""
-    answer = replace(validation, notices=(*validation.notices, *missing))
+    others = (each for each in missing if each not in validation.notices)
+    answer = replace(validation, notices=(*validation.notices, *others))
     first_wrong = min((each.event.record.time or 0 for each in validation.violations), default=0)
     doubtful = [
         *not_read(validation.notices),
@@ -282,7 +283,7 @@ def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
         lonely = _lonely(events.times_at(acts), np.sort(events.times_at(told)))
         if len(lonely) >= WITNESSES:
             place = next(events.at(acts[lonely[:1]])).record.place
-            yield Notice(UNREAD_PART, place, known["text"].format(node=node))
+            yield Notice(MISSING_PART, place, known["text"].format(node=node))
 
 
 def _lost_between(reading: LogReading) -> Iterator[Notice]:
@@ -293,7 +294,7 @@ def _lost_between(reading: LogReading) -> Iterator[Notice]:
             continue
         for run, event in _runs_with(reading, *known["later"]).items():
             if run in begun and run not in has and event.record.place != begun[run].record.place:
-                yield Notice(UNREAD_PART, event.record.place, known["text"].format(run=run))
+                yield Notice(MISSING_PART, event.record.place, known["text"].format(run=run))
 
 
 def _runs_with(reading: LogReading, *kinds: str) -> dict[ProcessRun, Event]:

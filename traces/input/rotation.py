@@ -26,6 +26,9 @@ from assay.traces.input.lines.timestamps import BASE_YEAR, DAY, year_start
 from assay.traces.store.packed_records import NEVER, PackedRecords
 from assay.traces.store.record_block import Numbers
 
+MISSING_PART = "missing part of a log"
+"""The kind of a notice that lines of a log were not given, though others of it were."""
+
 _DATE = re.compile(
     r"[._-](?:\d{4}-\d\d-\d\d(?:[-_T]\d\d){0,3}|\d{4}\d\d\d\d(?:[-_]?\d\d){0,3})(?:[.-]\d{1,4})?(?=\.[A-Za-z]{2,4}$|$)"
 )
@@ -114,7 +117,7 @@ def missing_parts(readings: Sequence[FileReading]) -> list[Notice]:
         missing = sorted(set(range(1, max(parts))) - set(parts))
         if missing and len(parts) >= len(missing):
             text = f"of {name}, the rotated parts {', '.join(map(str, missing))} are missing"
-            found.append(Notice("lines left out", LogPosition(parts[max(parts)].file, 1, 0), text))
+            found.append(Notice(MISSING_PART, LogPosition(parts[max(parts)].file, 1, 0), text))
     return found + list(_unfinished(readings))
 
 
@@ -133,7 +136,7 @@ def _unfinished(readings: Sequence[FileReading]) -> Iterator[Notice]:
             last = max(parts, key=_span)
             if name not in whole and _span(last)[1] + _TOLERANCE < until:
                 text = f"of {name}, rotated parts alone were read: what was written after {last.origin.base} is missing"
-                yield Notice("lines left out", LogPosition(last.file, 1, 0), text)
+                yield Notice(MISSING_PART, LogPosition(last.file, 1, 0), text)
 
 
 Key = tuple[int, str, str]
