@@ -50,7 +50,7 @@ from assay.traces.observe.model_size import trace_plan
 from assay.traces.observe.observation import rules_by_kind
 from assay.traces.options import Options
 from assay.traces.result import ProductAnswer, TraceVerdict, Validation
-from assay.traces.slices.slice_answer import SliceAnswer
+from assay.traces.slices.slice_answer import SliceAnswer, remarks_on
 from assay.traces.stop import stopped
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable
@@ -358,12 +358,8 @@ def assemble_answer(
 
 def _remarks(shared: SharedAnswer) -> Iterator[Remark]:
     """Occurrences, in what all slices share, of actions that the clause reports."""
-    if shared.joint is None or shared.execution is None:
-        return
-    reported = {each.action: each for each in shared.joint.plan.reported}
-    for step in shared.execution.steps:
-        if step.event is not None and step.action in reported:
-            yield Remark(reported[step.action].severity, reported[step.action].text, step.event)
+    if shared.joint is not None and shared.execution is not None:
+        yield from remarks_on(shared.joint.plan, ((step.action, step.event) for step in shared.execution.steps))
 
 
 def _in_scope(events: Sequence[Event], scope: AnswerScope) -> tuple[Sequence[Event], list[Notice]]:

@@ -135,4 +135,4 @@ def _needs(parts: SlicedEvents, plan: k.TracePlan) -> Iterable[Needs]:
     from assay.traces.native_replay.encode_lines import KindsOfEvents, needed  # noqa: PLC0415 - it loads the compiler
 
     more = {} if plan.slicing is None else {EVERY_SLICE: plan.slicing.sort.elements[0]}
-    return [needed(list(KindsOfEvents(table, more).stated(plan.rules)), plan.rules)]
+    return [needed(list(KindsOfEvents(table, more).logged(plan.rules)), plan.rules)]

@@ -19,10 +19,16 @@ from assay.traces.incremental.incremental_recheck import Change
 from assay.traces.observe.binding import bind
 from assay.traces.result import TraceVerdict
 from assay.traces.search.transition_system import ANY, TraceModel
-from assay.traces.slices.slice_validator import WIDTHS, slice_item
-from assay.traces.slices.versions.findings import SliceQuery
+from assay.traces.slices.slice_validator import slice_item
+from assay.traces.slices.versions.findings import WIDTHS, SliceQuery
 from assay.traces.slices.versions.version_check import SliceCheck
-from assay.traces.slices.versions.version_history import Deed, VersionedUpdate, VersionHistory, VersionNode, number_of
+from assay.traces.slices.versions.version_history import (
+    UnversionedLine,
+    VersionedUpdate,
+    VersionHistory,
+    VersionNode,
+    number_of,
+)
 
 from .coherent import Coherent
 from .control import Outcome, Rule, joiner_without, outcome_without
@@ -45,7 +51,7 @@ class Point:
     """A way of a partition in the healthy execution, up to an entry, and a later position of what is shared."""
 
     partition: str
-    trail: VersionNode
+    node: VersionNode
     position: int
 
 
@@ -128,13 +134,13 @@ def points(run: str, action: str) -> Iterator[Point]:
     joiner = joiner_without(run, frozenset())
     names = [rule for rule in joiner.model.plan.rules if any(c.action == action for s in rule.steps for c in s)]
     view = joiner.views.of(names, numbered=False)
-    for partition, (_, trails) in ways(run).items():
+    for partition, (_, nodes) in ways(run).items():
         seen: set[tuple[object, int]] = set()
-        for trail in trails:
-            for position in range(trail.position, len(view.classes)):
-                if (trail.own, view.classes[position]) not in seen:
-                    seen.add((trail.own, view.classes[position]))
-                    yield Point(partition, trail, position)
+        for node in nodes:
+            for position in range(node.position, len(view.classes)):
+                if (node.own, view.classes[position]) not in seen:
+                    seen.add((node.own, view.classes[position]))
+                    yield Point(partition, node, position)
 
 
 @cache
@@ -149,7 +155,7 @@ def ways(run: str) -> dict[str, tuple[VersionHistory, list[VersionNode]]]:
         quick = SliceQuery(started=lines.started, partial=False, one_is_enough=True, explained=False)
         findings = SliceCheck(history, joiner.blamer, lines.few, quick).run()
         if not findings.is_open:
-            found[name] = history, list(findings.trail.backwards())[::-1]
+            found[name] = history, list(findings.node.backwards())[::-1]
     return found
 
 
@@ -157,7 +163,7 @@ def _state(run: str, point: Point) -> State:
     """The state of the model at a point."""
     history, _ = ways(run)[point.partition]
     state = list(history.chain.states[point.position])
-    for at, value in zip(history.split.own, point.trail.own, strict=True):
+    for at, value in zip(history.split.own, point.node.own, strict=True):
         state[at] = value
     return tuple(state)
 
@@ -171,8 +177,8 @@ def _model(run: str, action: str, label: str | None) -> TraceModel:
 
 def _logs(run: str, rule: Rule, point: Point, step: Step) -> Iterator[Coherent]:
     """The partition's log up to a point, with lines that tell of a step."""
-    history, trails = ways(run)[point.partition]
-    kept, last = _lines_up_to(trails, point)
+    history, nodes = ways(run)[point.partition]
+    kept, last = _lines_up_to(nodes, point)
     if last is None:
         return
     begun = history.chain.earliest[point.position]
@@ -197,40 +203,40 @@ def _is_explained(run: str, point: Point, event: Event) -> bool:
     numbers = {number for item in seen if (number := number_of(joiner.model, item)) is not None}
     if numbers:
         own = min(numbers)
-        entry: Deed | VersionedUpdate = VersionedUpdate(
+        entry: UnversionedLine | VersionedUpdate = VersionedUpdate(
             own, tuple(item for item in seen if number_of(joiner.model, item) == own)
         )
     else:
-        deeds = [item for item in seen if item.observation.names_action]
-        if not deeds:  # the line says what holds, and not what was done
+        unversioned_lines = [item for item in seen if item.observation.names_action]
+        if not unversioned_lines:  # the line says what holds, and not what was done
             return True
-        entry = Deed(deeds[0])
-    return bool(history.extend((point.trail,), entry))
+        entry = UnversionedLine(unversioned_lines[0])
+    return bool(history.extend((point.node,), entry))
 
 
 def _version(point: Point) -> int:
     """The number of the write that comes next."""
-    numbers = (trail.entry.number for trail in point.trail.backwards() if isinstance(trail.entry, VersionedUpdate))
+    numbers = (node.entry.number for node in point.node.backwards() if isinstance(node.entry, VersionedUpdate))
     return max(numbers, default=-1) + 1
 
 
-def _lines_up_to(trails: list[VersionNode], point: Point) -> tuple[IdentitySet[Event], Event | None]:
+def _lines_up_to(nodes: list[VersionNode], point: Point) -> tuple[IdentitySet[Event], Event | None]:
     """The events that are told of by a way up to a point, and the last of them; what waits for something later is none, unless it states a write."""
-    own = next(at for at, trail in enumerate(trails) if trail is point.trail)
+    own = next(at for at, node in enumerate(nodes) if node is point.node)
     written = IdentitySet(
-        event for trail in trails[: own + 1] if isinstance(trail.entry, VersionedUpdate) for event in _events(trail)
+        event for node in nodes[: own + 1] if isinstance(node.entry, VersionedUpdate) for event in _events(node)
     )
-    later = IdentitySet(event for trail in trails[own + 1 :] for event in _events(trail) if event not in written)
-    kept = [event for trail in trails[: own + 1] for event in _events(trail) if event not in later]
+    later = IdentitySet(event for node in nodes[own + 1 :] for event in _events(node) if event not in written)
+    kept = [event for node in nodes[: own + 1] for event in _events(node) if event not in later]
     last = max(kept, key=lambda event: event.record.time or 0, default=None)
     return IdentitySet(kept), last
 
 
-def _events(trail: VersionNode) -> list[Event]:
-    match trail.entry:
+def _events(node: VersionNode) -> list[Event]:
+    match node.entry:
         case VersionedUpdate(_, lines):
             return [line.observation.event for line in lines]
-        case Deed(line):
+        case UnversionedLine(line):
             return [line.observation.event]
         case None:
             return []

@@ -89,7 +89,7 @@ class BlockSearch(CheckpointedSearch):
         self.seen = VisitedSet(options, compiled.layout.words, self._rounds)
         self._checkpoint = self._open_checkpoint()
         self._frontier = 0
-        self._told = self._cpu = 0.0
+        self._reported = self._cpu = 0.0
         self._searching_since: float | None = None
         self._narrow = NarrowLevels(compiled.layout.words)
         self._whole = True
@@ -357,7 +357,7 @@ class BlockSearch(CheckpointedSearch):
 
     def _heed_limits(self) -> None:
         super()._heed_limits()
-        if self._frontier % TELL_EVERY == 1 or self.seconds - self._told > TELL_SECONDS:
+        if self._frontier % TELL_EVERY == 1 or self.seconds - self._reported > TELL_SECONDS:
             self._tell()
 
     def _round(self, count: int) -> None:
@@ -452,7 +452,7 @@ class BlockSearch(CheckpointedSearch):
     # -------------------------------------------------------------------------------------------- progress
 
     def _tell(self) -> None:
-        self._told = self.seconds
+        self._reported = self.seconds
         self.options.progress(
             Progress(
                 self.depth, len(self.rows), self.generated, self._frontier, self.seconds + self._earlier,

@@ -183,9 +183,9 @@ class DepthFirstBlockSearch(BlockSearch):
     ) -> None:
         super().__init__(model, replace(options, threads=1), compiled, reduction)
         self.seen.reserved = self.seen.room // STACK_SHARE
-        self.trail = DfsStack(self.rows, self.seen.reserved)
-        self.rows = self.trail
-        self.findings.store = self.trail
+        self.stacked = DfsStack(self.rows, self.seen.reserved)
+        self.rows = self.stacked
+        self.findings.store = self.stacked
         self._probe = Probe(compiled)
         self._kept: set[tuple[int, str]] = set()
 
@@ -195,9 +195,9 @@ class DepthFirstBlockSearch(BlockSearch):
 
     def _all_levels(self) -> None:
         self._keep_findings()
-        self.trail.seen = len(self.rows)
+        self.stacked.seen = len(self.rows)
         for rows in self.levels.every_row():
-            self.trail.stack.begin(rows)
+            self.stacked.stack.begin(rows)
             self._search_from(len(rows))
         self._end_between_levels()
 
@@ -209,20 +209,20 @@ class DepthFirstBlockSearch(BlockSearch):
             self._end_between_levels()
             self._heed_limits()
             while frames[-1].next == frames[-1].end:
-                self.trail.stack.top = frames.pop().start
-            top = self.trail.stack.top
+                self.stacked.stack.top = frames.pop().start
+            top = self.stacked.stack.top
             self._expand_newest(waiting)
-            if self.trail.stack.top > top:
-                frames.append(_Frame(top, top, self.trail.stack.top))
+            if self.stacked.stack.top > top:
+                frames.append(_Frame(top, top, self.stacked.stack.top))
                 waiting.append(frames[-1])
 
     def _expand_newest(self, waiting: list[_Frame]) -> None:
         """Expand rows of the frames that were made last, and put what is new on the stack."""
         taken = list(_newest(waiting))
         places = np.concatenate([np.arange(frame.next, frame.next + n) for frame, n in taken])
-        self._frontier = self.trail.stack.top
+        self._frontier = self.stacked.stack.top
         self._within_budget(lambda levels: self.seen.narrow(levels, len(self.rows)))
-        lane = self._rounds.expand_alone(Block(0, self.trail.stack.chunk.rows[places]))
+        lane = self._rounds.expand_alone(Block(0, self.stacked.stack.chunk.rows[places]))
         self._look(lane, places)
         left = lane.done
         for frame, n in taken:
@@ -237,7 +237,7 @@ class DepthFirstBlockSearch(BlockSearch):
         new = self._push(lane, places)
         self.tally.add(lane)
         self.generated += lane.count
-        stack = self.trail.stack
+        stack = self.stacked.stack
         at = stack.top - new
         for event in (*refused, *self.findings.collect(lane, stack.chunk, at, at)):
             number = event.number if event.kind == STATE else int(places[event.number])
@@ -247,7 +247,7 @@ class DepthFirstBlockSearch(BlockSearch):
 
     def _push(self, lane: ThreadBuffer, places: npt.NDArray[np.int64]) -> int:
         """Put what is new in a lane on the stack; how much that is."""
-        stack = self.trail.stack
+        stack = self.stacked.stack
         try:
             new = int(self._rounds.insert(self.seen.table, [lane])[0])
             stack.make_room(new)
@@ -255,7 +255,7 @@ class DepthFirstBlockSearch(BlockSearch):
             raise Stopped(self._no_room()) from None
         lane.gather(stack.chunk, stack.top, new, stack.top)
         self.depth = max(self.depth, stack.push(new, places))
-        self.trail.seen += new
+        self.stacked.seen += new
         return new
 
     def _keep_findings(self) -> None:
@@ -263,5 +263,5 @@ class DepthFirstBlockSearch(BlockSearch):
         for at, found in enumerate((self.watch.found, self.watch.undefined, self.watch.beyond)):
             for name, finding in found.items():
                 if (at, name) not in self._kept and finding.state >= 0:
-                    found[name] = replace(finding, state=self.trail.keep(finding.state, self._probe))
+                    found[name] = replace(finding, state=self.stacked.keep(finding.state, self._probe))
                 self._kept.add((at, name))

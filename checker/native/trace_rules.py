@@ -45,12 +45,12 @@ class RuleProgram:
 
     text: str
     layout: RowLayout
-    stated: tuple[RowLayout, ...]
+    logged: tuple[RowLayout, ...]
 
     @property
     def stated_words(self) -> int:
         """The number of words of what a line states."""
-        return max((each.words for each in self.stated), default=1)
+        return max((each.words for each in self.logged), default=1)
 
 
 def rule_program(kernel: k.Kernel, rules: Sequence[k.TraceRule], properties: Sequence[k.Property]) -> RuleProgram:
@@ -60,30 +60,30 @@ def rule_program(kernel: k.Kernel, rules: Sequence[k.TraceRule], properties: Seq
     ``SpecError`` if a value does not fit a row.
     """
     layout = row_layout(kernel.variables)
-    stated = tuple(row_layout(_binders(rule)) for rule in rules)
+    logged = tuple(row_layout(_binders(rule)) for rule in rules)
     functions = written(
         [
             *(
                 partial(_rule, kernel, layout, rule, own, at)
-                for at, (rule, own) in enumerate(zip(rules, stated, strict=True))
+                for at, (rule, own) in enumerate(zip(rules, logged, strict=True))
             ),
-            *(partial(_condition, rule, own, at) for at, (rule, own) in enumerate(zip(rules, stated, strict=True))),
+            *(partial(_condition, rule, own, at) for at, (rule, own) in enumerate(zip(rules, logged, strict=True))),
             partial(_kept, kernel, layout, properties),
         ]
     )
-    program = RuleProgram("", layout, stated)
+    program = RuleProgram("", layout, logged)
     words = program.stated_words
     loops = [_applies(len(rules), words), _follow(len(rules), layout.words, words), _follow_each(layout.words)]
-    return RuleProgram("\n".join([PRELUDE, *functions, *loops]), layout, stated)
+    return RuleProgram("\n".join([PRELUDE, *functions, *loops]), layout, logged)
 
 
 def _binders(rule: k.TraceRule) -> tuple[k.Variable, ...]:
     return tuple(k.Variable(each.binder.name, each.binder.type, False, span=rule.span) for each in rule.fields)
 
 
-def _bind(lowering: Lowering, code: FunctionBuilder, rule: k.TraceRule, stated: RowLayout) -> None:
+def _bind(lowering: Lowering, code: FunctionBuilder, rule: k.TraceRule, logged: RowLayout) -> None:
     """Read what a line states, for all expressions of its rule."""
-    line = StateSymbols(Runtime(code).load_row(stated.words, "%stated"), stated, _binders(rule))
+    line = StateSymbols(Runtime(code).load_row(logged.words, "%logged"), logged, _binders(rule))
     for each in rule.fields:
         lowering.bound[each.binder.name] = line.read(each.binder.name)
 
@@ -102,18 +102,18 @@ def _function(name: str, pointers: str, code: FunctionBuilder, result: Scalar) -
     return f"define internal void @{name}({pointers}, ptr %said) {{\nentry:\n{body}\n  ret void\n}}\n"
 
 
-def _condition(rule: k.TraceRule, stated: RowLayout, at: int, writing: Writing) -> str:
+def _condition(rule: k.TraceRule, logged: RowLayout, at: int, writing: Writing) -> str:
     """Whether a rule applies to a line, by its ``if``."""
     code = writing.code()
     lowering = Lowering(code, None, unrolling=writing.unrolling, strict=writing.strict)
     result = TRUE
     if rule.condition is not None:
-        _bind(lowering, code, rule, stated)
+        _bind(lowering, code, rule, logged)
         result = _true(lowering, rule.condition)
-    return _function(f"applies_{at}", "ptr %stated", code, result)
+    return _function(f"applies_{at}", "ptr %logged", code, result)
 
 
-def _rule(kernel: k.Kernel, layout: RowLayout, rule: k.TraceRule, stated: RowLayout, at: int, writing: Writing) -> str:
+def _rule(kernel: k.Kernel, layout: RowLayout, rule: k.TraceRule, logged: RowLayout, at: int, writing: Writing) -> str:
     """The step of a line: which of its alternatives is taken, from 1 on (0: none can be), and the row after it.
 
     The first that can be taken is. Another one might be needed later; then the line that needs it is no step.
@@ -121,7 +121,7 @@ def _rule(kernel: k.Kernel, layout: RowLayout, rule: k.TraceRule, stated: RowLay
     code = writing.code()
     before = _state(kernel, layout, Runtime(code).load_row(layout.words))
     lowering = Lowering(code, before, before, writing.unrolling, writing.strict)
-    _bind(lowering, code, rule, stated)
+    _bind(lowering, code, rule, logged)
     given = dict(lowering.bound)
     condition = rule.then if rule.steps else rule.observe
     which, words = constant(8, 0), before.row.words
@@ -137,7 +137,7 @@ def _rule(kernel: k.Kernel, layout: RowLayout, rule: k.TraceRule, stated: RowLay
         which = code.choose(held, constant(8, number), which)
         words = [code.choose(held, new, old) for new, old in zip(now.row.words, words, strict=True)]
     _store(code, words)
-    return _function(f"rule_{at}", "ptr %row, ptr %stated, ptr %new", code, which)
+    return _function(f"rule_{at}", "ptr %row, ptr %logged, ptr %new", code, which)
 
 
 def _calls(rule: k.TraceRule) -> list[k.ActionCall | None]:
@@ -230,9 +230,9 @@ def _kept(kernel: k.Kernel, layout: RowLayout, properties: Sequence[k.Property],
     return _function("kept", "ptr %row, ptr %new", code, held)
 
 
-def _applies(rules: int, stated: int) -> str:
+def _applies(rules: int, logged: int) -> str:
     """The function that says, for many lines of a rule, whether the rule applies to each."""
-    return f"""define void @applies(i32 %rule, ptr %stated, i64 %n, ptr %out) {{
+    return f"""define void @applies(i32 %rule, ptr %logged, i64 %n, ptr %out) {{
 entry:
   br label %head
 head:
@@ -240,8 +240,8 @@ head:
   %more = icmp ult i64 %i, %n
   br i1 %more, label %body, label %done
 body:
-  %offset = mul i64 %i, {stated}
-  %line = getelementptr i64, ptr %stated, i64 %offset
+  %offset = mul i64 %i, {logged}
+  %line = getelementptr i64, ptr %logged, i64 %offset
   %said = getelementptr i8, ptr %out, i64 %i
   store i8 0, ptr %said
 {_by_rule(rules, "applies", "ptr %line")}
@@ -261,12 +261,12 @@ def _by_rule(rules: int, name: str, pointers: str) -> str:
     return "\n".join([f"  switch i32 %rule, label %asked [ {cases} ]", *calls])
 
 
-def _follow(rules: int, words: int, stated: int) -> str:
+def _follow(rules: int, words: int, logged: int) -> str:
     """The function that takes the steps of one line after another as long as it can.
 
     Its result is the number of the first line that is no step. If a property fails after line n, the result is -1 - n.
     """
-    return f"""define i64 @follow(ptr %row, ptr %rules, ptr %stated, ptr %changes, i64 %begin, i64 %end) {{
+    return f"""define i64 @follow(ptr %row, ptr %rules, ptr %logged, ptr %changes, i64 %begin, i64 %end) {{
 entry:
   %new = alloca i64, i64 {words}
   %said = alloca i8
@@ -276,8 +276,8 @@ head:
   %more = icmp ult i64 %i, %end
   br i1 %more, label %body, label %stop
 body:
-  %offset = mul i64 %i, {stated}
-  %line = getelementptr i64, ptr %stated, i64 %offset
+  %offset = mul i64 %i, {logged}
+  %line = getelementptr i64, ptr %logged, i64 %offset
   %which = getelementptr i32, ptr %rules, i64 %i
   %rule = load i32, ptr %which
   store i8 0, ptr %said
@@ -325,7 +325,7 @@ def _follow_each(words: int) -> str:
             f"  store i64 %word_{at}, ptr %to_{at}",
         )
     )
-    return f"""define void @follow_each(ptr %initial, ptr %rules, ptr %stated, ptr %changes, ptr %bounds, i64 %n, ptr %reached) {{
+    return f"""define void @follow_each(ptr %initial, ptr %rules, ptr %logged, ptr %changes, ptr %bounds, i64 %n, ptr %reached) {{
 entry:
   %row = alloca i64, i64 {words}
   br label %head
@@ -340,7 +340,7 @@ body:
   %begin = load i64, ptr %begin_place
   %end_place = getelementptr i64, ptr %bounds, i64 %next
   %end = load i64, ptr %end_place
-  %came = call i64 @follow(ptr %row, ptr %rules, ptr %stated, ptr %changes, i64 %begin, i64 %end)
+  %came = call i64 @follow(ptr %row, ptr %rules, ptr %logged, ptr %changes, i64 %begin, i64 %end)
   %out = getelementptr i64, ptr %reached, i64 %i
   store i64 %came, ptr %out
   br label %head
@@ -382,23 +382,23 @@ class RuleSteps:
             "follow_each", None, *(pointer,) * 5, number, pointer
         )
 
-    def applies(self, rule: int, stated: Rows) -> npt.NDArray[np.bool_]:
+    def applies(self, rule: int, logged: Rows) -> npt.NDArray[np.bool_]:
         """Whether a rule applies to each of the lines that state this."""
-        applicable = np.zeros(len(stated), np.uint8)
-        self._applies(rule, stated.ctypes.data, len(stated), applicable.ctypes.data)
+        applicable = np.zeros(len(logged), np.uint8)
+        self._applies(rule, logged.ctypes.data, len(logged), applicable.ctypes.data)
         return applicable.astype(np.bool_)
 
     def follow(self, row: Rows, lines: EncodedLines, begin: int, end: int) -> int:
         """Take the steps of lines ``begin`` to ``end``, updating ``row`` in place. The result is that of the function
         ``@follow``."""
-        arrays = row, lines.rules, lines.stated, lines.changes
+        arrays = row, lines.rules, lines.logged, lines.changes
         return self._follow(*(each.ctypes.data for each in arrays), begin, end)
 
     def follow_each(self, initial: Rows, lines: EncodedLines, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Take the steps of each part of the lines from the same row: of part i those from ``bounds[i]`` to
         ``bounds[i + 1]``. The result for each is that of the function ``@follow``."""
         reached = np.empty(len(bounds) - 1, np.int64)
-        arrays = initial, lines.rules, lines.stated, lines.changes, bounds
+        arrays = initial, lines.rules, lines.logged, lines.changes, bounds
         self._follow_each(*(each.ctypes.data for each in arrays), len(reached), reached.ctypes.data)
         return reached
 
@@ -413,5 +413,5 @@ class EncodedLines:
     """
 
     rules: npt.NDArray[np.int32]
-    stated: Rows
+    logged: Rows
     changes: npt.NDArray[np.uint8]

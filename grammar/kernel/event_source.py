@@ -45,13 +45,13 @@ class EventSource(Node):
 
     ``keys`` are the paths of ``event``, ``time``, ``node``, ``run``, ``thread``, ``message``, ``level`` and perhaps
     ``sequence``, ``clock``, ``sends``, ``receives``, ``phase`` and ``process``. The last two are fields, too.
-    ``phases`` are the words for ``PHASES``. ``stated`` are those among them that the clause itself names. ``time_form``
+    ``phases`` are the words for ``PHASES``. ``logged`` are those among them that the clause itself names. ``time_form``
     is a unit of ``TIME_UNITS``, ``iso``, or a format of ``strptime``; None is milliseconds for a number and ISO 8601
     for a text. ``zone`` is that of times without one. ``order``: see ``docs/events.md``.
     """
 
     keys: tuple[tuple[str, str], ...] = tuple(DEFAULT_KEYS.items())
-    stated: frozenset[str] = frozenset()
+    logged: frozenset[str] = frozenset()
     time_form: str | None = None
     zone: str | None = None
     fields: tuple[FieldSource, ...] = ()

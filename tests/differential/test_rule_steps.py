@@ -121,7 +121,7 @@ def test_compiled_rules_take_the_steps_of_the_reference_evaluator(rounds: int) -
                 for at, rule in enumerate(rules):
                     said = tuple(random_value(random, field.binder.type) for field in rule.fields)
                     line = np.zeros((1, program.stated_words), np.uint64)
-                    line[0, : program.stated[at].words] = program.stated[at].pack(said)
+                    line[0, : program.logged[at].words] = program.logged[at].pack(said)
                     row = program.layout.pack(state)
                     lines = EncodedLines(np.array([at], np.int32), line, np.zeros(1, np.uint8))
                     found = steps.follow(row, lines, 0, 1)

@@ -96,8 +96,8 @@ def offsets(reading: LogReading) -> dict[str, Offset]:
         ahead = round(own.ahead - known[usual].ahead)
         if abs(ahead) > BEHIND and node != SERVER:
             (first,) = reading.events.at(news[node].where[:1])
-            told = "ZooKeeper" if usual == SERVER else usual
-            found[node] = Offset(ahead, told, own.occasions or known[usual].occasions, first.record.place)
+            reported = "ZooKeeper" if usual == SERVER else usual
+            found[node] = Offset(ahead, reported, own.occasions or known[usual].occasions, first.record.place)
     return found
 
 
@@ -121,7 +121,9 @@ def _like(known: Mapping[str, _Difference], node: str) -> int:
     return sum(abs(other.ahead - known[node].ahead) <= BEHIND for other in known.values())
 
 
-def _difference(news: Mapping[str, _Told], server: Mapping[str, _Times], one: str, other: str) -> _Difference | None:
+def _difference(
+    news: Mapping[str, _Reported], server: Mapping[str, _Times], one: str, other: str
+) -> _Difference | None:
     """By how much the other clock is ahead, if that is known."""
     if SERVER in (one, other):
         times = server.get(other if one == SERVER else one)
@@ -159,7 +161,7 @@ def _times_of_server(reading: LogReading) -> dict[str, _Times]:
     return {node: (np.array(pairs)[:, 0], np.array(pairs)[:, 1]) for node, pairs in found.items()}
 
 
-class _Told(NamedTuple):
+class _Reported(NamedTuple):
     """The facts that a node reports and others report too, by number: when it first does, and at which event."""
 
     what: Numbers
@@ -183,8 +185,8 @@ class _News:
         """Whether a line of a pattern can report such a fact. The author and the session are added to every line, so
         they do not count.
         """
-        stated = pattern.fields.keys() | pattern.constants.keys() | {"broker", "session"}
-        return stated.issuperset(self.fields) and (not self.kinds or pattern.kind in self.kinds)
+        logged = pattern.fields.keys() | pattern.constants.keys() | {"broker", "session"}
+        return logged.issuperset(self.fields) and (not self.kinds or pattern.kind in self.kinds)
 
     def fact(self, event: Event) -> tuple[object, ...] | None:
         """The fact that an event reports, if it is of this kind."""
@@ -198,10 +200,10 @@ def _all_news() -> tuple[_News, ...]:
     return tuple(_News(tuple(each["fields"]), frozenset(each.get("kinds", ()))) for each in content["news"])
 
 
-def _told_by(event: Event) -> tuple[object, ...] | None:
+def _reported_by(event: Event) -> tuple[object, ...] | None:
     """The fact that a line reports: of several, the first kind."""
     found = ((number, news.fact(event)) for number, news in enumerate(_all_news() if event.pattern else ()))
-    return next(((number, *told) for number, told in found if told is not None), None)
+    return next(((number, *reported) for number, reported in found if reported is not None), None)
 
 
 def _asked(reading: LogReading) -> Positions:
@@ -221,7 +223,7 @@ def _asked(reading: LogReading) -> Positions:
     return found[np.array([own in kept for own in of], np.bool_)[statements.numbers[found]]]
 
 
-def _news(reading: LogReading) -> dict[str, _Told]:
+def _news(reading: LogReading) -> dict[str, _Reported]:
     """The facts that each node reports; the node with the most comes first."""
     nodes = sorted({stream.run.node for stream in reading.streams})
     if len(nodes) < 2:
@@ -229,8 +231,8 @@ def _news(reading: LogReading) -> dict[str, _Told]:
     events, positions = reading.events.only(_asked(reading))
     statements = events.statements(EveryKind(frozenset(name for news in _all_news() for name in news.fields)))
     known: dict[object, int] = {None: -1}
-    stated = events.map_statements(statements, "news", _told_by)
-    what = np.array([known.setdefault(each, len(known)) for each in stated], np.int32)[statements.numbers]
+    logged = events.map_statements(statements, "news", _reported_by)
+    what = np.array([known.setdefault(each, len(known)) for each in logged], np.int32)[statements.numbers]
     telling = np.flatnonzero(what >= 0).astype(np.int32)
     what, times = what[telling], events.times_at(telling)
     sizes = [len(stream.events) for stream in reading.streams]
@@ -242,7 +244,7 @@ def _news(reading: LogReading) -> dict[str, _Told]:
     order = order[first]
     parts = [order[node[order] == number] for number in range(len(nodes))]
     found = {
-        name: _Told(what[own], times[own], positions[telling[own]])
+        name: _Reported(what[own], times[own], positions[telling[own]])
         for name, own in zip(nodes, parts, strict=True)
         if len(own)
     }

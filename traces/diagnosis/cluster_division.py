@@ -17,7 +17,7 @@ import numpy as np
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.attribution import RunStream
-from assay.traces.diagnosis.cluster_ids import Change, StatedCluster, changes, run_times, spans_of, stated_clusters
+from assay.traces.diagnosis.cluster_ids import Change, LoggedCluster, changes, logged_clusters, run_times, spans_of
 from assay.traces.event import LogPosition, ProcessRun
 from assay.traces.input.lines.statement_tally import TroubleGroup
 from assay.traces.log_reader import LogReading, NodeTrouble, kinds_of
@@ -41,13 +41,13 @@ class ClusterLogs:
 
 def divided_by_cluster(reading: LogReading) -> list[ClusterLogs]:
     """The logs of each cluster, by their beginning; one entry with the whole reading where there is one cluster."""
-    stated, changed = stated_clusters(reading), changes(reading)
-    names = {each.name for each in stated.values()}.union(
+    logged, changed = logged_clusters(reading), changes(reading)
+    names = {each.name for each in logged.values()}.union(
         *((each.before.name, each.after.name) for each in changed.values())
     )
     if len(names) < 2:
         return [ClusterLogs(next(iter(names), NAMELESS), reading)]
-    division = _Division(reading, stated, changed)
+    division = _Division(reading, logged, changed)
     order = [span.name for span in division.spans]
     if any(NAMELESS in homes for homes in division.homes.values()):
         order.append(NAMELESS)
@@ -58,11 +58,11 @@ class _Division:
     """To which clusters each process run belongs, and what of a reading follows from that."""
 
     def __init__(
-        self, reading: LogReading, stated: Mapping[ProcessRun, StatedCluster], changed: Mapping[ProcessRun, Change]
+        self, reading: LogReading, logged: Mapping[ProcessRun, LoggedCluster], changed: Mapping[ProcessRun, Change]
     ) -> None:
-        self._reading, self._stated, self._changed = reading, stated, changed
+        self._reading, self._logged, self._changed = reading, logged, changed
         self._runs = run_times(reading)
-        self.spans = spans_of(stated, self._runs, changed)
+        self.spans = spans_of(logged, self._runs, changed)
         self._files: dict[ProcessRun, PurePath] = {stream.run: _folder(stream.file) for stream in reading.streams}
         self._sessions = self._clusters_of_sessions()
         every = dict.fromkeys(stream.run for stream in reading.streams)
@@ -82,7 +82,7 @@ class _Division:
             runs.setdefault(event.fields.get(SESSION), set()).add(event.run)
         found: dict[ProcessRun, set[str]] = {}
         for sharing in runs.values():
-            names = {self._stated[run].name for run in sharing if run in self._stated}
+            names = {self._logged[run].name for run in sharing if run in self._logged}
             for run in sharing:
                 found.setdefault(run, set()).update(names)
         return {run: frozenset(names) for run, names in found.items()}
@@ -91,13 +91,13 @@ class _Division:
         """The clusters of a run: one, several for a server that they share, or the nameless one."""
         if run in self._changed:
             return frozenset({self._changed[run].before.name, self._changed[run].after.name})
-        if run in self._stated:
-            return frozenset({self._stated[run].name})
+        if run in self._logged:
+            return frozenset({self._logged[run].name})
         return self._sessions.get(run) or self._of_neighbours(run) or self._nearest(run) or frozenset({NAMELESS})
 
     def _of_neighbours(self, run: ProcessRun) -> frozenset[str] | None:
         """The cluster of the node's run before, else of its run after."""
-        own = [(each.number, stated.name) for each, stated in self._stated.items() if each.node == run.node]
+        own = [(each.number, logged.name) for each, logged in self._logged.items() if each.node == run.node]
         before = max((each for each in own if each[0] < run.number), default=None)
         after = min((each for each in own if each[0] > run.number), default=None)
         found = before or after
@@ -114,9 +114,9 @@ class _Division:
     def _folders(self, names: Iterable[str]) -> dict[str, list[PurePath]]:
         wanted = set(names)
         found: dict[str, list[PurePath]] = {}
-        for run, stated in self._stated.items():
-            if stated.name in wanted:
-                found.setdefault(stated.name, []).append(self._files[run])
+        for run, logged in self._logged.items():
+            if logged.name in wanted:
+                found.setdefault(logged.name, []).append(self._files[run])
         return found
 
     # ------------------------------------------------------------------------------------------- parts of a reading

@@ -32,7 +32,7 @@ class ClusterSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class StatedCluster:
+class LoggedCluster:
     """The cluster that a process run names as its own, with the time and the place of the first such line."""
 
     name: str
@@ -52,14 +52,14 @@ def run_times(reading: LogReading) -> dict[ProcessRun, tuple[int, int]]:
     return runs
 
 
-def stated_clusters(reading: LogReading) -> dict[ProcessRun, StatedCluster]:
+def logged_clusters(reading: LogReading) -> dict[ProcessRun, LoggedCluster]:
     """The cluster of each process run that names one; of several, the one that it names most often as its own."""
     own: dict[ProcessRun, Counter[str]] = {}
-    first: dict[tuple[ProcessRun, str], StatedCluster] = {}
+    first: dict[tuple[ProcessRun, str], LoggedCluster] = {}
     for event, name, time in _named(reading):
         weight = 1 if _OF_SENDER in event.fields else 1_000
         own.setdefault(event.run, Counter())[name] += weight
-        first.setdefault((event.run, name), StatedCluster(name, time, event.record.place))
+        first.setdefault((event.run, name), LoggedCluster(name, time, event.record.place))
     return {run: first[run, counts.most_common(1)[0][0]] for run, counts in own.items()}
 
 
@@ -75,8 +75,8 @@ def _named(reading: LogReading) -> Iterator[tuple[Event, str, int]]:
 class Change:
     """A process run that is one of a cluster (``before``) and, after a time, one of another, whose start was not read."""
 
-    before: StatedCluster
-    after: StatedCluster
+    before: LoggedCluster
+    after: LoggedCluster
     time: int
 
 
@@ -87,11 +87,11 @@ def changes(reading: LogReading) -> dict[ProcessRun, Change]:
     process that names a later one. The change is taken in the longest silence of the run between the two.
     """
     names: dict[ProcessRun, list[tuple[int, str]]] = {}
-    first: dict[str, StatedCluster] = {}
+    first: dict[str, LoggedCluster] = {}
     for event, name, time in _named(reading):
         names.setdefault(event.run, []).append((time, name))
         if name not in first or time < first[name].time:
-            first[name] = StatedCluster(name, time, event.record.place)
+            first[name] = LoggedCluster(name, time, event.record.place)
     pairs = [(time, name) for own in names.values() for time, name in own]
     eras = {name: (min(t for t, n in pairs if n == name), max(t for t, n in pairs if n == name)) for _, name in pairs}
     order = sorted(eras, key=eras.__getitem__)
@@ -122,17 +122,17 @@ def _after_silence(reading: LogReading, run: ProcessRun, low: int, high: int) ->
 
 def cluster_spans(reading: LogReading) -> list[ClusterSpan]:
     """The clusters in the logs, by their beginning."""
-    return spans_of(stated_clusters(reading), run_times(reading))
+    return spans_of(logged_clusters(reading), run_times(reading))
 
 
 def spans_of(
-    stated: Mapping[ProcessRun, StatedCluster],
+    logged: Mapping[ProcessRun, LoggedCluster],
     runs: Mapping[ProcessRun, tuple[int, int]],
     changed: Mapping[ProcessRun, Change] | None = None,
 ) -> list[ClusterSpan]:
     """The clusters that process runs name, by their beginning."""
-    stays: dict[str, list[tuple[StatedCluster, tuple[int, int]]]] = {}
-    for run, each in stated.items():
+    stays: dict[str, list[tuple[LoggedCluster, tuple[int, int]]]] = {}
+    for run, each in logged.items():
         begin, end = runs[run]
         if changed and run in changed:
             change = changed[run]

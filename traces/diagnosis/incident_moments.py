@@ -36,7 +36,7 @@ class Moment:
 def moments(reading: LogReading) -> tuple[Moment, ...]:
     """The moments in the order of time. What several lines tell is one moment."""
     rules = rule_file("moments.toml")
-    told = [
+    reported = [
         (time, rule, event)
         for rule in rules["moment"]
         if reading.is_excerpt or not rule.get("few")
@@ -44,7 +44,7 @@ def moments(reading: LogReading) -> tuple[Moment, ...]:
     ]
     latest: dict[str, int] = {}
     kept: list[Moment] = []
-    for time, rule, event in sorted(told, key=lambda each: each[0]):
+    for time, rule, event in sorted(reported, key=lambda each: each[0]):
         text = _text(rule.get("again", rule["text"]) if event.run.number > 1 else rule["text"], event)
         if text is None:
             continue
@@ -57,11 +57,11 @@ def moments(reading: LogReading) -> tuple[Moment, ...]:
     return tuple(sorted((*kept, *_deaths(reading, rules["death"])), key=lambda each: each.time))
 
 
-def shut_down(reading: LogReading, told: Sequence[Moment]) -> int | None:
+def shut_down(reading: LogReading, reported: Sequence[Moment]) -> int | None:
     """From when on all brokers that still ran shut down, and none started again: the end of the logs is no outage. None
     if the logs end otherwise."""
     brokers = _brokers(reading)
-    lives = [each for each in told if each.of in _LIFE and each.node in brokers]
+    lives = [each for each in reported if each.of in _LIFE and each.node in brokers]
     last = {each.node: each for each in lives}
     if not brokers or last.keys() != brokers or any(each.of != "shutdown" for each in last.values()):
         return None

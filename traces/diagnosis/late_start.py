@@ -28,8 +28,8 @@ def beginnings(reading: LogReading) -> list[int]:
     """The times, in milliseconds, at which logs begin whose runs do not log their start; sorted."""
     lost = {run for run, _ in lost_starts(reading)}
     times = (EventTable.of(stream.events).times for stream in reading.streams if stream.run in lost)
-    stated = (own[own != NEVER] for own in times)
-    return sorted({int(own[0]) for own in stated if len(own)})
+    logged = (own[own != NEVER] for own in times)
+    return sorted({int(own[0]) for own in logged if len(own)})
 
 
 def later(begun: Sequence[int], stuck: float, tried: int) -> int | None:

@@ -211,13 +211,13 @@ def _folder(run: ProcessRun) -> str:
 def _silent_brokers(reading: LogReading) -> Iterator[Notice]:
     """Notices about nodes that other nodes' lines name (``patterns/rules/missing_logs.toml``) and that have no logs."""
     read, names = set(_known(reading)), frozenset(_fields_that_name())
-    told = _Told(reading, names)
+    reported = _Reported(reading, names)
     saying: dict[int, list[int]] = defaultdict(list)
-    for number, named in enumerate(told.each("named", _named_by_line)):
+    for number, named in enumerate(reported.each("named", _named_by_line)):
         for broker in named - read:
             saying[broker].append(number)
     for broker, numbers in sorted(saying.items()):
-        places = told.witnesses(numbers)
+        places = reported.witnesses(numbers)
         if len(places) >= WITNESSES:
             yield Notice(KIND, places[0], f"broker {broker} is spoken of, and none of its logs was read")
 
@@ -226,13 +226,14 @@ def _lost_installations(reading: LogReading) -> Iterator[Notice]:
     """Notices about controllers that acted in more epochs than their logs hold elections for."""
     known = _data()["installed"]
     actor, term, spoken = known["actor"], known["term"], frozenset(known["spoken"])
-    told = _Told(reading, frozenset({actor, term}))
+    reported = _Reported(reading, frozenset({actor, term}))
     saying: dict[tuple[Field, Field], list[int]] = defaultdict(list)
-    for number, acted in enumerate(told.each("acted", _acting_in(actor, term, spoken))):
+    for number, acted in enumerate(reported.each("acted", _acting_in(actor, term, spoken))):
         if acted is not None:
             saying[acted].append(number)
     acting = {
-        key: told.witnesses(numbers) for key, numbers in sorted(saying.items(), key=lambda each: told.first(each[1]))
+        key: reported.witnesses(numbers)
+        for key, numbers in sorted(saying.items(), key=lambda each: reported.first(each[1]))
     }
     held = Counter(event.fields[known["winner"]] for event in reading.of_kinds(known["events"]))
     terms = Counter(who for (who, _), places in acting.items() if len(places) >= WITNESSES)
@@ -246,9 +247,9 @@ def _acting_in(actor: str, term: str, spoken: Container[str]) -> Callable[[Event
     """A function that reads from a line who acted in which epoch."""
 
     def of(event: Event) -> tuple[Field, Field] | None:
-        stated = bool(event.pattern) and event.kind in spoken and actor in event.fields
-        stated = stated and isinstance(event.fields.get(term), int)
-        return (event.fields[actor], event.fields[term]) if stated else None
+        logged = bool(event.pattern) and event.kind in spoken and actor in event.fields
+        logged = logged and isinstance(event.fields.get(term), int)
+        return (event.fields[actor], event.fields[term]) if logged else None
 
     return of
 
@@ -279,8 +280,8 @@ def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
     for (node, parts), known in product(of_node.items(), _data()["beside"]):
         events, kind, logger = EventTable(parts), known["event"], known["logger"]
         acts = events.positions_where(partial(_is, "kind", kind))
-        told = events.positions_where(partial(_is, "logger", logger))
-        lonely = _lonely(events.times_at(acts), np.sort(events.times_at(told)))
+        reported = events.positions_where(partial(_is, "logger", logger))
+        lonely = _lonely(events.times_at(acts), np.sort(events.times_at(reported)))
         if len(lonely) >= WITNESSES:
             place = next(events.at(acts[lonely[:1]])).record.place
             yield Notice(MISSING_PART, place, known["text"].format(node=node))
@@ -306,12 +307,12 @@ def _is(trait: str, wanted: str, of_line: Traits) -> bool:
     return bool(getattr(of_line, trait) == wanted)
 
 
-def _lonely(acts: npt.NDArray[np.int64], told: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+def _lonely(acts: npt.NDArray[np.int64], reported: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
     """Which acts come after some line, and have none within ``NEAR``, where others have one (milliseconds, sorted)."""
-    if not len(acts) or not len(told):
+    if not len(acts) or not len(reported):
         return np.empty(0, np.intp)
-    after = np.searchsorted(told, acts - NEAR)
-    near = (after < len(told)) & (told[np.minimum(after, len(told) - 1)] <= acts + NEAR)
+    after = np.searchsorted(reported, acts - NEAR)
+    near = (after < len(reported)) & (reported[np.minimum(after, len(reported) - 1)] <= acts + NEAR)
     alone: npt.NDArray[np.intp] = np.flatnonzero(~near & (after > 0))
     return alone if near.sum() >= WITNESSES else alone[:0]
 
@@ -323,10 +324,10 @@ def _silent_owners(reading: LogReading) -> Iterator[Notice]:
     if not refused:
         return
     opened = {event.fields.get(known["opened"]) for event in reading.of_kinds(known["opens"])}
-    told = _Told(reading, frozenset({known["what"], "run"}))
+    reported = _Reported(reading, frozenset({known["what"], "run"}))
     runs = {
         (event.fields.get(known["what"]), event.run)
-        for _, event in told.examples()
+        for _, event in reported.examples()
         if event.kind not in known["events"]
     }
     for event in refused:
@@ -369,7 +370,7 @@ def _fields_that_name() -> Iterator[str]:
         yield from (*known.get("among", ()), *known["fields"], *known["maps"])
 
 
-class _Told:
+class _Reported:
     """The distinct facts that lines report in some fields, and where.
 
     Facts that files state themselves are left out.

@@ -71,12 +71,12 @@ def overview(reading: LogReading) -> Overview:
     """The overview, node by node."""
     worth = _worth_saying()
     nodes = {node.name: NodeOverview(node) for node in reading.nodes}
-    stated: dict[str, list[Numbers]] = defaultdict(list)
+    logged: dict[str, list[Numbers]] = defaultdict(list)
     loggers: set[str] = set()
     for stream in reading.streams:
         for name, events in _by_node(stream, nodes):
             nodes[name].events += len(events)
-            stated[name].append(times(events))
+            logged[name].append(times(events))
             for each in traits(events):
                 loggers.add(each.logger)
                 _note_level(nodes[name], each)
@@ -84,16 +84,16 @@ def overview(reading: LogReading) -> Overview:
         nodes[event.run.node].settings |= _settings(event.record.message, worth["settings"])
     for name, clock in estimates(reading).items():
         nodes[name].clock = clock
-    known = {name: np.sort(own[own != NEVER]) for name, parts in stated.items() if len(own := np.concatenate(parts))}
+    known = {name: np.sort(own[own != NEVER]) for name, parts in logged.items() if len(own := np.concatenate(parts))}
     for name, own in known.items():
         if len(own):
             nodes[name].first, nodes[name].last = int(own[0]), int(own[-1])
     clusters = cluster_spans(reading)
     every = tuple(nodes.values())
     names = tuple(sorted(cluster.name for cluster in clusters))
-    told = moments(reading)
+    reported = moments(reading)
     lacking = tuple(_lacking(loggers, every, known, worth, clusters))
-    return Overview(every, names, lacking, told, shut_down(reading, told))
+    return Overview(every, names, lacking, reported, shut_down(reading, reported))
 
 
 def _by_node(stream: RunStream, nodes: Container[str]) -> Iterator[tuple[str, Sequence[Event]]]:
@@ -124,10 +124,10 @@ def files_to_add(nodes: Sequence[NodeOverview]) -> dict[str, list[str]]:
 
 def configured(reading: LogReading) -> dict[str, Field]:
     """The values of fields that configurations give where no line does (``patterns/rules/settings.toml``)."""
-    stated = {entry["setting"]: entry["field"] for entry in _worth_saying()["stated"]}
+    logged = {entry["setting"]: entry["field"] for entry in _worth_saying()["stated"]}
     found: dict[str, Field] = {}
     for event in reading.of_role("configuration"):
-        found |= {stated[name]: value for name, value in _settings(event.record.message, stated).items()}
+        found |= {logged[name]: value for name, value in _settings(event.record.message, logged).items()}
     return found
 
 
@@ -145,8 +145,8 @@ def protocol_versions(reading: LogReading) -> tuple[str, ...]:
 def _releases_of_lines(reading: LogReading) -> tuple[str, ...]:
     """The releases in whose sources all kinds of lines are; none if no release has them all."""
     patterns = {each.pattern for each in reading.events.traits() if each.pattern}
-    stated = {reading.catalogue.pattern(name).versions for name in patterns} - {""}
-    ranges = [(_release(low), _release(high or low)) for low, _, high in (each.partition("-") for each in stated)]
+    logged = {reading.catalogue.pattern(name).versions for name in patterns} - {""}
+    ranges = [(_release(low), _release(high or low)) for low, _, high in (each.partition("-") for each in logged)]
     return tuple(each for each in RELEASES if all(low <= _release(each) <= high for low, high in ranges) and ranges)
 
 
@@ -173,7 +173,7 @@ def _settings(message: str, names: Iterable[str]) -> dict[str, str]:
 def _lacking(
     loggers: Iterable[str],
     nodes: tuple[NodeOverview, ...],
-    stated: Mapping[str, Numbers],
+    logged: Mapping[str, Numbers],
     worth: Mapping[str, Any],
     clusters: Sequence[ClusterSpan],
 ) -> Iterator[Notice]:
@@ -181,7 +181,7 @@ def _lacking(
     yield from _missing_members(nodes, worth["members"])
     yield from _missing_sources(loggers, nodes, worth["source"])
     yield from _levels(nodes, worth["level"])
-    yield from _silences(stated)
+    yield from _silences(logged)
     yield from _clocks(nodes)
 
 
@@ -218,14 +218,14 @@ def _levels(nodes: tuple[NodeOverview, ...], levels: Iterable[Mapping[str, str]]
             yield Notice(LACKING, None, f"{known['logger']} of {names} is at {at}: {known['level']} {known['text']}")
 
 
-def _silences(stated: Mapping[str, Numbers]) -> Iterator[Notice]:
+def _silences(logged: Mapping[str, Numbers]) -> Iterator[Notice]:
     """Notices about spans of ten minutes and more in which a node logs nothing while others log a good deal."""
-    for name, own in stated.items():
+    for name, own in logged.items():
         for at in np.flatnonzero(np.diff(own) >= _SILENT).tolist():
             before, after = int(own[at]), int(own[at + 1])
             others = sum(
                 int(np.searchsorted(theirs, after, side="left") - np.searchsorted(theirs, before, side="right"))
-                for other, theirs in stated.items()
+                for other, theirs in logged.items()
                 if other != name
             )
             if others >= _OTHERS:

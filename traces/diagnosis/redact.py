@@ -108,8 +108,8 @@ class Redaction:
         for node in reading.nodes:
             self._nodes(node.name)
         self.runs = {str(run): str(self.run(run)) for run in {stream.run for stream in reading.streams}}
-        told = {name: new for name, new in self._nodes.known.items() if not _BY_CHANCE.fullmatch(name)}
-        named = {**told, **self._topics.known, **self._clusters.known}
+        reported = {name: new for name, new in self._nodes.known.items() if not _BY_CHANCE.fullmatch(name)}
+        named = {**reported, **self._topics.known, **self._clusters.known}
         longest_first = sorted(named, key=len, reverse=True)
         names = "|".join(rf"(?<![\w.]){re.escape(name)}(?![\w.]*[A-Za-z_])" for name in longest_first)
         self._new = named

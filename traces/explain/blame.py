@@ -55,7 +55,7 @@ class Suspect:
 
     def mentions(self, value: Value) -> bool:
         """Whether a value of the log is part of an obstacle."""
-        return any(stated.value == value for each in self.obstacles for stated in each.atom.log)
+        return any(logged.value == value for each in self.obstacles for logged in each.atom.log)
 
 
 def suspects(search: TraceSearch, deepest: Sequence[SearchPath], budget: int) -> list[Suspect]:

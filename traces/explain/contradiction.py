@@ -111,23 +111,23 @@ def _alike(items: Sequence[Sequence[OrderedObservation]]) -> str | None:
     if len({each.run.node for each in events}) < len(events):
         return None
     for known in _sentences():
-        stated = [
+        logged = [
             {**_fields(each), "time": _time(event), "place": str(event.record.place), "node": event.run.node}
             for each, event in zip(items, events, strict=True)
         ]
-        same = [tuple(each.get(name) for name in known["same"]) for each in stated]
+        same = [tuple(each.get(name) for name in known["same"]) for each in logged]
         if {each.kind for each in events} <= set(known["events"]) and len(set(same)) == 1 and None not in same[0]:
             lines = ", ".join(
-                next(filter(None, (_filled(text, each) for text in known["each"])), "") for each in stated
+                next(filter(None, (_filled(text, each) for text in known["each"])), "") for each in logged
             )
-            return _filled(known["text"], {**stated[0], "lines": lines})
+            return _filled(known["text"], {**logged[0], "lines": lines})
     return None
 
 
-def _filled(text: str, stated: Mapping[str, str]) -> str | None:
+def _filled(text: str, logged: Mapping[str, str]) -> str | None:
     """A text with the values of fields; None if one has none."""
     try:
-        return text.format(**stated)
+        return text.format(**logged)
     except KeyError:
         return None
 
@@ -161,8 +161,8 @@ def _text(value: Value) -> str:
 
 def _said(items: Sequence[OrderedObservation]) -> str:
     event = items[0].observation.event
-    stated = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in _fields(items).items())
-    return f"{_words(event.kind)} ({stated}) at {_time(event)} ({event.record.place})"
+    logged = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in _fields(items).items())
+    return f"{_words(event.kind)} ({logged}) at {_time(event)} ({event.record.place})"
 
 
 def _time(event: Event) -> str:

@@ -121,7 +121,7 @@ def _atom(expr: k.Expr, here: Situation, undefined: str | None = None) -> Failed
     if not model and undefined is None:
         model |= {side: here.value(side) for side in _sides(expr) if side not in log}
     bounds = tuple(map(here.value, _sides(expr))) if isinstance(expr, k.Compare) and undefined is None else ()
-    return FailedAtom(expr, _stated(log), _stated(model), undefined, bounds)
+    return FailedAtom(expr, _logged(log), _logged(model), undefined, bounds)
 
 
 def _sides(expr: k.Expr) -> Iterator[k.Expr]:
@@ -132,7 +132,7 @@ def _sides(expr: k.Expr) -> Iterator[k.Expr]:
         yield from (side for side in (expr.left, expr.right) if not isinstance(side, k.Const))
 
 
-def _stated(found: Mapping[k.Expr, Value]) -> tuple[AtomValue, ...]:
+def _logged(found: Mapping[k.Expr, Value]) -> tuple[AtomValue, ...]:
     return tuple(AtomValue(expr, value) for expr, value in found.items())
 
 
@@ -177,9 +177,9 @@ class ConditionPrinter:
             text = f"{text} (undefined: {atom.undefined})"
         return FailedPart(kind, label, text, atom.expr.span, self._values(atom.log), self._values(atom.model))
 
-    def _values(self, stated: tuple[AtomValue, ...]) -> tuple[tuple[str, str], ...]:
-        told = (each for each in stated if not self._is_unsaid(each.expr.type))
-        return tuple((self.text(each.expr), show_value(each.value, each.expr.type)) for each in told)
+    def _values(self, logged: tuple[AtomValue, ...]) -> tuple[tuple[str, str], ...]:
+        reported = (each for each in logged if not self._is_unsaid(each.expr.type))
+        return tuple((self.text(each.expr), show_value(each.value, each.expr.type)) for each in reported)
 
     def _is_unsaid(self, type_: t.Type) -> bool:
         return isinstance(type_, t.AtomType) and type_.sort.name == self.unsaid

@@ -52,10 +52,10 @@ def _read(divided: Split, plan: k.TracePlan, kinds: Collection[str]) -> frozense
     """The variables that is read by what lines of these kinds tell of, but for those that versions number."""
     rules = [each for each in divided.plan_of_slices(plan).rules if each.event in kinds]
     called = {call.action for rule in rules for step in rule.steps for call in step}
-    stated = [each for rule in rules for each in (rule.then, rule.observe) if each is not None]
+    logged = [each for rule in rules for each in (rule.then, rule.observe) if each is not None]
     numbered = [rule for rule in plan.rules if rule.at is not None]
     written = frozenset(name for rule in numbered for name in _writes(divided.kernel, rule))
-    nodes = [*(divided.kernel.action(each) for each in called), *stated]
+    nodes = [*(divided.kernel.action(each) for each in called), *logged]
     return frozenset(name for node in nodes for name in variables_of(node)) - written
 
 

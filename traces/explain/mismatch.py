@@ -226,8 +226,8 @@ def _with_window(
 
 def _last_time(deepest: Sequence[SearchPath]) -> float | None:
     """The time of the last line that one of these paths explains."""
-    trails = (path.move for deep in deepest for path in deep.backwards() if path.move is not None)
-    return max((move.item.time for move in trails if move.item is not None), default=None)
+    nodes = (path.move for deep in deepest for path in deep.backwards() if path.move is not None)
+    return max((move.item.time for move in nodes if move.item is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,9 +151,9 @@ def doubted_values(found: Iterable[Suspect]) -> DoubtedValues:
     atoms = [obstacle.atom for suspect in found for obstacle in suspect.obstacles]
     wholes = dict.fromkeys(each.value for atom in atoms for each in atom.model)
     in_model = dict.fromkeys(part for whole in wholes for part in parts(whole))
-    stated = dict.fromkeys(each.value for atom in atoms for each in atom.log)
+    logged = dict.fromkeys(each.value for atom in atoms for each in atom.log)
     bounds = (bound for atom in atoms for bound in atom.bounds)
-    hints = dict.fromkeys([*in_model, *(part for whole in stated for part in parts(whole)), *bounds])
+    hints = dict.fromkeys([*in_model, *(part for whole in logged for part in parts(whole)), *bounds])
     return DoubtedValues(frozenset(in_model), list(hints))
 
 
@@ -299,7 +299,7 @@ def _added(search: TraceSearch, path: SearchPath, ranked: Sequence[Suspect]) -> 
 def values_nearby(ranked: Sequence[Suspect]) -> list[Value]:
     """The values that lines state where they contradict the model, and the numbers beside them."""
     hints = {
-        part for one in ranked for each in one.obstacles for stated in each.atom.log for part in parts(stated.value)
+        part for one in ranked for each in one.obstacles for logged in each.atom.log for part in parts(logged.value)
     }
     numbers = {n for hint in hints if isinstance(hint, int) for n in (hint, hint - 1, hint + 1)}
     return [*sorted(numbers), *(hint for hint in hints if not isinstance(hint, int))]

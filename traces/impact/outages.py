@@ -131,13 +131,13 @@ class Meter:
             given = [field for field in measure.fields if field.field != EVERY_SLICE]
             if len(given) == len(measure.fields):
                 continue
-            stated = {field.field: self._stated(field, events) for field in given}
-            unstated = tuple(name for name, statements in stated.items() if not statements)
+            logged = {field.field: self._logged(field, events) for field in given}
+            unstated = tuple(name for name, statements in logged.items() if not statements)
             if unstated:
                 yield Impact(measure.name, measure.text, result.name, (), unstated)
                 continue
-            truth = partial(self._holds_at, measure, stated)
-            spells = self._spells(*(self._intervals(measure, stated, shared, own, truth) for shared in self._timelines))
+            truth = partial(self._holds_at, measure, logged)
+            spells = self._spells(*(self._intervals(measure, logged, shared, own, truth) for shared in self._timelines))
             yield Impact(measure.name, measure.text, result.name, tuple(spells))
 
     def _noted(self, result: SliceResult, events: Sequence[Event]) -> SliceResult:
@@ -161,7 +161,7 @@ class Meter:
         seen = observe(event, rule, lambda _, __: True)
         return seen if isinstance(seen, Observation) else None
 
-    def _stated(self, field: k.EventField, events: Sequence[Event]) -> list[FieldStatement]:
+    def _logged(self, field: k.EventField, events: Sequence[Event]) -> list[FieldStatement]:
         """The values of a field over time: those that lines of the slice report, or else the configured one."""
         found: list[FieldStatement] = []
         for value, time in _values(field.field, events):
@@ -172,11 +172,11 @@ class Meter:
             found += _decoded(setting, field, self.begin)
         return sorted(found, key=lambda each: each.time)
 
-    def _holds_at(self, measure: k.Measure, stated: Mapping[str, Sequence[FieldStatement]], moment: TimedState) -> bool:
+    def _holds_at(self, measure: k.Measure, logged: Mapping[str, Sequence[FieldStatement]], moment: TimedState) -> bool:
         bound = {
             field.binder.name: self._element()
             if field.field == EVERY_SLICE
-            else _latest(stated[field.field], moment.at)
+            else _latest(logged[field.field], moment.at)
             for field in measure.fields
         }
         return self._holds(measure.condition, moment.state, bound)
@@ -195,13 +195,13 @@ class Meter:
     def _intervals(
         self,
         measure: k.Measure,
-        stated: Mapping[str, Sequence[FieldStatement]],
+        logged: Mapping[str, Sequence[FieldStatement]],
         shared: SharedChanges,
         own: Sequence[TimedState],
         truth: Callable[[TimedState], bool],
     ) -> Iterator[Interval]:
         """The intervals in which a measure's condition holds of a slice."""
-        if any(len({each.value for each in statements}) > 1 for statements in stated.values()):
+        if any(len({each.value for each in statements}) > 1 for statements in logged.values()):
             read = [self.places[name] for name in variables_of(measure.condition)]
             return _intervals_of((m, truth(m)) for m in changes(merged(shared.moments, own, self.own), read))
         return _intervals_of(self._condition_changes[measure].of(shared, own, truth))

@@ -27,14 +27,14 @@ from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import SliceResult
 from assay.traces.slices.slice_answer import SliceAnswer
-from assay.traces.slices.slice_validator import WIDTHS, Joiner, reason_of, slice_item, verdict_of
-from assay.traces.slices.versions.findings import Gap, SliceFindings, SliceQuery
+from assay.traces.slices.slice_validator import Joiner, slice_item
+from assay.traces.slices.versions.findings import WIDTHS, Gap, SliceFindings, SliceQuery
 from assay.traces.slices.versions.first_update import FirstWrite
 from assay.traces.slices.versions.out_of_order import out_of_order_lines
 from assay.traces.slices.versions.version_check import SliceCheck
 from assay.traces.slices.versions.version_history import (
-    Deed,
     Frontier,
+    UnversionedLine,
     VersionedUpdate,
     VersionHistory,
     VersionNode,
@@ -76,7 +76,7 @@ class SliceCheckpoint:
     rest: list[OrderedObservation]
     frontier: Frontier
     last: int | None
-    waiting: tuple[Deed, ...]
+    waiting: tuple[UnversionedLine, ...]
     gaps: tuple[Gap, ...]
     skips: bool
     missing: tuple[int, ...]
@@ -89,14 +89,14 @@ class SliceCheckpoint:
 
     def __reduce__(self) -> tuple[Callable[..., SliceCheckpoint], tuple[object, ...]]:
         """Identities differ in another process, so ``ways`` is pickled in the order of the frontier."""
-        ways = [self.ways.get(trail) for trail in self.frontier]
+        ways = [self.ways.get(node) for node in self.frontier]
         return _point_of, (*(getattr(self, each.name) for each in fields(self)[:-1]), ways)
 
     def settle(self) -> None:
         """Drop everything that a resumed check does not read."""
         kept = tuple(map(_trimmed, self.frontier))
         ways = ((new, self.ways.get(old)) for new, old in zip(kept, self.frontier, strict=True))
-        self.ways = IdentityMemo((trail, way) for trail, way in ways if way is not None)
+        self.ways = IdentityMemo((node, way) for node, way in ways if way is not None)
         self.frontier = kept
         self.gaps = tuple(
             replace(gap, before=tuple(replace(each, before=None) for each in gap.before)) for gap in self.gaps
@@ -107,16 +107,16 @@ def _point_of(*given: Any) -> SliceCheckpoint:
     *others, ways = given
     found = SliceCheckpoint(*others)
     rows = zip(found.frontier, ways, strict=True)
-    found.ways = IdentityMemo((trail, way) for trail, way in rows if way is not None)
+    found.ways = IdentityMemo((node, way) for node, way in rows if way is not None)
     return found
 
 
-def _trimmed(trail: VersionNode) -> VersionNode:
+def _trimmed(node: VersionNode) -> VersionNode:
     """The path to a node from the last update on; the update keeps its version only."""
-    if trail.before is None or isinstance(trail.entry, VersionedUpdate):
-        entry = VersionedUpdate(trail.entry.number, ()) if isinstance(trail.entry, VersionedUpdate) else trail.entry
-        return replace(trail, before=None, entry=entry)
-    return replace(trail, before=_trimmed(trail.before))
+    if node.before is None or isinstance(node.entry, VersionedUpdate):
+        entry = VersionedUpdate(node.entry.number, ()) if isinstance(node.entry, VersionedUpdate) else node.entry
+        return replace(node, before=None, entry=entry)
+    return replace(node, before=_trimmed(node.before))
 
 
 @dataclass(slots=True)
@@ -181,7 +181,11 @@ class SliceProgress:
         ``rules`` maps an old rule to the new one. False if a line has other values in the new kernel.
         """
         moved = IdentityMemo[OrderedObservation, OrderedObservation]()
-        lines = [line for point in self._points for line in (*point.rest, *(deed.line for deed in point.waiting))]
+        lines = [
+            line
+            for point in self._points
+            for line in (*point.rest, *(unversioned.line for unversioned in point.waiting))
+        ]
         for line in lines:
             if line not in moved:
                 seen = _seen_again(line.observation, rules[line.observation.rule], joiner, grown)
@@ -190,7 +194,7 @@ class SliceProgress:
                 moved[line] = replace(line, observation=seen)
         for point in self._points:
             point.rest = [moved[line] for line in point.rest]
-            point.waiting = tuple(replace(deed, line=moved[deed.line]) for deed in point.waiting)
+            point.waiting = tuple(replace(unversioned, line=moved[unversioned.line]) for unversioned in point.waiting)
         return True
 
     def _continues(self, events: Selection, grown: Grown, fresh: Numbers) -> bool:
@@ -220,7 +224,7 @@ class SliceProgress:
         orders = dict(zip(positions.tolist(), grown.orders(new.positions[positions]), strict=True))
         items = []
         for each in ordered:
-            seen = Observation(made[each.at], each.rule, each.stated[0], each.values)
+            seen = Observation(made[each.at], each.rule, each.logged[0], each.values)
             items.append(slice_item(orders[each.at] << _VIEWS | each.order, seen))
         return items
 
@@ -294,12 +298,12 @@ class SliceProgress:
         if counts is None:
             return None
         self._points = [*self._points, *points][-POINTS:]
-        _store_counts(joiner, self._points, found.trail, point)
+        _store_counts(joiner, self._points, found.node, point)
         for each in points:
             each.settle()
         if skips:
             self.until = inf
-        verdict, reason = verdict_of(found), reason_of(found)
+        verdict, reason = found.verdict, found.reason
         result = SliceResult(name, verdict, reason, self._counts.used, (), (), counts.hidden, None, counts.remarks)
         return SliceAnswer(result, self._counts.tally(), history.visited)
 
@@ -347,7 +351,7 @@ def _order_of(unread: Unread, new: Selection, grown: Grown) -> int:
 def _beginning(joiner: Joiner, items: Sequence[OrderedObservation]) -> SliceCheckpoint:
     """The checkpoint before all lines."""
     begin = VersionHistory(joiner.model, joiner.joint.split, joiner.joint.chain, joiner.views, WIDTHS[0]).begin
-    ways = IdentityMemo((trail, PathCounts({}, ())) for trail in begin)
+    ways = IdentityMemo((node, PathCounts({}, ())) for node in begin)
     rest = sorted(items, key=lambda item: item.index)
     return SliceCheckpoint(-inf, -inf, -inf, rest, begin, None, (), (), False, (), (), None, (), False, 0, ways)
 
@@ -362,7 +366,7 @@ def _resume(check: SliceCheck, point: SliceCheckpoint) -> None:
     history.narrowed, history.visited = point.narrowed, point.visited
 
 
-def _skips(check: SliceCheck, entry: VersionedUpdate | Deed) -> bool:
+def _skips(check: SliceCheck, entry: VersionedUpdate | UnversionedLine) -> bool:
     """Whether versions before an update are missing from the log."""
     expected = 0 if check.last is None else check.last + 1
     unknown = check.last is None and not check.started
@@ -398,7 +402,7 @@ def _point(
     )
 
 
-def _behind(ahead: Sequence[VersionedUpdate | Deed]) -> list[OrderedObservation]:
+def _behind(ahead: Sequence[VersionedUpdate | UnversionedLine]) -> list[OrderedObservation]:
     """The lines of the observations that follow."""
     return [line for entry in ahead for line in (entry.lines if isinstance(entry, VersionedUpdate) else (entry.line,))]
 
@@ -412,38 +416,38 @@ def _counts_to_end(
     """
     if found.missing or found.unplaced:  # properties are not checked on such an execution, nor on one that continues it
         return None
-    trails = _since(point, found.trail)
-    if trails[0] not in point.ways:
+    nodes = _since(point, found.node)
+    if nodes[0] not in point.ways:
         return None
-    if joiner.properties.broken(joiner.execution(history, trails)):
+    if joiner.properties.broken(joiner.execution(history, nodes)):
         return None
-    return _onward(joiner, point.ways[trails[0]], trails[1:])
+    return _onward(joiner, point.ways[nodes[0]], nodes[1:])
 
 
 def _since(point: SliceCheckpoint, end: VersionNode) -> list[VersionNode]:
     """The nodes up to the end, from the last one with known counts at the checkpoint; all nodes if there is none."""
-    trails: list[VersionNode] = []
-    for trail in end.backwards():
-        trails.append(trail)
-        if trail in point.ways:
+    nodes: list[VersionNode] = []
+    for node in end.backwards():
+        nodes.append(node)
+        if node in point.ways:
             break
-    return trails[::-1]
+    return nodes[::-1]
 
 
-def _onward(joiner: Joiner, counts: PathCounts, trails: Sequence[VersionNode]) -> PathCounts:
+def _onward(joiner: Joiner, counts: PathCounts, nodes: Sequence[VersionNode]) -> PathCounts:
     """The counts extended by some nodes."""
     hidden = Counter(counts.hidden)
-    hidden.update(taken.action for trail in trails for taken in trail.hidden)
-    return PathCounts(hidden, (*counts.remarks, *joiner.remarks(trails)))
+    hidden.update(taken.action for node in nodes for taken in node.hidden)
+    return PathCounts(hidden, (*counts.remarks, *joiner.remarks(nodes)))
 
 
 def _store_counts(joiner: Joiner, points: Sequence[SliceCheckpoint], end: VersionNode, begin: SliceCheckpoint) -> None:
     """Store at each checkpoint the counts of the path through it."""
-    trails = _since(begin, end)
-    counts = begin.ways[trails[0]]
-    at = IdentityMemo((trail, number) for number, trail in enumerate(trails))
+    nodes = _since(begin, end)
+    counts = begin.ways[nodes[0]]
+    at = IdentityMemo((node, number) for number, node in enumerate(nodes))
     for point in points:
         if point is not begin:
-            number = max((at[trail] for trail in point.frontier if trail in at), default=None)
+            number = max((at[node] for node in point.frontier if node in at), default=None)
             if number is not None:
-                point.ways[trails[number]] = _onward(joiner, counts, trails[1 : number + 1])
+                point.ways[nodes[number]] = _onward(joiner, counts, nodes[1 : number + 1])

@@ -12,7 +12,7 @@ from typing import Any
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.kernel.event_source import DEFAULT_SOURCE, EventSource
 from assay.traces.event import LogPosition
-from assay.traces.input.containers.command_output import stated
+from assay.traces.input.containers.command_output import logged
 from assay.traces.input.containers.detect import ContainerDetector, Wrapping
 from assay.traces.input.containers.encodings import DecodedStream, RepeatedStart, encoding_of
 from assay.traces.input.containers.parts import LineOrigin, PartLines
@@ -215,7 +215,7 @@ class RecordReader:
         place = LogPosition(reading.file, 1, 0)
         output = self.detector.output(head)
         if output is not None:
-            reading.note("no log", place, f"this is no log but {output.name}{stated(output, head)}")
+            reading.note("no log", place, f"this is no log but {output.name}{logged(output, head)}")
             return
         what = self._lacking(head)
         if self.source.catalogue == "text":
@@ -234,10 +234,10 @@ class RecordReader:
             return f"it holds no event: no JSON, logfmt or CSV whose `{key}` names one"
         guess = did_you_mean(str(key), keys)
         meant = f", did you mean `{guess}`?" if guess else ""
-        told = (
+        reported = (
             f"its lines have no `{key}`, which names the event (`event = …` behind `from events:` says which key does)"
         )
-        return f"{told}; the first has {', '.join(f'`{each}`' for each in keys)}{meant}"
+        return f"{reported}; the first has {', '.join(f'`{each}`' for each in keys)}{meant}"
 
     @property
     def nameless(self) -> LoggerPatterns:

@@ -92,17 +92,17 @@ def _names_its_action(kernel: k.Kernel, rule: k.TraceRule) -> bool:
 def _replay(loaded: Loaded, events: EventTable, clause: str | None, options: Options) -> ReplayedLog | None:
     kinds = KindsOfEvents(events)
     rules = trace_plan(loaded.kernel, clause).rules
-    stated = list(kinds.stated(rules))
-    kernel, sized = kernel_for(loaded, [needed(stated, rules)], len(events), clause)
+    logged = list(kinds.logged(rules))
+    kernel, sized = kernel_for(loaded, [needed(logged, rules)], len(events), clause)
     plan = adapt_clause(sized, options)
-    asked = [plan.rules[each.rule] for each in stated]
+    asked = [plan.rules[each.rule] for each in logged]
     model = TraceModel(kernel, plan)
     more = hidden_rules(model)
     program = rule_program(kernel, [*asked, *more], kernel.properties)
     if len(model.initial) != 1 or model.overflowed or not asked:
         return None
     steps = RuleSteps(program)
-    positions, lines = encoded_lines(stated, asked, program, steps)
+    positions, lines = encoded_lines(logged, asked, program, steps)
     if not len(positions):
         return None
     found = line_queue(events, positions, lines, plan, asked)

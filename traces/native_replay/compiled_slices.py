@@ -55,8 +55,8 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
     events = list(own.table.at(own.positions))
     names = {kernel.variables[at].name for at in joint.split.own}
     properties = [each for each in kernel.properties if speaks_of(each, names)]
-    stated = list(KindsOfEvents(events, {EVERY_SLICE: stands_for}).stated(plan.rules))
-    rules = [plan.rules[each.rule] for each in stated]
+    logged = list(KindsOfEvents(events, {EVERY_SLICE: stands_for}).logged(plan.rules))
+    rules = [plan.rules[each.rule] for each in logged]
     model = TraceModel(kernel, plan)
     more = hidden_rules(model)
     program = rule_program(kernel, [*rules, *more], properties)
@@ -66,7 +66,7 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
     if PropertyChecker(model, properties).broken(Execution(initial, ())):
         return
     steps = RuleSteps(program)
-    positions, lines = encoded_lines(stated, rules, program, steps)
+    positions, lines = encoded_lines(logged, rules, program, steps)
     waiting = line_queue(own.table, positions, lines, plan, rules, own)
     row = program.layout.pack(initial)
     unseen = HiddenSteps(model, program, more, len(rules)) if more else None

@@ -80,7 +80,7 @@ class KindsOfEvents:
         kinds = dict.fromkeys(traits.kind for traits in table.traits())
         self.positions = {kind: table.positions_where(partial(_is_of_kind, kind)) for kind in kinds}
 
-    def stated(self, rules: Sequence[k.TraceRule]) -> Iterator[EncodedStatements]:
+    def logged(self, rules: Sequence[k.TraceRule]) -> Iterator[EncodedStatements]:
         """The encoded fields for each rule that has events."""
         events = list(self._events) if isinstance(self._events, EventTable) else self._events
         for kind, positions in self.positions.items():
@@ -88,7 +88,7 @@ class KindsOfEvents:
             if speaking:
                 fields = _Fields([events[at] for at in positions.tolist()], self._more)
                 for at, rule in speaking:
-                    yield _stated(at, rule, positions, fields)
+                    yield _logged(at, rule, positions, fields)
 
 
 def _is_of_kind(kind: str, traits: Traits) -> bool:
@@ -131,7 +131,7 @@ _OF_RUNS: Mapping[str, Callable[[ProcessRun], str]] = {"node": lambda run: run.n
 """The fields that every event has unless it has its own."""
 
 
-def _stated(at: int, rule: k.TraceRule, positions: Numbers, fields: _Fields) -> EncodedStatements:
+def _logged(at: int, rule: k.TraceRule, positions: Numbers, fields: _Fields) -> EncodedStatements:
     given = [fields.named(each.field) for each in rule.fields]
     there = np.ones(len(positions), np.bool_)
     for own in given:
@@ -157,11 +157,11 @@ def _column(given: Sequence[Field | _Absent], is_range: bool) -> Column:
     return FieldValues([given[at] for at in firsts.tolist()], numbers)
 
 
-def needed(stated: Sequence[EncodedStatements], rules: Sequence[k.TraceRule]) -> Needs:
+def needed(logged: Sequence[EncodedStatements], rules: Sequence[k.TraceRule]) -> Needs:
     """The elements and the largest number that the model must have for these fields."""
     named: set[tuple[str, str]] = set()
     largest = 0
-    for each in stated:
+    for each in logged:
         for column, field in zip(each.columns, rules[each.rule].fields, strict=True):
             for need in _needs(column, field.binder.type):
                 match need:
@@ -180,14 +180,14 @@ def _needs(column: Column, type_: t.Type) -> Iterator[Named | Reached]:
             return chain.from_iterable(needs(value, type_) for value in every)
 
 
-def packed(stated: EncodedStatements, rule: k.TraceRule, layout: RowLayout, words: int) -> tuple[Numbers, Rows]:
+def packed(logged: EncodedStatements, rule: k.TraceRule, layout: RowLayout, words: int) -> tuple[Numbers, Rows]:
     """The positions of the events whose fields have the form of the rule, and their fields as rows of ``words`` words.
 
     Raises ``OutOfRangeError`` if a value has the form of its type and is none of its values.
     """
-    fits = np.ones(len(stated.positions), np.bool_)
-    rows = np.zeros((len(stated.positions), words), np.uint64)
-    for column, field, place in zip(stated.columns, rule.fields, layout.places, strict=True):
+    fits = np.ones(len(logged.positions), np.bool_)
+    rows = np.zeros((len(logged.positions), words), np.uint64)
+    for column, field, place in zip(logged.columns, rule.fields, layout.places, strict=True):
         match column:
             case Integers(every):
                 _put_numbers(rows, every, place)
@@ -195,7 +195,7 @@ def packed(stated: EncodedStatements, rule: k.TraceRule, layout: RowLayout, word
                 fitting, codes = _codes(every, field.binder.type, place, words)
                 fits &= fitting[numbers]
                 rows |= codes[numbers]
-    return stated.positions[fits], rows[fits]
+    return logged.positions[fits], rows[fits]
 
 
 def _codes(every: Sequence[Field], type_: t.Type, place: BitRange, words: int) -> tuple[npt.NDArray[np.bool_], Rows]:

@@ -63,19 +63,19 @@ class HiddenSteps:
         """The rules of :func:`hidden_rules`, of which the first has the number ``first`` in the program."""
         self.limit, self.instances = model.plan.hidden_limit, list[HiddenInstance]()
         words = program.stated_words
-        numbers, stated = list[int](), list[Rows]()
+        numbers, logged = list[int](), list[Rows]()
         for number, rule in enumerate(rules, first):
             names = [each.field for each in rule.fields]
             for arguments in model.instances(rule.event, (ANY,) * len(names)):
                 row = np.zeros(words, np.uint64)
-                row[: program.stated[number].words] = program.stated[number].pack(arguments)
+                row[: program.logged[number].words] = program.logged[number].pack(arguments)
                 self.instances.append(HiddenInstance(rule.event, tuple(zip(names, arguments, strict=True))))
                 numbers.append(number)
-                stated.append(row)
+                logged.append(row)
         count = len(numbers)
         self.lines = EncodedLines(
             np.repeat(np.array(numbers, np.int32), 2),
-            np.repeat(np.array(stated, np.uint64).reshape(count, words), 2, axis=0),
+            np.repeat(np.array(logged, np.uint64).reshape(count, words), 2, axis=0),
             np.zeros(2 * count, np.uint8),
         )
         self._bounds = np.arange(0, 2 * count + 1, 2, dtype=np.int64)
@@ -87,7 +87,7 @@ class HiddenSteps:
 
     def before(self, steps: RuleSteps, row: Rows, lines: EncodedLines, at: int, most: int) -> tuple[int, ...] | None:
         """The fewest instances, at most so many, after which the line at a place can come; None if none is found."""
-        self.lines.rules[1::2], self.lines.stated[1::2] = lines.rules[at], lines.stated[at]
+        self.lines.rules[1::2], self.lines.logged[1::2] = lines.rules[at], lines.logged[at]
         frontier: list[tuple[Rows, tuple[int, ...]]] = [(row, ())]
         seen = {row.tobytes()}
         for _ in range(most):

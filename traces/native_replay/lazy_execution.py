@@ -79,7 +79,7 @@ class LazyExecution(Execution):
         replayed: ReplayedLines = self._own("_replayed")
         model, rules, steps, queue = replayed.model, replayed.rules, replayed.steps, replayed.queue
         events: Callable[[], Iterable[Event]] = self._own("_events")
-        layout, stated = steps.program.layout, steps.program.stated
+        layout, logged = steps.program.layout, steps.program.logged
         state, row = self.initial, layout.pack(self.initial)
         for at, event in enumerate(events(), self._own("_begin")):
             if (unseen := replayed.unseen) is not None:
@@ -96,7 +96,7 @@ class LazyExecution(Execution):
                 yield ExecutedStep(event, None, (), state)
                 continue
             names = [each.binder.name for each in rule.fields]
-            line = stated[queue.lines.rules[at]].unpack(queue.lines.stated[at])
+            line = logged[queue.lines.rules[at]].unpack(queue.lines.logged[at])
             bound: dict[str, Value] = dict(zip(names, line, strict=True))
             call = rule.steps[0][became >> 1]
             arguments = zip(model.meanings.actions[call.action].names, model.wanted(call, bound), strict=True)

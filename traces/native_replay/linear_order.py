@@ -96,7 +96,7 @@ class LineQueue:
     def bring_forward(self, place: int, at: int) -> None:
         """Move the line at ``place`` to ``at``; the lines between move back by one."""
         for column in (
-            self.lines.rules, self.lines.stated, self.positions, self.streams, self.times, self.earliest, self.latest,
+            self.lines.rules, self.lines.logged, self.positions, self.streams, self.times, self.earliest, self.latest,
         ):  # fmt: skip
             column[at : place + 1] = np.roll(column[at : place + 1], 1, axis=0)
 
@@ -127,7 +127,7 @@ def line_queue(
     order = order[sequence]
     followed = EncodedLines(
         np.ascontiguousarray(lines.rules[order]),
-        np.ascontiguousarray(lines.stated[order]),
+        np.ascontiguousarray(lines.logged[order]),
         np.zeros(len(order), np.uint8),
     )
     times, earliest, latest = (each[sequence] for each in (times, earliest, latest))
@@ -160,8 +160,8 @@ def _times(
     """
     stamps = events.times_at(positions)
     if (stamps == NEVER).any():
-        stated = [None if stamp == NEVER else stamp for stamp in stamps.tolist()]
-        times = [times_of([stated[at] for at in own.tolist()]) for own in groups]
+        logged = [None if stamp == NEVER else stamp for stamp in stamps.tolist()]
+        times = [times_of([logged[at] for at in own.tolist()]) for own in groups]
     else:
         every = stamps.astype(np.float64)
         times = [every[own] for own in groups]

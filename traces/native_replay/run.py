@@ -20,15 +20,15 @@ from assay.traces.store.record_block import Numbers
 
 
 def encoded_lines(
-    stated: Sequence[EncodedStatements], rules: Sequence[k.TraceRule], program: RuleProgram, steps: RuleSteps
+    logged: Sequence[EncodedStatements], rules: Sequence[k.TraceRule], program: RuleProgram, steps: RuleSteps
 ) -> tuple[Numbers, EncodedLines]:
     """The lines that some rule is about, with the positions of their events.
 
     They are in the order of the events; those of one event are in the order of the rules.
     """
     parts: list[tuple[Numbers, Numbers, Rows]] = []
-    for at, (each, rule) in enumerate(zip(stated, rules, strict=True)):
-        positions, rows = packed(each, rule, program.stated[at], program.stated_words)
+    for at, (each, rule) in enumerate(zip(logged, rules, strict=True)):
+        positions, rows = packed(each, rule, program.logged[at], program.stated_words)
         if rule.condition is not None:
             speaks = steps.applies(at, rows)
             positions, rows = positions[speaks], rows[speaks]

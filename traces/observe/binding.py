@@ -108,7 +108,7 @@ def observe(event: Event, rule: TraceRule, condition: Condition) -> Observation 
     """The event as one rule sees it; None if the rule is about another kind, lacks a field, or its condition does not
     hold.
     """
-    return None if rule.event != event.kind else _seen(event, rule, _stated(fields_of(event), rule, condition))
+    return None if rule.event != event.kind else _seen(event, rule, _logged(fields_of(event), rule, condition))
 
 
 class _OutOfRange(NamedTuple):
@@ -118,14 +118,14 @@ class _OutOfRange(NamedTuple):
     text: str
 
 
-_Stated = tuple[Mapping[str, Value], tuple[tuple[str, Value], ...]] | _OutOfRange | None
+_Logged = tuple[Mapping[str, Value], tuple[tuple[str, Value], ...]] | _OutOfRange | None
 """What a rule sees in an event's fields: values by binder and by field. It may instead be the field that is out of
 range. None if the rule does not apply.
 """
 
 
-def _seen(event: Event, rule: TraceRule, stated: _Stated) -> Observation | Misfit | None:
-    match stated:
+def _seen(event: Event, rule: TraceRule, logged: _Logged) -> Observation | Misfit | None:
+    match logged:
         case None:
             return None
         case _OutOfRange(field, text):
@@ -134,7 +134,7 @@ def _seen(event: Event, rule: TraceRule, stated: _Stated) -> Observation | Misfi
             return Observation(event, rule, bound, values)
 
 
-def _stated(given: Mapping[str, Field], rule: TraceRule, condition: Condition) -> _Stated:
+def _logged(given: Mapping[str, Field], rule: TraceRule, condition: Condition) -> _Logged:
     for field in rule.fields:
         if field.field not in given:
             return None
@@ -153,7 +153,7 @@ def _stated(given: Mapping[str, Field], rule: TraceRule, condition: Condition) -
     return (bound, tuple(values)) if condition(rule, bound) else None
 
 
-_View = tuple[TraceRule, _Stated]
+_View = tuple[TraceRule, _Logged]
 """A rule, and what it sees in an event."""
 
 
@@ -174,17 +174,17 @@ class RuleView(NamedTuple):
         return self.view[0]
 
     @property
-    def stated(self) -> tuple[Mapping[str, Value], tuple[tuple[str, Value], ...]]:
+    def logged(self) -> tuple[Mapping[str, Value], tuple[tuple[str, Value], ...]]:
         """The event's values, by the rule's binders and by the event's own field names."""
-        stated = self.view[1]
-        assert stated is not None
-        assert not isinstance(stated, _OutOfRange)
-        return stated
+        logged = self.view[1]
+        assert logged is not None
+        assert not isinstance(logged, _OutOfRange)
+        return logged
 
     @property
     def values(self) -> tuple[tuple[str, Value], ...]:
         """The event's values by its field names."""
-        return self.stated[1]
+        return self.logged[1]
 
 
 class Read(NamedTuple):
@@ -220,7 +220,7 @@ class EventBinder:
             rules = self._rules.get(event.kind)
             views = () if rules is None else self._views(event, rules)
             if views:
-                seen = [found for rule, stated in views if (found := _seen(event, rule, stated)) is not None]
+                seen = [found for rule, logged in views if (found := _seen(event, rule, logged)) is not None]
                 fitting = [found for found in seen if isinstance(found, Observation)]
                 observations += fitting
                 misfits += [] if fitting else [found for found in seen if isinstance(found, Misfit)][:1]
@@ -236,8 +236,8 @@ class EventBinder:
         misfits: list[Misfit] = []
         ignored, unmapped = _Counter(), _Counter()
         used = fields = 0
-        for number, stated in events.statement_counts().items():
-            example, count = stated.example, stated.times
+        for number, logged in events.statement_counts().items():
+            example, count = logged.example, logged.times
             rules = self._rules.get(example.kind)
             seen = () if rules is None else self._views(example, rules)
             fitting = tuple(view for view in seen if not isinstance(view[1], _OutOfRange))
@@ -278,7 +278,7 @@ class EventBinder:
         found: list[Misfit] = []
         for event in events:
             views = self._views(event, self._rules.get(event.kind, ()))
-            seen = (_seen(event, rule, stated) for rule, stated in views)
+            seen = (_seen(event, rule, logged) for rule, logged in views)
             found += [each for each in seen if isinstance(each, Misfit)][:1]
         return found
 
@@ -297,7 +297,7 @@ class EventBinder:
 
     def _seen_by(self, event: Event, rules: Sequence[TraceRule]) -> tuple[_View, ...]:
         given = fields_of(event)
-        views = ((rule, _stated(given, rule, self._condition)) for rule in rules)
+        views = ((rule, _logged(given, rule, self._condition)) for rule in rules)
         return tuple(view for view in views if view[1] is not None)
 
 
@@ -339,7 +339,7 @@ def observations_of(events: Selection, chosen: Iterable[RuleView]) -> list[Obser
     positions = np.array(sorted({each.at for each in ordered}), np.int64)
     groups = groupby(ordered, key=itemgetter(0))
     return [
-        Observation(event, each.rule, each.stated[0], each.values)
+        Observation(event, each.rule, each.logged[0], each.values)
         for event, (_, group) in zip(events.at(positions), groups, strict=True)
         for each in group
     ]

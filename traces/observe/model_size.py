@@ -127,8 +127,8 @@ def clause_for_versions(plan: k.TracePlan, versions: Sequence[str]) -> k.TracePl
     known = [each for each in plan.reported if each.severity == KNOWN]
     fitting = {each.action for each in known if can_be(each)}
     others = {each for each in known if each.action in fitting and not can_be(each)}
-    told = tuple(each for each in plan.reported if each not in others)
-    return _without(replace(plan, reported=told), {each.action for each in known} - fitting)
+    reported = tuple(each for each in plan.reported if each not in others)
+    return _without(replace(plan, reported=reported), {each.action for each in known} - fitting)
 
 
 def clause_for_partial_logs(plan: k.TracePlan) -> k.TracePlan:

@@ -228,16 +228,16 @@ def precede(one: Key, other: Key) -> bool:
     return one[0] == other[0] and one[1] < other[1]
 
 
-def times_of(stated: Sequence[int | None]) -> Times:
+def times_of(logged: Sequence[int | None]) -> Times:
     """The times of the lines of a stream. A line without a time takes that of the line before it, or else after it; NaN
     if no line has one.
     """
-    if None not in stated:
-        return np.array(stated, np.float64)
-    known = (float(time) for time in stated if time is not None)
+    if None not in logged:
+        return np.array(logged, np.float64)
+    known = (float(time) for time in logged if time is not None)
     last = next(known, nan)
     times: list[float] = []
-    for time in stated:
+    for time in logged:
         last = last if time is None else float(time)
         times.append(last)
     return np.array(times)

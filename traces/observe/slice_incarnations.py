@@ -119,9 +119,9 @@ def _by_identity(field: str, events: Selection, own: int) -> list[Numbers]:
     is held against neither. A group line with an identity that the slice's own lines never report belongs to other
     slices of the group.
     """
-    stated = events.values_of(field)
-    identities = {str(value) for value in stated[:own] if value is not None}
-    every = {str(value) for value in stated if value is not None}
+    logged = events.values_of(field)
+    identities = {str(value) for value in logged[:own] if value is not None}
+    every = {str(value) for value in logged if value is not None}
     if every == identities and len(every) < 2:
         return _divided(np.zeros(len(events), np.int64), 1)
     reported = _ReportedIdentities(field, events)
@@ -152,8 +152,8 @@ class _ReportedIdentities:
             self._by_log.setdefault((event.run, event.sequence), []).append((at, identity))
             self._by_run.setdefault(event.run, []).append((at, identity))
             self._first[identity] = min(at, self._first.get(identity, at))
-        for stated in (*self._by_log.values(), *self._by_run.values()):
-            stated.sort()
+        for logged in (*self._by_log.values(), *self._by_run.values()):
+            logged.sort()
         self._births: Reports = sorted((at, identity) for identity, at in self._first.items())
 
     def in_order(self, identities: Iterable[str]) -> list[str]:

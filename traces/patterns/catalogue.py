@@ -184,10 +184,10 @@ def _parse(source: Path | PatternFileText, problems: list[Diagnostic]) -> dict[s
 
 
 def _unreadable(source: object, error: Exception) -> Diagnostic:
-    told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    place = _AT.search(told) if isinstance(error, tomllib.TOMLDecodeError) else None
+    reported = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    place = _AT.search(reported) if isinstance(error, tomllib.TOMLDecodeError) else None
     line, column = (int(place[1]), int(place[2])) if place is not None else (1, 1)
-    return _problem(f"the shape file cannot be read: {told}", "E701", Span(str(source), line, column, line, column))
+    return _problem(f"the shape file cannot be read: {reported}", "E701", Span(str(source), line, column, line, column))
 
 
 def _with_place(problem: Diagnostic) -> Diagnostic:

@@ -47,8 +47,8 @@ class _Touched:
             if key not in self.known:
                 parts = observed(self.model, condition, seen.bound)
                 self.known[key] = frozenset[Place]().union(*(each.reads for each in parts)), frozenset()
-            stated = self.known[key][0]
-            reads, writes = reads | stated, writes | stated
+            logged = self.known[key][0]
+            reads, writes = reads | logged, writes | logged
         return reads, writes
 
 

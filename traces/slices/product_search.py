@@ -210,8 +210,8 @@ def together(loaded: Loaded, parts: SlicedEvents, clause: str | None, options: O
         for name, own in slices.items():
             built.add(name, binder.without_repetitions(own, reads[name]))
         found = built.order()
-    told = {line.observation.event.record.place for item in found.items for line in item_lines(item)}
-    return ProductSearch(TraceSearch(model, TraceHeads(found)), len(told), divided, misfits)
+    reported = {line.observation.event.record.place for item in found.items for line in item_lines(item)}
+    return ProductSearch(TraceSearch(model, TraceHeads(found)), len(reported), divided, misfits)
 
 
 def _order_of_files(model: WholeModel, parts: Iterable[tuple[Selection, Read]]) -> PartialOrder | None:
@@ -238,7 +238,7 @@ def _slice_of(item: OrderedObservation) -> str:
     return str(dict(item.observation.values)[EVERY_SLICE])
 
 
-class _Told(NamedTuple):
+class _Reported(NamedTuple):
     """A line that names its action, and the number of its item."""
 
     line: OrderedObservation
@@ -288,7 +288,7 @@ class _Built:
         self._streams = list(shared.streams)
         self._requires: dict[int, set[int]] = defaultdict(set)
         self._count = len(shared.items)
-        self._told: dict[Hashable, list[_Told]] = defaultdict(list)
+        self._reported: dict[Hashable, list[_Reported]] = defaultdict(list)
         self._mates: dict[Thread, list[_Mates]] = defaultdict(list)
         for stream in shared.streams:
             groups: dict[Thread, list[OrderedObservation]] = defaultdict(list)
@@ -301,8 +301,8 @@ class _Built:
 
     def order(self) -> PartialOrder:
         """The partial order of all that was added."""
-        for told in self._told.values():
-            self._in_order(told)
+        for reported in self._reported.values():
+            self._in_order(reported)
         requires = {index: frozenset(others) for index, others in self._requires.items()}
         return replace(self._shared, streams=tuple(self._streams), requires=requires)
 
@@ -338,10 +338,10 @@ class _Built:
         for entry, item in zip(ordered, items, strict=True):
             self._between_mates(entry, item)
 
-    def _in_order(self, told: Sequence[_Told]) -> None:
+    def _in_order(self, reported: Sequence[_Reported]) -> None:
         """Order the lines of a thread: by position within a file, by time across files."""
-        files: dict[str, list[_Told]] = defaultdict(list)
-        for each in sorted(told, key=attrgetter("place")):
+        files: dict[str, list[_Reported]] = defaultdict(list)
+        for each in sorted(reported, key=attrgetter("place")):
             files[each.line.observation.event.sequence].append(each)
         for own in files.values():
             for one, other in pairwise(own):
@@ -371,7 +371,7 @@ class _Built:
             thread = thread_of(line.observation.event, plan)
             if line.observation.names_action and (thread is not None or not plan.threads):
                 key = thread or stream_key(line.observation, plan.ordering)
-                self._told[key].append(_Told(line, item.index))
+                self._reported[key].append(_Reported(line, item.index))
             for mates in [] if thread is None else self._mates.get(thread, []):
                 before, after = mates.around(line)
                 if before is not None:

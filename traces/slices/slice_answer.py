@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
+from assay.traces.event import Event, Remark
 from assay.traces.observe.binding_tally import BindingTally
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import Impact, SliceResult, TraceVerdict
@@ -31,6 +33,14 @@ class SliceAnswer:
         return max(0, self.tally.used - supposed)
 
 
+def remarks_on(plan: k.TracePlan, steps: Iterable[tuple[str | None, Event | None]]) -> Iterator[Remark]:
+    """Remarks on the steps of actions that the clause reports, each an action with a line at or after it."""
+    rules = {each.action: each for each in plan.reported}
+    for action, event in steps:
+        if action in rules and event is not None:
+            yield Remark(rules[action].severity, rules[action].text, event)
+
+
 def created_again(result: SliceResult, items: Iterable[OrderedObservation]) -> SliceResult:
     """The answer about a slice whose lines contradict each other, unless they are of two slices of one name."""
     places = ", ".join(str(each.observation.event.record.place) for each in items)
@@ -44,6 +54,6 @@ def explained_by_the_unlogged(result: SliceResult) -> SliceResult:
     """The answer about a slice whose lines that fit nothing known a window explains."""
     places = list(dict.fromkeys(str(each.record.place) for each in result.unexplained))
     more = f" and {len(places) - 1} more lines are" if len(places) > 2 else " and one more line are"
-    told = f"{places[0]}{more if len(places) > 1 else ' is'} explained by writes of which no line tells"
-    rests_on = told if result.rests_on is None else f"{result.rests_on}, and {told}"
+    reported = f"{places[0]}{more if len(places) > 1 else ' is'} explained by writes of which no line tells"
+    rests_on = reported if result.rests_on is None else f"{result.rests_on}, and {reported}"
     return replace(result, verdict=TraceVerdict.CONSISTENT, reason=None, rests_on=rests_on)

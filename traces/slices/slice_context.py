@@ -76,8 +76,8 @@ class Joint:
         """
         since = self.split.slicing.since
         whole = not (self.partial or self.begun or (first.number != 0 and knows_gaps(self.plan)))
-        told = whole if since is None else bool(events.of_kind(since).any())
-        return told and not (self.supposes and first.is_hearsay)
+        reported = whole if since is None else bool(events.of_kind(since).any())
+        return reported and not (self.supposes and first.is_hearsay)
 
     def asks_as(self, other: Joint) -> bool:
         """Whether another joint of the same kernel, on any shared execution, checks slices in the same way."""

@@ -41,6 +41,7 @@ from assay.traces.search.heads import TraceHeads
 from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_order
 from assay.traces.search.transition_system import TraceModel
+from assay.traces.slices.slice_answer import remarks_on
 from assay.traces.slices.timeline.shared_past import SharedPast, SharedStep
 from assay.traces.slices.versions.version_history import knows_gaps, number_of
 from assay.traces.slices.versions.version_item import WrittenModel, has_several, is_late, item_lines, mismatch
@@ -66,8 +67,8 @@ def _may_begin_late(plan: k.TracePlan) -> bool:
     """Whether a slice whose lines hold no version may have begun before its log, because the clause has rules for
     earlier updates.
     """
-    told_later = any(rule.at is not None and not rule.steps for rule in plan.rules)
-    return told_later or bool(plan.numbered) or knows_gaps(plan)
+    reported_later = any(rule.at is not None and not rule.steps for rule in plan.rules)
+    return reported_later or bool(plan.numbered) or knows_gaps(plan)
 
 
 class SliceSearchResult(NamedTuple):
@@ -186,8 +187,8 @@ class Apart:
         None if some version has no line that names its action, or no line has a version of those that a log may begin
         with.
         """
-        stated = ((item.index, number_of(self._all.model, item)) for item in own.items)
-        writes = {index: (ALONE, number) for index, number in stated if number is not None}
+        logged = ((item.index, number_of(self._all.model, item)) for item in own.items)
+        writes = {index: (ALONE, number) for index, number in logged if number is not None}
         return None if not writes and _may_begin_late(self._plan) else by_write(own, writes)
 
     def _around(self, own: PartialOrder) -> tuple[int, int]:
@@ -252,11 +253,9 @@ class Apart:
 
     def _remarks(self, path: SearchPath) -> Iterator[Remark]:
         """The occurrences of actions that the clause reports, each with the line at or after it."""
-        told = {each.action: each for each in self._plan.reported}
-        for move in path.moves():
-            for taken in (*move.hidden, *move.taken):
-                if taken.action in told and move.item is not None:
-                    yield Remark(told[taken.action].severity, told[taken.action].text, move.item.observation.event)
+        read = ((move, None if move.item is None else move.item.observation.event) for move in path.moves())
+        steps = ((taken.action, event) for move, event in read for taken in (*move.hidden, *move.taken))
+        yield from remarks_on(self._plan, steps)
 
 
 class _Searched:

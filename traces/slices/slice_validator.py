@@ -18,18 +18,18 @@ from assay.traces.properties.execution import PropertyChecker, speaks_of
 from assay.traces.result import ExecutedStep, Execution, LogViolation, SliceResult, TraceVerdict
 from assay.traces.search.read_write_sets import contradicts_itself
 from assay.traces.search.transition_system import TraceModel
-from assay.traces.slices.slice_answer import SliceAnswer, created_again, explained_by_the_unlogged
+from assay.traces.slices.slice_answer import SliceAnswer, created_again, explained_by_the_unlogged, remarks_on
 from assay.traces.slices.slice_context import Joint
 from assay.traces.slices.slice_search import STATES_KEPT, Apart, ConditionRemover, SliceSearchResult
 from assay.traces.slices.timeline.timeline_classes import Views
 from assay.traces.slices.timeline.uncertain_intervals import Outside
 from assay.traces.slices.versions.conflicting_lines import contradicted
-from assay.traces.slices.versions.findings import SliceFindings, SliceQuery
+from assay.traces.slices.versions.findings import WIDTHS, SliceFindings, SliceQuery
 from assay.traces.slices.versions.first_update import FirstWrite
 from assay.traces.slices.versions.version_blame import Blamer
 from assay.traces.slices.versions.version_check import SliceCheck
 from assay.traces.slices.versions.version_history import (
-    Deed,
+    UnversionedLine,
     VersionedUpdate,
     VersionHistory,
     VersionNode,
@@ -39,13 +39,7 @@ from assay.traces.slices.versions.wrong_versions import check_slice
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_keys import named_by
 
-NUMBERS_SHOWN = 5
-"""How many of the missing versions are listed."""
-
 _DOUBTFUL = frozenset({TraceVerdict.INCONSISTENT, TraceVerdict.INCONCLUSIVE})
-
-WIDTHS = 24, 100, 400
-"""Beam widths: the first one, and those that are tried next where it leaves anything open."""
 
 
 class SliceLines:
@@ -185,7 +179,7 @@ class Joiner:
             return self.for_partial_logs.validate(name, lines)
         if all((each.event.record.time or 0) < self.joint.late for each in result.violations):
             return self._of_lost_lines(result, lines)
-        order = _untold_order(result.violations, lines.observations)
+        order = _unlogged_order(result.violations, lines.observations)
         if order is not None:
             return replace(result, verdict=TraceVerdict.INCONCLUSIVE, reason=order, violations=(), properties=())
         if not self.joint.assumed:
@@ -292,13 +286,13 @@ class Joiner:
 
     def _result(self, name: str, history: VersionHistory, found: SliceFindings, used: int) -> SliceResult:
         self.visited += history.visited
-        trails = list(found.trail.backwards())[::-1]
-        run = self.execution(history, trails)
+        nodes = list(found.node.backwards())[::-1]
+        run = self.execution(history, nodes)
         jumped = found.violations or found.missing or found.unplaced
         properties = () if jumped else self.properties.broken(run)
-        rests_on = _rests_on(found, partial=self.joint.partial)
+        rests_on = found.rests_on(partial=self.joint.partial)
         asked = replace(found, missing=[]) if self.joint.partial else found
-        verdict, reason = verdict_of(asked), reason_of(asked)
+        verdict, reason = asked.verdict, asked.reason
         if verdict is not TraceVerdict.INCONSISTENT and rests_on is not None:
             absurd = next(iter(self._of_kernel.lemmas.broken(run)), None)
             if absurd is not None:
@@ -313,14 +307,14 @@ class Joiner:
             used,
             _by_line(found.violations),
             properties,
-            Counter(taken.action for trail in found.trail.backwards() for taken in trail.hidden),
+            Counter(taken.action for node in found.node.backwards() for taken in node.hidden),
             run,
-            tuple(self.remarks(trails)),
+            tuple(self.remarks(nodes)),
             lacking=bool(found.missing or found.unplaced or found.begun is not None),
             rests_on=rests_on,
             unexplained=tuple(found.unexplained),
             open_lines=verdict is TraceVerdict.INCONCLUSIVE
-            and reason == reason_of_lines(asked)
+            and reason == asked.reason_of_lines
             and not any(self._of_kernel.reads_shared(rule) for rule in found.open_rules),
         )
 
@@ -379,12 +373,12 @@ class Joiner:
     def _history(self, width: int) -> VersionHistory:
         return VersionHistory(self.model, self.joint.split, self.joint.chain, self.views, width, self.outside)
 
-    def execution(self, history: VersionHistory, trails: Sequence[VersionNode]) -> Execution:
+    def execution(self, history: VersionHistory, nodes: Sequence[VersionNode]) -> Execution:
         """The execution along some nodes: a step for each observation, and the hidden steps before it."""
         steps: list[ExecutedStep] = []
-        before, state = trails[0], self.model.states[history.state_id(trails[0].own, trails[0].position)]
+        before, state = nodes[0], self.model.states[history.state_id(nodes[0].own, nodes[0].position)]
         initial = state
-        for each in trails[1:]:
+        for each in nodes[1:]:
             steps += [ExecutedStep(None, t.action, t.arguments, self.model.states[t.state]) for t in each.hidden]
             line = _first(each)
             event = None if line is None else line.observation.event
@@ -396,14 +390,15 @@ class Joiner:
             steps.append(ExecutedStep(event, None if last is None else last.action, arguments, state))
         return Execution(initial, tuple(steps))
 
-    def remarks(self, trails: Iterable[VersionNode]) -> Iterator[Remark]:
+    def remarks(self, nodes: Iterable[VersionNode]) -> Iterator[Remark]:
         """The occurrences of actions that the clause reports."""
-        told = {each.action: each for each in self.joint.plan.reported}
-        for each in trails:
-            line = _first(each)
-            for taken in (*each.hidden, *each.taken):
-                if taken.action in told and line is not None:
-                    yield Remark(told[taken.action].severity, told[taken.action].text, line.observation.event)
+        lines = ((each, _first(each)) for each in nodes)
+        steps = (
+            (taken.action, None if line is None else line.observation.event)
+            for each, line in lines
+            for taken in (*each.hidden, *each.taken)
+        )
+        yield from remarks_on(self.joint.plan, steps)
 
 
 def slice_item(number: int, seen: Observation) -> OrderedObservation:
@@ -413,27 +408,27 @@ def slice_item(number: int, seen: Observation) -> OrderedObservation:
     return OrderedObservation(number, seen, 0, number, time, time, time + record.resolution - 1)
 
 
-def _first(trail: VersionNode) -> OrderedObservation | None:
-    match trail.entry:
+def _first(node: VersionNode) -> OrderedObservation | None:
+    match node.entry:
         case VersionedUpdate(_, lines):
             return next((line for line in lines if line.observation.names_action), lines[0] if lines else None)
-        case Deed(line):
+        case UnversionedLine(line):
             return line
         case None:
             return None
 
 
-def _untold_order(violations: Sequence[LogViolation], observations: Iterable[Observation]) -> str | None:
+def _unlogged_order(violations: Sequence[LogViolation], observations: Iterable[Observation]) -> str | None:
     """Why mismatches prove nothing, if each has a line without milliseconds and a line of another file at the same
     time.
 
     Updates have versions; other lines are ordered by their times only.
     """
-    deeds = [seen.event for seen in observations if seen.rule.at is None]
+    unversioned = [seen.event for seen in observations if seen.rule.at is None]
     shown: str | None = None
     for violation in violations:
         event = violation.event
-        beside = next((other for other in deeds if _are_of_one_time(event, other)), None)
+        beside = next((other for other in unversioned if _are_of_one_time(event, other)), None)
         if beside is None:
             return None
         shown = shown or f"times do not tell which of {event.record.place} and {beside.record.place} was first"
@@ -457,52 +452,3 @@ def _by_line(violations: Iterable[LogViolation]) -> tuple[LogViolation, ...]:
         if first is not each:
             found[each.place] = replace(first, blame=(*first.blame, *each.blame))
     return tuple(found.values())
-
-
-def verdict_of(found: SliceFindings) -> TraceVerdict:
-    """The verdict for these findings."""
-    if found.violations:
-        return TraceVerdict.INCONSISTENT
-    if found.narrowed is not None or found.missing or found.unplaced or found.passed_over:
-        return TraceVerdict.INCONCLUSIVE
-    return TraceVerdict.CONSISTENT
-
-
-def _rests_on(found: SliceFindings, *, partial: bool) -> str | None:
-    """What the explanation of a slice rests on: its beginning, and in logs that lack lines the writes of which none
-    tells."""
-    untold = []
-    if found.begun is not None:
-        untold.append(f"no line tells of its beginning, before {found.begun.observation.event.record.place}")
-    if partial and found.missing:
-        untold.append(_untold_writes(found.missing))
-    return ", and ".join(untold) or None
-
-
-def _untold_writes(numbers: Sequence[int]) -> str:
-    more = ", …" if len(numbers) > NUMBERS_SHOWN else ""
-    return f"no line tells of write {', '.join(map(str, numbers[:NUMBERS_SHOWN]))}{more}"
-
-
-def reason_of(found: SliceFindings) -> str | None:
-    """Why the verdict is open; None if it is not."""
-    if found.narrowed is not None:
-        return (
-            f"{found.narrowed} fits none of {WIDTHS[-1]} histories that were followed; "
-            "writes of which no line tells leave more open"
-        )
-    if found.missing:
-        return _untold_writes(found.missing)
-    return reason_of_lines(found)
-
-
-def reason_of_lines(found: SliceFindings) -> str | None:
-    """Why the verdict is open, if it is so because of single lines alone."""
-    if found.narrowed is not None or found.missing:
-        return None
-    if found.passed_over:
-        place = found.passed_over[0].observation.event.record.place
-        return f"{place} fits nothing that is known, and may tell of what came before, or of writes without a line"
-    if found.unplaced:
-        return f"{found.unplaced[0].lines[0].observation.event.record.place} tells too little to go on from"
-    return None

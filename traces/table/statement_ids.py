@@ -123,8 +123,8 @@ class _ChosenDigits:
         self._first.append(len(self._chosen))
         self._alike.append(alike.setdefault((field_layout.pattern.name, same, texts), len(alike)))
         added = tuple(sorted(name for name in names if name not in field_layout.fields or name in IN_PLACE))
-        stated = frozenset(field_layout.fields.keys() & {"broker", "session", "owner_session"})
-        group = added, not names.isdisjoint(OF_THE_FILE), stated
+        logged = frozenset(field_layout.fields.keys() & {"broker", "session", "owner_session"})
+        group = added, not names.isdisjoint(OF_THE_FILE), logged
         self._groups.append(groups.setdefault(group, len(groups)))
 
 
@@ -188,9 +188,9 @@ class _DistinctResults:
 
     def of(self, known: Numbers) -> set[Any]:
         """The distinct results for some statements."""
-        stated = np.zeros(len(self._things), np.bool_)
-        stated[self._numbers[known]] = True
-        return {thing for thing, number in self._things.items() if stated[number]}
+        logged = np.zeros(len(self._things), np.bool_)
+        logged[self._numbers[known]] = True
+        return {thing for thing, number in self._things.items() if logged[number]}
 
 
 class StatementNumbering:

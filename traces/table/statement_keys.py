@@ -27,7 +27,7 @@ IN_PLACE = OF_THE_FILE | {EVERY_SLICE}
 _ABSENT = object()
 
 
-class _Stated(NamedTuple):
+class _Logged(NamedTuple):
     """The statement of messages of one field layout: what is the same in all of them as a number, and the texts of the
     rest.
 
@@ -54,21 +54,21 @@ class StatementKeys:
     def __init__(self, names: Mapping[str, frozenset[str]]) -> None:
         self._names = names
         self._numbers: dict[Hashable, int] = {}
-        self._stated: IdentityMemo[FieldLayout, _Stated] = IdentityMemo()
+        self._logged: IdentityMemo[FieldLayout, _Logged] = IdentityMemo()
 
     def of(self, event: Event) -> Hashable | None:
         """The key of an event; None if its fields were not read from a message."""
         fields = event.fields
         if fields.__class__ is not LineFields or fields.field_layout.pattern.kind != event.kind:
             return None
-        alike, texts, added, of_the_file = self._stated.get_or_make(fields.field_layout, self._of_field_layout)
+        alike, texts, added, of_the_file = self._logged.get_or_make(fields.field_layout, self._of_field_layout)
         more = fields.more
         given = tuple([more.get(name, _ABSENT) for name in added])
         if of_the_file and _ABSENT in given:
             return alike, given, texts(fields.message), event.run
         return alike, given, texts(fields.message)
 
-    def _of_field_layout(self, field_layout: FieldLayout) -> _Stated:
+    def _of_field_layout(self, field_layout: FieldLayout) -> _Logged:
         names = self._names.get(field_layout.pattern.kind, frozenset())
         own = sorted(names & field_layout.fields.keys())
         varying = tuple(name for name in own if name in field_layout.spans)
@@ -77,7 +77,7 @@ class StatementKeys:
         slices = [slice(*field_layout.spans[name][1:]) for name in varying]
         added = tuple(sorted(name for name in names if name not in field_layout.fields or name in IN_PLACE))
         texts = itemgetter(*slices) if slices else _no_text
-        return _Stated(alike, texts, added, not names.isdisjoint(OF_THE_FILE))
+        return _Logged(alike, texts, added, not names.isdisjoint(OF_THE_FILE))
 
 
 def _no_text(_: str) -> object:

@@ -332,14 +332,14 @@ def _unclean(name: str, election: _Election) -> TroubleFinding:
         lost = (LostRange(name, election.start, election.committed, certain=True),)
     if lost:
         worst = max(lost, key=lambda each: each.records or 0)
-        told = f": offsets {worst.begin} to {(worst.end or 0) - 1} are lost, {worst.records:,} records"
+        reported = f": offsets {worst.begin} to {(worst.end or 0) - 1} are lost, {worst.records:,} records"
     else:
-        told = ": what it lacks is lost; no line tells how much"
+        reported = ": what it lacks is lost; no line tells how much"
     records = (election.record, *(record for _, _, record in election.lost))
     return TroubleFinding(
         gravity=Gravity.LOST if lost else Gravity.RISK,
         heading=f"unclean leader election of {name}",
-        text=f"{outside[0].upper()}{outside[1:]}{from_}{told}.",
+        text=f"{outside[0].upper()}{outside[1:]}{from_}{reported}.",
         advice="If the earlier leader has not started as a follower yet, copy its log directory first: it still holds the lost records. Set unclean.leader.election.enable=false if records matter more than availability.",
         reference="KIP-106",
         nodes=(f"broker {election.leader}",),

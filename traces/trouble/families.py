@@ -127,9 +127,9 @@ class TroubleLines:
     def broker(self, node: str, record: LogRecord) -> int | None:
         """The id of the broker or controller that wrote a line: as the line says, else the only one of its node."""
         head = re.match(r"(?:\[[^\]\n]*\][:,]? ?)+|(?:Partition .{1,300}? on broker \d+)", record.message)
-        stated = _WRITER.search(head[0]) if head is not None else None
-        if stated is not None:
-            return int(stated[1])
+        logged = _WRITER.search(head[0]) if head is not None else None
+        if logged is not None:
+            return int(logged[1])
         own = self._brokers.get(node, ())
         return own[0] if len(own) == 1 else None
 

@@ -123,9 +123,9 @@ def _by_lines(
         often = len(found) >= wanted.get("at_least", 1) and duration >= wanted.get("lasting_ms", 0)
         often = often or (few and len(found) > 1 and duration >= wanted.get("lasting_ms_of_few", duration + 1))
         if often and bug.concerns(versions.get(first.node) or every):
-            told = {**first.fields, "partition": first.told_partition, "duration": in_words(duration)}
-            told |= {"who": first.who, "Who": first.who[0].upper() + first.who[1:]}
-            yield bug.finding(told, [each.record for each in found], (first.who,), len(found))
+            reported = {**first.fields, "partition": first.told_partition, "duration": in_words(duration)}
+            reported |= {"who": first.who, "Who": first.who[0].upper() + first.who[1:]}
+            yield bug.finding(reported, [each.record for each in found], (first.who,), len(found))
 
 
 def _field(line: TroubleLine, name: str) -> str | None:
@@ -151,8 +151,8 @@ def _by_events(
     for events in shown.values():
         fields = events[0].fields
         who = f"broker {fields['broker']}" if "broker" in fields else events[0].run.node
-        told = {**fields, "who": who, "Who": who[0].upper() + who[1:]}
-        yield bug.finding(told, [event.record for event in events], (who,), len(events))
+        reported = {**fields, "who": who, "Who": who[0].upper() + who[1:]}
+        yield bug.finding(reported, [event.record for event in events], (who,), len(events))
 
 
 def _filled(text: str, fields: Mapping[str, object]) -> str:

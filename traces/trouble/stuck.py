@@ -119,8 +119,8 @@ def _change(state: _State, event: Event) -> None:
     if fields.get("elr") is not None:
         state.eligible = _ids(fields["elr"])
     # A change that does not name the leader leaves it as it was.
-    stated = "leader_before" not in fields or fields["leader_before"] != fields.get("leader")
-    if "leader" in fields and stated:
+    logged = "leader_before" not in fields or fields["leader_before"] != fields.get("leader")
+    if "leader" in fields and logged:
         state.since = (state.since or event.record) if fields["leader"] is None else None
 
 

@@ -24,7 +24,7 @@ from assay.traces.observe.partial_order import OrderedObservation, PartialOrder,
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.windows.births import begins_again, shows_birth
 from assay.traces.windows.far_lines import related_lines
-from assay.traces.windows.numbers import Stated, ValueMap
+from assay.traces.windows.numbers import NamedNumbers, ValueMap
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Switch
 from assay.traces.windows.recent_values import RecentValues
 from assay.traces.windows.replayed import WindowRun, run_of
@@ -72,12 +72,13 @@ class WindowExplained:
         """The beginning in terms of the log, by variable."""
         names = [each.name for each in self.window.kernel.variables]
         return {
-            name: self.window.told_variable(name, value) for name, value in zip(names, self.run.beginning, strict=True)
+            name: self.window.variable_as_logged(name, value)
+            for name, value in zip(names, self.run.beginning, strict=True)
         }
 
     def state_in(self, model: TraceModel) -> State:
         """The beginning as a state of a model of the log; what the window does not have is as at birth."""
-        told, born = self.state(), model.states[model.initial[0]]
+        reported, born = self.state(), model.states[model.initial[0]]
         elements = {sort.name: {name: at for at, name in enumerate(sort.elements)} for sort in model.kernel.sorts}
 
         def element(sort: str, name: str) -> Atom:
@@ -86,26 +87,26 @@ class WindowExplained:
         rewrite = ValueMap({}, lambda _, number: number, element)
         types = {each.name: each.type for each in self.window.probe.kernel.variables}
         return tuple(
-            _completed(rewrite(told[each.name], types[each.name]), value) if each.name in told else value
+            _completed(rewrite(reported[each.name], types[each.name]), value) if each.name in reported else value
             for each, value in zip(model.kernel.variables, born, strict=True)
         )
 
     def needs(self) -> Needs:
         """What the beginning needs of a model of the log."""
-        stated = Stated(self.window.probe)
+        logged = NamedNumbers(self.window.probe)
         types = {each.name: each.type for each in self.window.probe.kernel.variables}
         for name, value in self.state().items():
-            stated.walk(value, types[name])
-        named = frozenset((sort, name) for sort, names in stated.elements.items() for name in names)
-        return named, max((number for numbers in stated.numbers.values() for number in numbers), default=0)
+            logged.walk(value, types[name])
+        named = frozenset((sort, name) for sort, names in logged.elements.items() for name in names)
+        return named, max((number for numbers in logged.numbers.values() for number in numbers), default=0)
 
     def words(self) -> str:
         """From what the lines are explained: what they tell of the time before them."""
         since = "the log began" if self.whole else str(self.items[0].observation.event.record.place)
-        told = [self.window.words(each.variable, each.key, each.value) for each in self.run.forced]
-        if not told:
+        reported = [self.window.words(each.variable, each.key, each.value) for each in self.run.forced]
+        if not reported:
             return f"a state before {since} that was not the first one, and of which its lines tell no more"
-        return f"before {since}: {', '.join(told)}"
+        return f"before {since}: {', '.join(reported)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ class ValueMap:
         return VariantValue(value.variant, tuple(self(each, field.type) for each, field in parts))
 
 
-class Stated:
+class NamedNumbers:
     """The numbers and the elements that some values name, by parameter."""
 
     def __init__(self, probe: SizeProbe) -> None:
@@ -135,9 +135,9 @@ class Scale:
     room: int
 
     @classmethod
-    def of(cls, stated: Iterable[int], room: int) -> Scale:
+    def of(cls, logged: Iterable[int], room: int) -> Scale:
         """The scale of the numbers that a window states."""
-        numbers = tuple(sorted({0, *(each for each in stated if each >= 0)}))
+        numbers = tuple(sorted({0, *(each for each in logged if each >= 0)}))
         places = [0]
         for before, number in pairwise(numbers):
             places.append(places[-1] + min(number - before, room + 1))

@@ -464,7 +464,7 @@ def _slots(formula: BlockFormula, before: Sequence[Sequence[int]]) -> list[dict[
     found = list(places(gates, before, required.append))
     roots = dict.fromkeys(each for every in (*(slot.values() for slot in found), *required) for each in every)
     literals = formula.place(block_of(gates, tuple(roots)), {})
-    told = dict(zip(roots, literals, strict=True))
+    reported = dict(zip(roots, literals, strict=True))
     for clause in required:
-        formula.add([told[each] for each in clause])
-    return [{number: told[each] for number, each in slot.items() if told[each] != FALSE} for slot in found]
+        formula.add([reported[each] for each in clause])
+    return [{number: reported[each] for number, each in slot.items() if reported[each] != FALSE} for slot in found]

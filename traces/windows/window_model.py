@@ -24,7 +24,7 @@ from assay.traces.observe.partial_order import OrderedObservation, files_tell_or
 from assay.traces.options import Options
 from assay.traces.patterns.catalogue import load_catalogue
 from assay.traces.search.transition_system import TraceModel
-from assay.traces.windows.numbers import Scale, SizeProbe, Stated, ValueMap, probe_of
+from assay.traces.windows.numbers import NamedNumbers, Scale, SizeProbe, ValueMap, probe_of
 from assay.traces.windows.recent_values import RecentValues
 
 ROOM = 3
@@ -117,11 +117,11 @@ class WindowModel:
         type_ = next(each.type for each in self.probe.kernel.variables if each.name == variable)
         name = variable.rpartition(".")[2].replace("_", " ")
         if key is None:
-            return f"{name} {show_value(self.told(value, type_), type_)}"
+            return f"{name} {show_value(self.as_logged(value, type_), type_)}"
         assert isinstance(type_, t.MapType)
-        return f"{name} of {show_value(self.told(key, type_.key), type_.key)} {show_value(self.told(value, type_.value), type_.value)}"
+        return f"{name} of {show_value(self.as_logged(key, type_.key), type_.key)} {show_value(self.as_logged(value, type_.value), type_.value)}"
 
-    def told(self, value: Value, type_: t.Type) -> Value:
+    def as_logged(self, value: Value, type_: t.Type) -> Value:
         """A value of the window as one of the log; ``type_`` is that of the probe."""
 
         def element(sort: str, name: str) -> Atom:
@@ -131,9 +131,9 @@ class WindowModel:
 
         return ValueMap(self.probe.parameters, lambda name, n: self.scales[name].number(n), element)(value, type_)
 
-    def told_variable(self, name: str, value: Value) -> Value:
+    def variable_as_logged(self, name: str, value: Value) -> Value:
         """A value of a variable, as one of the log."""
-        return self.told(value, next(each.type for each in self.probe.kernel.variables if each.name == name))
+        return self.as_logged(value, next(each.type for each in self.probe.kernel.variables if each.name == name))
 
 
 def window_model(
@@ -145,17 +145,17 @@ def window_model(
     A model that is ``shared`` with other slices has at least as many spare elements as theirs.
     """
     probe = probe_of(log.loaded, log.plan.name)
-    stated = Stated(probe)
+    named = NamedNumbers(probe)
     for item in items:
         for field, value in _fields(probe.plan, item.observation):
-            stated.walk(value, field.binder.type)
-    names = {sort.name: tuple(stated.elements.get(sort.name, ())) for sort in probe.kernel.sorts}
+            named.walk(value, field.binder.type)
+    names = {sort.name: tuple(named.elements.get(sort.name, ())) for sort in probe.kernel.sorts}
     names = {sort: known or (f"unknown {sort}",) for sort, known in names.items()}
     spares = _spares(probe, names, factor)
     if log.of_slice and log.plan.slicing is not None:
         spares[log.plan.slicing.sort.name] = 0
     counts = {sort: len(known) + spares[sort] for sort, known in names.items()}
-    numbers = stated.numbers
+    numbers = named.numbers
     if log.of_slice:  # versions are compared with leader epochs: their order is that of all numbers
         numbers = dict.fromkeys(numbers, set().union(*numbers.values()))
     scales = {name: Scale.of(each, ROOM * factor) for name, each in numbers.items()}

@@ -182,8 +182,8 @@ class _AnyProver:
         yield []
         known = dict.fromkeys(c.condition for each in self.certificates.values() for c in each.conjuncts)
         yield list(known)
-        stated = [c.condition for p in self.kernel.properties if p.kind in {"invariant", "lemma"} for c in p.conjuncts]
-        known |= dict.fromkeys(each for each in stated if self._holds_in_sample(each))
+        logged = [c.condition for p in self.kernel.properties if p.kind in {"invariant", "lemma"} for c in p.conjuncts]
+        known |= dict.fromkeys(each for each in logged if self._holds_in_sample(each))
         yield list(known)
         yield list(known | dict.fromkeys(self._mined(frozenset(each.name for each in self.kernel.variables))))
 
@@ -225,10 +225,10 @@ class _AnyProver:
         yield [*lemmas, *self._mined(near)]
         if far != near:
             yield [*lemmas, *self._mined(far)]
-        stated = self._others(prop)
-        if stated:
-            yield [*lemmas, *stated]
-            yield [*lemmas, *stated, *self._mined(near)]
+        logged = self._others(prop)
+        if logged:
+            yield [*lemmas, *logged]
+            yield [*lemmas, *logged, *self._mined(near)]
 
     def _guards_near(self, names: frozenset[str]) -> list[k.Guard]:
         """The guards of the actions that write one of the variables."""

@@ -53,6 +53,6 @@ def _fields(left: tuple[FieldType, ...], right: tuple[FieldType, ...]) -> str:
         if one != other:
             texts = type_text(one.type), type_text(other.type)
             inside = difference(one.type, other.type)
-            told = f"{texts[0]} here, {texts[1]} there" if texts[0] != texts[1] else "".join(inside)
-            return f"of the field `{one.name}`, {told}" if inside else f"the field `{one.name}` is {told}"
+            reported = f"{texts[0]} here, {texts[1]} there" if texts[0] != texts[1] else "".join(inside)
+            return f"of the field `{one.name}`, {reported}" if inside else f"the field `{one.name}` is {reported}"
     return "they are declared apart"

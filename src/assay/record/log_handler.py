@@ -28,8 +28,8 @@ class RecordingHandler(logging.Handler):
             return
         try:
             fields = {name: value for name, value in values.items() if name not in _ATTRIBUTES}
-            told = {"time": record.created * 1e3, "message": record.getMessage(), "level": record.levelname}
-            self.recorder.record(event, **{**told, **fields})
+            reported = {"time": record.created * 1e3, "message": record.getMessage(), "level": record.levelname}
+            self.recorder.record(event, **{**reported, **fields})
         except Exception:  # noqa: BLE001 - as handlers do: the program goes on, and logging says what is wrong
             self.handleError(record)
 

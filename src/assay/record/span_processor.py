@@ -35,7 +35,7 @@ class RecordingSpanProcessor:
         ids = {"trace_id": f"{context.trace_id:032x}", "span_id": f"{context.span_id:016x}"}
         for each in span.events:
             self._record(each.name, each.attributes, {"time": each.timestamp / 1e6, **ids})
-        told = {
+        reported = {
             "time": span.end_time / 1e6,
             "start": span.start_time / 1e6,
             "end": span.end_time / 1e6,
@@ -43,12 +43,12 @@ class RecordingSpanProcessor:
             "parent_id": None if parent is None else f"{parent.span_id:016x}",
             **ids,
         }
-        self._record(span.name, span.attributes, told)
+        self._record(span.name, span.attributes, reported)
 
-    def _record(self, name: str, attributes: Any, told: dict[str, Any]) -> None:
+    def _record(self, name: str, attributes: Any, reported: dict[str, Any]) -> None:
         if self.only is None or name in self.only:
             fields = {key: value for key, value in (attributes or {}).items() if key not in {"event", "sequence"}}
-            self.recorder.record(name, **{**told, **fields})
+            self.recorder.record(name, **{**reported, **fields})
 
     def shutdown(self) -> None:
         """Write what was recorded; the recorder stays open, for it may have other sources."""

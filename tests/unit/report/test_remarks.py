@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.report.logs.remarks import told_together
+from assay.report.logs.remarks import reported_together
 from assay.traces.event import LogPosition, Notice
 
 
@@ -14,7 +14,7 @@ def test_equal_counts_of_lines_in_several_files_are_one_sum() -> None:
     found = [notice("lines", "a.log", "1 line: no pattern describes them")]
     found += [notice("lines", "b.log", "1,200 lines: no pattern describes them")]
     found += [notice("lines", "b.log", "3 lines: other text than JSON")]
-    assert told_together(found) == [
+    assert reported_together(found) == [
         "1,201 lines: no pattern describes them (in 2 files, first logs/a.log:1)",
         "3 lines: other text than JSON",
     ]
@@ -22,8 +22,8 @@ def test_equal_counts_of_lines_in_several_files_are_one_sum() -> None:
 
 def test_files_that_were_not_understood_are_one_line_with_the_first() -> None:
     found = [notice("not understood", each, f"the file was not understood: {each}") for each in ("a.log", "b.log")]
-    assert told_together(found) == ["logs/a.log and 1 more file: the file was not understood: a.log"]
+    assert reported_together(found) == ["logs/a.log and 1 more file: the file was not understood: a.log"]
 
 
 def test_notices_without_a_place_stay_as_they_are() -> None:
-    assert told_together([Notice("lacking", None, "2 nodes are missing")]) == ["2 nodes are missing"]
+    assert reported_together([Notice("lacking", None, "2 nodes are missing")]) == ["2 nodes are missing"]

@@ -7,7 +7,7 @@ from assay.traces.patterns.container import Container
 _MOST = 5
 
 
-def stated(output: Container, head: bytes) -> str:
+def logged(output: Container, head: bytes) -> str:
     """What a text with these first bytes states, as the end of a sentence; empty if that is not known."""
     text = head.decode("utf-8", "replace")
     facts = [fact.text.format(**found.groupdict()) for fact in output.states for found in fact.pattern.finditer(text)]

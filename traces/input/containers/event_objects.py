@@ -34,16 +34,16 @@ def as_event(container: Container, content: Mapping[Any, Any]) -> dict[Any, Any]
         for name, value in values.items() if isinstance(values, Mapping) else ():
             if name is not TWICE:
                 found.setdefault(name, cell(value) if container.cells and isinstance(value, str) else value)
-    stated = {
-        key: next((value for path in paths if _is_stated(value := _at(found, path))), None)
+    logged = {
+        key: next((value for path in paths if _is_logged(value := _at(found, path))), None)
         for key, paths in container.event.items()
     }
-    found |= {key: value for key, value in stated.items() if value is not None}
+    found |= {key: value for key, value in logged.items() if value is not None}
     _take_times(found, NANOSECONDS.get(container.unit, 1))
     return found
 
 
-def _is_stated(value: object) -> bool:
+def _is_logged(value: object) -> bool:
     return value is not None and value is not MISSING and value != ""
 
 

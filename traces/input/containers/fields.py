@@ -127,8 +127,8 @@ class ObjectReader:
 
     def _record(self, content: dict[str, Any], plan: _Plan, message: str, stamp: str) -> str:
         """The record in Kafka's own layout, if the object has all of its parts; otherwise the message as it is."""
-        stated, logger = _text(_value(content, plan.level)), _value(content, plan.logger)
-        level = self._level(stated, logger) if type(logger) is str else ""
+        logged, logger = _text(_value(content, plan.level)), _value(content, plan.logger)
+        level = self._level(logged, logger) if type(logger) is str else ""
         if not level:
             return message if message.endswith("\n") else message + "\n"
         begin = f"[{stamp}] {level}" if stamp else level
@@ -137,14 +137,14 @@ class ObjectReader:
         below = f"{stack.rstrip()}\n" if isinstance(stack, str) and stack.strip() else ""
         return f"{begin} {message} ({logger}){last}\n{below}"
 
-    def _level(self, stated: str, logger: str) -> str:
+    def _level(self, logged: str, logger: str) -> str:
         """The level of a record, if that and its logger are names of such; else nothing."""
-        known = self._known_levels.get((stated, logger))
+        known = self._known_levels.get((logged, logger))
         if known is None:
-            level = self._levels.get(stated.upper(), stated.upper())
+            level = self._levels.get(logged.upper(), logged.upper())
             known = level if _LOGGER.fullmatch(logger) and _LEVEL.fullmatch(level) else ""
             if len(self._known_levels) < _MOST_PLANS:
-                self._known_levels[stated, logger] = known
+                self._known_levels[logged, logger] = known
         return known
 
     def _plan(self, content: Mapping[str, Any], table: Container | None) -> _Plan:

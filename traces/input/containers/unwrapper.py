@@ -303,7 +303,7 @@ class Unwrapper:
         """Take the line out of an object, and out of objects in its message; False if there is none."""
         text = b""
         if self._is_event(content):
-            self._take_event(self._origin(origin), LogPosition(self._file, number, offset), self._stated(content), time)
+            self._take_event(self._origin(origin), LogPosition(self._file, number, offset), self._logged(content), time)
             return True
         for depth in range(_MAX_NESTING):
             opened = self._objects.open(content, None if depth else self._table)
@@ -340,7 +340,7 @@ class Unwrapper:
         else:
             self._give(text, number, offset, origin, time)
 
-    def _stated(self, content: dict[str, Any]) -> dict[str, Any]:
+    def _logged(self, content: dict[str, Any]) -> dict[str, Any]:
         """The fields of an event. A row of a table has texts only, of which some are numbers and lists."""
         frame = self._wrapping.frame
         if frame is None or frame.form is not ContainerForm.TABLE:

@@ -92,7 +92,7 @@ class EventDecoder:
             raise NoEventError(f"the line has the key `{min(doubled)}` twice")
         kind = self._at["event"](content)
         if not isinstance(kind, str):
-            if kind is MISSING and "event" in self.source.stated:
+            if kind is MISSING and "event" in self.source.logged:
                 raise OtherLineError(f"lines without `{self._names['event']}`, the name of an event")
             raise NoEventError(f"`{self._names['event']}`, the name of the event, is missing or no text")
         stamp = self._at["time"](content)
@@ -153,7 +153,7 @@ class EventDecoder:
     def _node(self, content: Mapping[str, Any]) -> str:
         node = self._at["node"](content)
         if node is MISSING:
-            if "node" in self.source.stated:
+            if "node" in self.source.logged:
                 raise NoEventError(f"`{self._names['node']}`, the node, is missing")
             return ""
         if isinstance(node, bool) or not isinstance(node, str | int):

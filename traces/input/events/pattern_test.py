@@ -111,10 +111,10 @@ def _example(pattern: LinePattern, lines: TextLines) -> PatternExample:
 def _misread(holds: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """What differs between the fields that a table states and those that were found."""
     for name, value in holds.items():
-        stated = [each.get(name) for each in found]
+        logged = [each.get(name) for each in found]
         wanted = tuple(value) if isinstance(value, list) else value
-        if found and not any(each == wanted and type(each) is type(wanted) for each in stated):
-            yield f"its example holds `{name} = {value!r}`, and {stated[0]!r} was found"
+        if found and not any(each == wanted and type(each) is type(wanted) for each in logged):
+            yield f"its example holds `{name} = {value!r}`, and {logged[0]!r} was found"
 
 
 def refuse_misfits(catalogue: Catalogue, files: Sequence[Path]) -> None:

@@ -135,8 +135,8 @@ def agree_before(one: Chain, other: Chain) -> float:
         return -inf
     until = min((chain.earliest[common] for chain in (one, other) if common < len(chain.earliest)), default=inf)
     threads = one.mates.keys() | other.mates.keys()
-    told = (_mates_agree_before(one.mates.get(t, []), other.mates.get(t, []), common - 1) for t in threads)
-    return min([until - one.skew, *told])
+    reported = (_mates_agree_before(one.mates.get(t, []), other.mates.get(t, []), common - 1) for t in threads)
+    return min([until - one.skew, *reported])
 
 
 def _mates_agree_before(mine: list[Mate], its: list[Mate], last: int) -> float:

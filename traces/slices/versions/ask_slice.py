@@ -160,15 +160,15 @@ def _ordered(
     are in the order of their versions, and what a process did is in the order of its lines. What lies further apart
     than lines may be late is ordered too."""
     numbers = [number_of(window.model, each) for each in window.items]  # type: ignore[arg-type]  # it has an observation
-    stated = sorted({each for each in numbers if each is not None})
-    units = [tuple(n for n, each in enumerate(numbers) if each == number) for number in stated]
+    logged = sorted({each for each in numbers if each is not None})
+    units = [tuple(n for n, each in enumerate(numbers) if each == number) for number in logged]
     units += [(n,) for n, each in enumerate(numbers) if each is None]
     bound = log.plan.ordering.commit_before_line
     late = (LATE if bound is None else float(bound)) + log.plan.ordering.skew
     moments = [_Moment.of([items[n] for n in unit], numbers[unit[0]], late) for unit in units]
     pairs = [(x, y) for x, y in permutations(range(len(units)), 2) if moments[x].is_before(moments[y])]
     if not _is_acyclic(pairs):  # versions contradict the clocks: then only the lines of one process are in order
-        pairs = [(x, y) for x, y in pairs if moments[x].is_told_before(moments[y])]
+        pairs = [(x, y) for x, y in pairs if moments[x].is_reported_before(moments[y])]
     return units, tuple(tuple(x for x, other in pairs if other == y) for y in range(len(units)))
 
 
@@ -230,11 +230,11 @@ class _Moment:
         """Whether this was certainly first."""
         if self.version is not None and other.version is not None:
             return self.version < other.version
-        return self.is_told_before(other) or self.latest < other.earliest
+        return self.is_reported_before(other) or self.latest < other.earliest
 
-    def is_told_before(self, other: _Moment) -> bool:
+    def is_reported_before(self, other: _Moment) -> bool:
         """Whether one process did both, and wrote so in this order."""
         one, two = self.line.observation, other.line.observation
         same = one.event.run == two.event.run and one.event.sequence == two.event.sequence
-        deeds = self.version is None and other.version is None and one.names_action and two.names_action
-        return same and deeds and self.line.index < other.line.index
+        unversioned_lines = self.version is None and other.version is None and one.names_action and two.names_action
+        return same and unversioned_lines and self.line.index < other.line.index

@@ -67,11 +67,11 @@ class _Demands:
         condition = seen.rule.then if seen.rule.steps else seen.rule.observe
         for part, bound in () if condition is None else self._all_of(condition, seen.bound):
             if isinstance(part, k.Equal) and not part.negated:
-                for place, stated in ((part.left, part.right), (part.right, part.left)):
-                    if self._is_place(place, bound) and self._is_known(stated, bound):
+                for place, logged in ((part.left, part.right), (part.right, part.left)):
+                    if self._is_place(place, bound) and self._is_known(logged, bound):
                         names = frozenset((name, bound[name]) for name in self._reads(place).names)
                         with suppress(Undefined):
-                            yield (place, names), self._model.value(stated, bound)
+                            yield (place, names), self._model.value(logged, bound)
 
     def _reads(self, expr: k.Expr) -> _Reads:
         return self._known.get_or_make(expr, _Reads.of)

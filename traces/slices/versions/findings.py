@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 
 from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event, LogPosition
 from assay.traces.observe.partial_order import OrderedObservation
-from assay.traces.result import LogViolation
+from assay.traces.result import LogViolation, TraceVerdict
 from assay.traces.slices.versions.version_history import Frontier, VersionedUpdate, VersionNode
+
+WIDTHS = 24, 100, 400
+"""Beam widths: the first one, and those that are tried next where it leaves anything open."""
+
+NUMBERS_SHOWN = 5
+"""How many of the missing versions are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,7 @@ class SliceFindings:
     concluded from.
     """
 
-    trail: VersionNode
+    node: VersionNode
     violations: list[LogViolation] = field(default_factory=list)
     odd: list[Odd] = field(default_factory=list)
     missing: list[int] = field(default_factory=list)
@@ -48,6 +54,47 @@ class SliceFindings:
     """Lines that may tell of a time before the beginning, or of writes without a line: nothing explains them."""
     narrowed: LogPosition | None = None
     """The line that fits no node of the beam, when nodes had been dropped."""
+
+    @property
+    def verdict(self) -> TraceVerdict:
+        """The verdict for these findings."""
+        if self.violations:
+            return TraceVerdict.INCONSISTENT
+        if self.narrowed is not None or self.missing or self.unplaced or self.passed_over:
+            return TraceVerdict.INCONCLUSIVE
+        return TraceVerdict.CONSISTENT
+
+    @property
+    def reason(self) -> str | None:
+        """Why the verdict is open; None if it is not."""
+        if self.narrowed is not None:
+            return (
+                f"{self.narrowed} fits none of {WIDTHS[-1]} histories that were followed; "
+                "writes of which no line tells leave more open"
+            )
+        return _unlogged_updates(self.missing) if self.missing else self.reason_of_lines
+
+    @property
+    def reason_of_lines(self) -> str | None:
+        """Why the verdict is open, if it is so because of single lines alone."""
+        if self.narrowed is not None or self.missing:
+            return None
+        if self.passed_over:
+            place = self.passed_over[0].observation.event.record.place
+            return f"{place} fits nothing that is known, and may tell of what came before, or of writes without a line"
+        if self.unplaced:
+            return f"{self.unplaced[0].lines[0].observation.event.record.place} tells too little to go on from"
+        return None
+
+    def rests_on(self, *, partial: bool) -> str | None:
+        """What the explanation of a slice rests on: its beginning, and in logs that lack lines the writes of which none
+        tells."""
+        unlogged = []
+        if self.begun is not None:
+            unlogged.append(f"no line tells of its beginning, before {self.begun.observation.event.record.place}")
+        if partial and self.missing:
+            unlogged.append(_unlogged_updates(self.missing))
+        return ", and ".join(unlogged) or None
 
     @property
     def unexplained(self) -> Iterator[Event]:
@@ -80,3 +127,8 @@ class SliceQuery:
     partial: bool
     one_is_enough: bool
     explained: bool
+
+
+def _unlogged_updates(numbers: Sequence[int]) -> str:
+    more = ", …" if len(numbers) > NUMBERS_SHOWN else ""
+    return f"no line tells of write {', '.join(map(str, numbers[:NUMBERS_SHOWN]))}{more}"

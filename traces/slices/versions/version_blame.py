@@ -22,7 +22,13 @@ from assay.traces.explain.failed_atoms import AtomValue, ConditionPrinter, Faile
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import Blame, FailedPart, LogViolation, Repair
 from assay.traces.search.transition_system import ANY, AnyValue, Taken, TraceModel, Wanted
-from assay.traces.slices.versions.version_history import Deed, Frontier, VersionedUpdate, VersionHistory, VersionNode
+from assay.traces.slices.versions.version_history import (
+    Frontier,
+    UnversionedLine,
+    VersionedUpdate,
+    VersionHistory,
+    VersionNode,
+)
 
 INSTANCES_TRIED = 200
 """How many instances of an action are tried for an explanation."""
@@ -44,7 +50,7 @@ class BlameCandidate:
     here.
     """
 
-    trail: VersionNode
+    node: VersionNode
     noticed: VersionNode
     guards: int
     odd: tuple[OrderedObservation, ...]
@@ -82,11 +88,11 @@ class Blamer:
         choices = _candidates(history, write, named=named)
         ways = [
             way
-            for trail in frontier
-            for position, start in islice(history.places(trail, write), POSITIONS_TRIED)
+            for node in frontier
+            for position, start in islice(history.places(node, write), POSITIONS_TRIED)
             for action, wanted in choices
             for way in self._of_action(
-                history, write, VersionNode(trail.own, position, trail, write, start), action, wanted
+                history, write, VersionNode(node.own, position, node, write, start), action, wanted
             )
         ]
         found: dict[tuple[object, ...], BlameCandidate] = {}
@@ -133,9 +139,9 @@ class Blamer:
             return []
         agreeing = [line for line in write.lines if line not in attempt.odd] or list(write.lines)
         first = next((line for line in agreeing if line.observation.names_action), agreeing[0])
-        taken = attempt.trail.taken[-1]
+        taken = attempt.node.taken[-1]
         arguments = tuple(value for _, value in taken.arguments)
-        obstacles = guards_in_the_way(history.model, taken.action, arguments, attempt.trail.start)
+        obstacles = guards_in_the_way(history.model, taken.action, arguments, attempt.node.start)
         return [self.violation(first, taken.action, obstacles)]
 
     def disagreement(
@@ -156,16 +162,16 @@ class Blamer:
     def _unlike(self, history: VersionHistory, action: str, obstacles: Sequence[Obstacle]) -> tuple[bool, int]:
         return is_of_logs_alone(history.model.meanings.actions[action].node), len(obstacles)
 
-    def deed(self, history: VersionHistory, frontier: Frontier, deed: Deed) -> LogViolation:
+    def unversioned(self, history: VersionHistory, frontier: Frontier, unversioned: UnversionedLine) -> LogViolation:
         """The violation for an unversioned observation."""
         best: tuple[str, list[Obstacle]] | None = None
-        for trail in frontier:
-            for _, state in islice(history.places(trail, deed), POSITIONS_TRIED):
-                for action, obstacles in obstacles_of(history.model, deed.line, state):
+        for node in frontier:
+            for _, state in islice(history.places(node, unversioned), POSITIONS_TRIED):
+                for action, obstacles in obstacles_of(history.model, unversioned.line, state):
                     if best is None or len(obstacles) < len(best[1]):
                         best = action, obstacles
         action, obstacles = best if best is not None else ("observe", [])
-        return self.violation(deed.line, action, obstacles)
+        return self.violation(unversioned.line, action, obstacles)
 
     def violation(self, line: OrderedObservation, action: str, obstacles: Sequence[Obstacle]) -> LogViolation:
         """A violation in words, with a change of one field that would repair it, if there is one."""
@@ -226,14 +232,14 @@ def _candidates(history: VersionHistory, write: VersionedUpdate, *, named: bool)
     version.
     """
     model = history.model
-    stated: dict[tuple[str, Wanted], None] = {}
+    logged: dict[tuple[str, Wanted], None] = {}
     for rule, bound in ((line.observation.rule, line.observation.bound) for line in write.lines):
         for call in (call for steps in rule.steps for call in steps):
             wanted = model.wanted_or_none(call, bound)
             if wanted is not None:
-                stated[call.action, wanted] = None
+                logged[call.action, wanted] = None
     others: dict[tuple[str, Wanted], None] = {}
-    for action, wanted in stated:
+    for action, wanted in logged:
         parameters = model.meanings.actions[action].node.parameters
         open_ = tuple(
             ANY if isinstance(p.binder.type, t.AtomType) else w for p, w in zip(parameters, wanted, strict=True)
@@ -242,7 +248,7 @@ def _candidates(history: VersionHistory, write: VersionedUpdate, *, named: bool)
     if len(write.lines) > sum(line.observation.names_action for line in write.lines):
         for action in model.plan.numbered:
             others[action, (ANY,) * len(model.meanings.actions[action].names)] = None
-    found = stated if named else [each for each in others if each not in stated]
+    found = logged if named else [each for each in others if each not in logged]
     return [(action, wanted) for action, wanted in found if model.is_listable(action, wanted)]
 
 

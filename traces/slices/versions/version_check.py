@@ -17,9 +17,9 @@ from assay.traces.slices.versions.findings import Gap, Odd, SliceFindings, Slice
 from assay.traces.slices.versions.out_of_order import out_of_order_lines
 from assay.traces.slices.versions.version_blame import NO_STRAIN, BlameCandidate, Blamer, Strain, disagreeing, odd_lines
 from assay.traces.slices.versions.version_history import (
-    Deed,
     Entry,
     Frontier,
+    UnversionedLine,
     VersionedUpdate,
     VersionHistory,
     VersionNode,
@@ -67,10 +67,10 @@ class SliceCheck:
         self.explained = asked.explained
         self.late = LATE if bound is None else float(bound)
         self.lines = tuple(lines)
-        self.stated = {number_of(history.model, line) for line in lines}
+        self.logged = {number_of(history.model, line) for line in lines}
         self.frontier: Frontier = history.begin
         self.last: int | None = None
-        self.waiting: list[Deed] = []
+        self.waiting: list[UnversionedLine] = []
         self.gaps: list[Gap] = []
         self.before_last: Frontier = ()
         self.latest: VersionedUpdate | None = None
@@ -90,7 +90,7 @@ class SliceCheck:
     def take(self, entry: Entry, ahead: Sequence[Entry]) -> None:
         """Check the next observation; ``ahead`` are those that follow."""
         match entry:
-            case Deed():
+            case UnversionedLine():
                 self._take_unversioned(entry)
             case VersionedUpdate():
                 gap = self._note_gap(entry)
@@ -104,57 +104,57 @@ class SliceCheck:
     def finish(self, misplaced: Sequence[OrderedObservation]) -> SliceFindings:
         """The findings after all observations."""
         self._expire_waiting(None)
-        self.found.trail = min(self.frontier, key=lambda trail: trail.told)
+        self.found.node = min(self.frontier, key=lambda node: node.reported)
         self._find_places(misplaced)
         return self.found
 
     # ------------------------------------------------------------------------------------ unversioned observations
 
-    def _take_unversioned(self, deed: Deed) -> None:
-        onward = self.history.extend(self.frontier, deed, allowed=self._hides_no_stated)
+    def _take_unversioned(self, unversioned: UnversionedLine) -> None:
+        onward = self.history.extend(self.frontier, unversioned, allowed=self._hides_no_logged)
         if onward:
             self.frontier = onward
         else:
-            self.waiting.append(deed)
+            self.waiting.append(unversioned)
 
-    def _hides_no_stated(self, trail: VersionNode) -> bool:
+    def _hides_no_logged(self, node: VersionNode) -> bool:
         """Whether no line states a version that hidden steps before an unversioned observation are taken for.
 
         Such a line may only be written later than one about what follows: the observation waits for it.
         """
-        hidden = range(0) if self.last is None else range(self.last + 1, self.last + 1 + self._shown(trail))
-        return not any(number in self.stated for number in hidden)
+        hidden = range(0) if self.last is None else range(self.last + 1, self.last + 1 + self._shown(node))
+        return not any(number in self.logged for number in hidden)
 
     def _try_again(self) -> None:
         waiting, self.waiting = self.waiting, []
-        for deed in waiting:
-            self._take_unversioned(deed)
+        for unversioned in waiting:
+            self._take_unversioned(unversioned)
 
     def _expire_waiting(self, number: int | None) -> None:
         """Report waiting observations that can no longer come as mismatches."""
         over = [d for d in self.waiting if number is None or (d.before is not None and d.before <= number)]
-        self.waiting = [deed for deed in self.waiting if deed not in over]
-        for deed in over:
-            if contradicts_itself(self.history.model, deed.line.observation):
-                self.found.violations.append(self.blamer.deed(self.history, self.frontier, deed))
+        self.waiting = [unversioned for unversioned in self.waiting if unversioned not in over]
+        for unversioned in over:
+            if contradicts_itself(self.history.model, unversioned.line.observation):
+                self.found.violations.append(self.blamer.unversioned(self.history, self.frontier, unversioned))
                 continue
-            if self._is_before_beginning(deed):
-                self.found.begun = self.found.begun or deed.line
-                self.found.passed_over.append(deed.line)
+            if self._is_before_beginning(unversioned):
+                self.found.begun = self.found.begun or unversioned.line
+                self.found.passed_over.append(unversioned.line)
                 continue
             if self.partial and self.gaps:
-                self.found.passed_over.append(deed.line)
+                self.found.passed_over.append(unversioned.line)
                 continue
-            untold = self._explained_by_missing(deed)
-            self.found.missing += (each for each in untold if each not in self.found.missing)
-            if not untold:
-                self.found.violations.append(self.blamer.deed(self.history, self.frontier, deed))
+            unlogged = self._explained_by_missing(unversioned)
+            self.found.missing += (each for each in unlogged if each not in self.found.missing)
+            if not unlogged:
+                self.found.violations.append(self.blamer.unversioned(self.history, self.frontier, unversioned))
 
-    def _is_before_beginning(self, deed: Deed) -> bool:
+    def _is_before_beginning(self, unversioned: UnversionedLine) -> bool:
         """Whether a line may report updates before the first known one, where the slice's beginning was not logged."""
-        plan, rule, begun = self.history.model.plan, deed.line.observation.rule, self.found.begun
+        plan, rule, begun = self.history.model.plan, unversioned.line.observation.rule, self.found.begun
         late = LATE if self.partial else plan.ordering.skew
-        known = self.last is not None and begun is not None and deed.line.time > begun.time + late
+        known = self.last is not None and begun is not None and unversioned.line.time > begun.time + late
         if self.started or not (plan.numbered or knows_gaps(plan)) or known:
             return False
         own = {self.history.model.kernel.variables[at].name for at in self.history.split.own}
@@ -169,24 +169,24 @@ class SliceCheck:
             self.gaps.append(Gap(range(self.last + 1, write.number), self.frontier))
         return gap
 
-    def _explained_by_missing(self, deed: Deed) -> range:
+    def _explained_by_missing(self, unversioned: UnversionedLine) -> range:
         """The missing versions of which one, as an update that the model allows there, would explain the line.
 
         For logs with missing parts, versions after the last one count too.
         """
         for gap in self.gaps:
-            if self._reached(deed, gap):
+            if self._reached(unversioned, gap):
                 return gap.numbers
         if self.partial and self.last is not None:
-            return self._reached(deed, Gap(range(self.last + 1, self.last + 1 + MISSING_TRIED), self.frontier))
+            return self._reached(unversioned, Gap(range(self.last + 1, self.last + 1 + MISSING_TRIED), self.frontier))
         return range(0)
 
-    def _reached(self, deed: Deed, gap: Gap) -> range:
+    def _reached(self, unversioned: UnversionedLine, gap: Gap) -> range:
         """The first missing versions of a gap, as many as it takes to explain a line."""
         frontier = gap.before
         for number in gap.numbers[:MISSING_TRIED]:
-            frontier = self.history.extend_ignoring_lines(frontier, VersionedUpdate(number, (deed.line,)))
-            if self.history.extend(frontier, deed):
+            frontier = self.history.extend_ignoring_lines(frontier, VersionedUpdate(number, (unversioned.line,)))
+            if self.history.extend(frontier, unversioned):
                 return range(gap.numbers.start, number + 1)
         return range(0)
 
@@ -207,8 +207,8 @@ class SliceCheck:
                 self._skip_version(write)
                 return
             if not (unknown or seen):
-                told = {*self.found.missing, *(each.number for each in self.found.unplaced)}
-                self.found.missing += (n for n in range(expected, write.number) if n not in told)
+                reported = {*self.found.missing, *(each.number for each in self.found.unplaced)}
+                self.found.missing += (n for n in range(expected, write.number) if n not in reported)
         else:
             onward = self.history.extend(before, write)
             if not onward and self.last is None and (self.partial or not self.started):
@@ -238,17 +238,17 @@ class SliceCheck:
         """
         if write.number - first > self.history.model.plan.hidden_limit:
             return ()
-        shown = [(first + self._shown(trail), trail) for trail in self.frontier]
+        shown = [(first + self._shown(node), node) for node in self.frontier]
         frontier: Frontier = ()
         for number in range(first, write.number + 1):
-            frontier = (*frontier, *(trail for reached, trail in shown if reached == number))
+            frontier = (*frontier, *(node for reached, node in shown if reached == number))
             if number < write.number:
                 frontier = self.history.extend_with_unlogged(frontier, number)
         return self.history.extend(frontier, write)
 
-    def _shown(self, trail: VersionNode) -> int:
+    def _shown(self, node: VersionNode) -> int:
         """How many hidden updates other lines required since the last update."""
-        since = takewhile(lambda each: not isinstance(each.entry, VersionedUpdate), trail.backwards())
+        since = takewhile(lambda each: not isinstance(each.entry, VersionedUpdate), node.backwards())
         return sum(taken.action in self.history.model.plan.numbered for each in since for taken in each.hidden)
 
     def _is_restated(self, write: VersionedUpdate) -> bool:
@@ -257,8 +257,8 @@ class SliceCheck:
 
         A line with nothing but a version may belong to any update.
         """
-        (trail, *_), (line, *more) = self.frontier, write.lines
-        after = self.history.state_id(trail.own, trail.position)
+        (node, *_), (line, *more) = self.frontier, write.lines
+        after = self.history.state_id(node.own, node.position)
         if (
             more
             or states_number_alone(line.observation.rule)
@@ -277,19 +277,19 @@ class SliceCheck:
         if self.partial and best.odd:  # missing lines may have reported what no full state holds, such as an assignment
             self.found.unplaced.append(write)
         else:
-            self._note_odd(best.odd, best.trail)
-        return (best.trail,)
+            self._note_odd(best.odd, best.node)
+        return (best.node,)
 
     def _adopted(self, write: VersionedUpdate) -> BlameCandidate | None:
         """The state after an update that most of its lines give, and the lines that disagree."""
         best: BlameCandidate | None = None
-        for trail in self.frontier:
-            position, start = next(iter(self.history.places(trail, write)))
+        for node in self.frontier:
+            position, start = next(iter(self.history.places(node, write)))
             for item in self._as_gap(write):
                 for after, taken in self.history.model.consume(item, start):
                     odd = odd_lines(self.history, write, start, after)
                     if best is None or len(odd) < len(best.odd):
-                        onward = VersionNode(self.history.slice_values(after), position, trail, write, start, (), taken)
+                        onward = VersionNode(self.history.slice_values(after), position, node, write, start, (), taken)
                         best = BlameCandidate(onward, onward, 0, odd)
         return best
 
@@ -302,18 +302,18 @@ class SliceCheck:
                     if isinstance(seen, Observation):
                         yield replace(line, observation=seen)
 
-    def _note_odd(self, odd: Iterable[OrderedObservation], trail: VersionNode) -> None:
-        after = self.history.state_id(trail.own, trail.position)
+    def _note_odd(self, odd: Iterable[OrderedObservation], node: VersionNode) -> None:
+        after = self.history.state_id(node.own, node.position)
         for line in odd:
-            violation = self._disagreement(line, trail)
-            self.found.odd.append(Odd(line, trail.start, after, violation))
+            violation = self._disagreement(line, node)
+            self.found.odd.append(Odd(line, node.start, after, violation))
             self.found.violations.append(violation)
 
-    def _disagreement(self, line: OrderedObservation, trail: VersionNode) -> LogViolation:
+    def _disagreement(self, line: OrderedObservation, node: VersionNode) -> LogViolation:
         """The violation for a line against the update at the end of a path."""
-        action = trail.taken[-1].action if trail.taken else "observe"
-        after = self.history.state_id(trail.own, trail.position)
-        return self.blamer.disagreement(self.history, line, trail.start, after, action)
+        action = node.taken[-1].action if node.taken else "observe"
+        after = self.history.state_id(node.own, node.position)
+        return self.blamer.disagreement(self.history, line, node.start, after, action)
 
     def _explain(self, write: VersionedUpdate, ahead: Sequence[Entry]) -> Frontier:
         """The frontier after a mismatch, which is recorded: by the explanation with the fewest obstacles here and in
@@ -328,10 +328,10 @@ class SliceCheck:
             self.found.violations.append(self.blamer.violation(write.lines[0], "observe", ()))
             return self.frontier
         without_one = self._without_one(write)
-        alone = next((each for each in without_one if not self._failures(each.trail, ahead[:AHEAD])), None)
+        alone = next((each for each in without_one if not self._failures(each.node, ahead[:AHEAD])), None)
         if alone is not None:
             self._note_odd(alone.odd, alone.noticed)
-            return (alone.trail,)
+            return (alone.node,)
         ranked = [(self._rank(each, ahead), each) for each in (*without_one, *self._attempts(write, named=True))]
         least = min((rank for rank, _ in ranked), default=_SEVERAL_OBSTACLES)
         if least >= _ONE_LINE:
@@ -343,25 +343,25 @@ class SliceCheck:
             return self._resync_from_line(write) or self.frontier
         _, best = min(ranked, key=lambda each: each[0])
         self.found.violations += self.blamer.broken_guards(self.history, best, write)
-        stated = self._adopted(write) if len(best.odd) > 1 else None
-        if stated is None or self._rank(stated, ahead) >= self._rank(best, ahead):
+        logged = self._adopted(write) if len(best.odd) > 1 else None
+        if logged is None or self._rank(logged, ahead) >= self._rank(best, ahead):
             self._note_odd(best.odd, best.noticed)
-            return (best.trail,)
+            return (best.node,)
         first = next((line for line in announcing(write.lines) if line in best.odd), best.odd[0])
         self.found.violations.append(self._disagreement(first, best.noticed))
-        self._note_odd(stated.odd, stated.trail)
-        return (stated.trail,)
+        self._note_odd(logged.odd, logged.node)
+        return (logged.node,)
 
     def _attempts(self, write: VersionedUpdate, *, named: bool) -> list[BlameCandidate]:
         return self.blamer.attempts(self.history, self.frontier, write, ATTEMPTS_TRIED, named=named)
 
     def _rank(self, attempt: BlameCandidate, ahead: Sequence[Entry]) -> tuple[int, int, Strain]:
         """How much an explanation assumes: in all, disagreeing lines, and false guards."""
-        return attempt.cost + self._failures(attempt.trail, ahead[:AHEAD]), len(attempt.odd), attempt.strain
+        return attempt.cost + self._failures(attempt.node, ahead[:AHEAD]), len(attempt.odd), attempt.strain
 
-    def _failures(self, trail: VersionNode, ahead: Sequence[Entry]) -> int:
+    def _failures(self, node: VersionNode, ahead: Sequence[Entry]) -> int:
         """How many of the following observations cannot be taken; none is tried after an update that cannot."""
-        frontier: Frontier = (trail,)
+        frontier: Frontier = (node,)
         failed = 0
         for entry in ahead:
             onward = self.history.extend(frontier, entry, 0)
@@ -384,7 +384,7 @@ class SliceCheck:
             frontier = self.frontier
             if not any(other.observation.names_action for other in others.lines):
                 frontier = self.history.not_before(frontier, write.lines[0].time - 2 * self.late)
-            found += [BlameCandidate(trail, trail, 0, (line,)) for trail in self.history.extend(frontier, others)]
+            found += [BlameCandidate(node, node, 0, (line,)) for node in self.history.extend(frontier, others)]
         return found
 
     def _without_latest(self, write: VersionedUpdate) -> list[BlameCandidate]:
@@ -398,8 +398,8 @@ class SliceCheck:
             for middle in free:
                 after = self.history.state_id(middle.own, middle.position)
                 odd = odd_lines(self.history, self.latest, middle.start, after)
-                for trail in self.history.extend((middle,), write, hidden) if odd else ():
-                    return [BlameCandidate(trail, middle, 0, odd)]
+                for node in self.history.extend((middle,), write, hidden) if odd else ():
+                    return [BlameCandidate(node, middle, 0, odd)]
         return []
 
     # ---------------------------------------------------------------------------------- lines with a wrong version
@@ -407,7 +407,7 @@ class SliceCheck:
     def _find_places(self, misplaced: Sequence[OrderedObservation]) -> None:
         """Find the version that an odd or misplaced line belongs to."""
         for line in misplaced:
-            if self.partial and self._is_told_again(line):
+            if self.partial and self._is_reported_again(line):
                 self.found.begun = self.found.begun or line
                 self.found.passed_over.append(line)
                 continue
@@ -426,40 +426,38 @@ class SliceCheck:
                     self.found.violations[self.found.violations.index(odd.violation)] = again
         self.found.violations.sort(key=lambda violation: violation.event.record.time or 0)
 
-    def _is_told_again(self, line: OrderedObservation) -> bool:
+    def _is_reported_again(self, line: OrderedObservation) -> bool:
         """Whether a line belongs to an update before all others, made before the logs begin, and repeats it."""
         number = number_of(self.history.model, line)
-        others = (
-            trail.entry.number for trail in self.found.trail.backwards() if isinstance(trail.entry, VersionedUpdate)
-        )
+        others = (node.entry.number for node in self.found.node.backwards() if isinstance(node.entry, VersionedUpdate))
         return number is not None and all(number < other for other in others)
 
     def _same_step(self, odd: Odd) -> tuple[int, int, int] | None:
         """The update that a line fits in every point but its version."""
-        for trail in self.found.trail.backwards() if odd.line.observation.names_action else ():
-            if isinstance(trail.entry, VersionedUpdate):
-                moved = with_number(odd.line, trail.entry.number)
-                after = self.history.state_id(trail.own, trail.position)
-                if moved is not None and self.history.is_compatible(moved, trail.start, after):
-                    return trail.start, after, -1
+        for node in self.found.node.backwards() if odd.line.observation.names_action else ():
+            if isinstance(node.entry, VersionedUpdate):
+                moved = with_number(odd.line, node.entry.number)
+                after = self.history.state_id(node.own, node.position)
+                if moved is not None and self.history.is_compatible(moved, node.start, after):
+                    return node.start, after, -1
         return None
 
     def misnumbered(self, line: OrderedObservation, number: int) -> LogViolation | None:
         """The violation for a line that fits an update with another version."""
-        for trail in self.found.trail.backwards():
-            if isinstance(trail.entry, VersionedUpdate) and trail.entry.number == number:
-                after = self.history.state_id(trail.own, trail.position)
-                return self.blamer.disagreement(self.history, line, trail.start, after, "observe")
+        for node in self.found.node.backwards():
+            if isinstance(node.entry, VersionedUpdate) and node.entry.number == number:
+                after = self.history.state_id(node.own, node.position)
+                return self.blamer.disagreement(self.history, line, node.start, after, "observe")
         return None
 
     def _closest(self, line: OrderedObservation) -> tuple[int, int, int]:
         """The update of the slice that a line fits best, and the number of points that differ."""
-        best = (self.history.state_id(self.found.trail.own, self.found.trail.position),) * 2
+        best = (self.history.state_id(self.found.node.own, self.found.node.position),) * 2
         least = len(disagreeing(self.history, line, *best)) or 1
-        for trail in self.found.trail.backwards():
-            if isinstance(trail.entry, VersionedUpdate):
-                after = self.history.state_id(trail.own, trail.position)
-                wrong = len(disagreeing(self.history, line, trail.start, after))
+        for node in self.found.node.backwards():
+            if isinstance(node.entry, VersionedUpdate):
+                after = self.history.state_id(node.own, node.position)
+                wrong = len(disagreeing(self.history, line, node.start, after))
                 if wrong < least:
-                    best, least = (trail.start, after), wrong
+                    best, least = (node.start, after), wrong
         return (*best, least)

@@ -40,21 +40,21 @@ class VersionedUpdate:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class UnversionedLine:
     """An unversioned observation; it cannot come after the update with the version ``before``."""
 
     line: OrderedObservation
     before: int | None = None
 
 
-Entry = VersionedUpdate | Deed
+Entry = VersionedUpdate | UnversionedLine
 
 
 @dataclass(slots=True, eq=False)
 class VersionNode:
     """A search node: a state of the slice, the lowest shared position that it needs, and how it was reached. Immutable.
 
-    It was reached by an observation (``entry``), after hidden steps, by the observation's own steps. ``told`` counts
+    It was reached by an observation (``entry``), after hidden steps, by the observation's own steps. ``reported`` counts
     the steps of actions that the clause reports, on the whole path.
     """
 
@@ -65,14 +65,14 @@ class VersionNode:
     start: int = -1
     hidden: tuple[Taken, ...] = ()
     taken: tuple[Taken, ...] = ()
-    told: int = 0
+    reported: int = 0
 
     def backwards(self) -> Iterator[VersionNode]:
         """This node and those before it."""
-        trail: VersionNode | None = self
-        while trail is not None:
-            yield trail
-            trail = trail.before
+        node: VersionNode | None = self
+        while node is not None:
+            yield node
+            node = node.before
 
 
 Frontier = tuple[VersionNode, ...]
@@ -102,7 +102,7 @@ class VersionHistory:
     def not_before(self, frontier: Frontier, time: float) -> Frontier:
         """The frontier with every position raised to the last one that can lie before this time."""
         first = self.chain.latest_at(time)
-        return tuple(replace(trail, position=max(trail.position, first)) for trail in frontier)
+        return tuple(replace(node, position=max(node.position, first)) for node in frontier)
 
     def state_id(self, own: Own, position: int) -> int:
         """The model's state with these slice values at a shared position."""
@@ -141,7 +141,7 @@ class VersionHistory:
         """
         most = self.views.tried if most is None else most
         for hidden in range((most if any(self.view(entry).hidden[:1]) else 0) + 1):
-            reached = (onward for trail in frontier for onward in self._onward(trail, entry, hidden))
+            reached = (onward for node in frontier for onward in self._onward(node, entry, hidden))
             best = _earliest(filter(allowed, reached))
             if best:
                 return self._kept(best)
@@ -173,15 +173,15 @@ class VersionHistory:
             VersionNode(
                 self.slice_values(taken.state),
                 position,
-                trail,
+                node,
                 silent,
                 state,
                 steps if hidden else (),
                 () if hidden else steps,
-                self._told(trail, steps),
+                self._reported(node, steps),
             )
-            for trail in frontier
-            for position, state in self.places(trail, write, self.view(silent))
+            for node in frontier
+            for position, state in self.places(node, write, self.view(silent))
             for taken in self.numbered(state, actions)
             for steps in [(taken,)]
             if self._allows(position, state, steps)
@@ -195,52 +195,52 @@ class VersionHistory:
         states = self.model.states
         return self._outside is None or self._outside.allows(position, states[start], steps, states)
 
-    def _onward(self, trail: VersionNode, entry: Entry, hidden: int) -> Iterator[VersionNode]:
-        if not hidden and isinstance(entry, Deed) and self.views.asks_of_shared(entry.line.observation.rule):
-            yield from self._seen(trail, entry)
+    def _onward(self, node: VersionNode, entry: Entry, hidden: int) -> Iterator[VersionNode]:
+        if not hidden and isinstance(entry, UnversionedLine) and self.views.asks_of_shared(entry.line.observation.rule):
+            yield from self._seen(node, entry)
             return
         names = self.view(entry).hidden[:hidden]
         if isinstance(
             entry, VersionedUpdate
         ):  # a hidden action that counts a version would itself be this version's update
             names = tuple(each - frozenset(self.model.plan.numbered) for each in names)
-        for position, start in self.places(trail, entry):
+        for position, start in self.places(node, entry):
             for route, state in self._after_hidden(start, names):
                 for after, taken in self.successors(entry, state):
                     if not self._allows(position, start, (*route, *taken)):
                         continue
-                    told = self._told(trail, (*route, *taken))
-                    yield VersionNode(self.slice_values(after), position, trail, entry, state, route, taken, told)
+                    reported = self._reported(node, (*route, *taken))
+                    yield VersionNode(self.slice_values(after), position, node, entry, state, route, taken, reported)
 
-    def _seen(self, trail: VersionNode, deed: Deed) -> Iterator[VersionNode]:
+    def _seen(self, node: VersionNode, unversioned: UnversionedLine) -> Iterator[VersionNode]:
         """The same for a line that leaves the slice unchanged and reads shared state only: it is evaluated once for all
         slices.
         """
-        seen, view = deed.line.observation, self.view(deed)
-        for position in self._positions(trail, deed, view):
+        seen, view = unversioned.line.observation, self.view(unversioned)
+        for position in self._positions(node, unversioned, view):
             key = seen.values, view.classes[position]
-            if self.views.truth(seen.rule, key, partial(self._is_so, seen, trail.own, position)):
-                yield VersionNode(trail.own, position, trail, deed, told=trail.told)
+            if self.views.truth(seen.rule, key, partial(self._is_so, seen, node.own, position)):
+                yield VersionNode(node.own, position, node, unversioned, reported=node.reported)
 
     def _is_so(self, seen: Observation, own: Own, position: int) -> bool:
         condition = seen.rule.observe
         return condition is None or self.model.holds(condition, seen.bound, self.state_id(own, position))
 
-    def _told(self, trail: VersionNode, steps: Iterable[Taken]) -> int:
+    def _reported(self, node: VersionNode, steps: Iterable[Taken]) -> int:
         """The number of reported actions on the path with these steps added."""
-        return trail.told + self.model.reported_count(steps)
+        return node.reported + self.model.reported_count(steps)
 
-    def places(self, trail: VersionNode, entry: Entry, view: View | None = None) -> Iterator[tuple[int, int]]:
+    def places(self, node: VersionNode, entry: Entry, view: View | None = None) -> Iterator[tuple[int, int]]:
         """The positions for an observation after a node, with the state there; of equal positions in its view (or
         ``view``) the first.
         """
-        for position in self._positions(trail, entry, view or self.view(entry)):
-            yield position, self.state_id(trail.own, position)
+        for position in self._positions(node, entry, view or self.view(entry)):
+            yield position, self.state_id(node.own, position)
 
-    def _positions(self, trail: VersionNode, entry: Entry, view: View) -> Iterator[int]:
+    def _positions(self, node: VersionNode, entry: Entry, view: View) -> Iterator[int]:
         low, high = self.window(entry)
         seen: set[int] = set()
-        position, last = max(trail.position, low), max(trail.position, high)
+        position, last = max(node.position, low), max(node.position, high)
         while position <= last:
             if view.classes[position] not in seen:
                 seen.add(view.classes[position])
@@ -252,7 +252,7 @@ class VersionHistory:
         """What an observation can tell apart. An update without a line that names its action may be any that counts a
         version.
         """
-        if isinstance(entry, Deed):
+        if isinstance(entry, UnversionedLine):
             return self.views.of_rule(entry.line.observation.rule)
         lines = entry.lines
         silent = not lines or not all(line.observation.names_action for line in lines)
@@ -270,7 +270,7 @@ class VersionHistory:
     def successors(self, entry: Entry, state: int) -> Iterable[tuple[int, tuple[Taken, ...]]]:
         """The states after an observation, each with the steps that explain it."""
         match entry:
-            case Deed(line):
+            case UnversionedLine(line):
                 return self.model.consume(line, state)
             case VersionedUpdate(_, lines):
                 return self._written(lines, state).items()
@@ -300,17 +300,17 @@ class VersionHistory:
         return bool(self.model.consume(line, after))
 
 
-def _earliest(trails: Iterable[VersionNode]) -> Frontier:
+def _earliest(nodes: Iterable[VersionNode]) -> Frontier:
     """The nodes of each state that are not dominated in position and reported actions
     (docs/design/earliest-position.md).
     """
     best: dict[Own, list[VersionNode]] = {}
-    for trail in trails:
-        known = best.setdefault(trail.own, [])
-        if not any(each.position <= trail.position and each.told <= trail.told for each in known):
-            known[:] = (each for each in known if each.position < trail.position or each.told < trail.told)
-            known.append(trail)
-    return tuple(trail for known in best.values() for trail in known)
+    for node in nodes:
+        known = best.setdefault(node.own, [])
+        if not any(each.position <= node.position and each.reported <= node.reported for each in known):
+            known[:] = (each for each in known if each.position < node.position or each.reported < node.reported)
+            known.append(node)
+    return tuple(node for known in best.values() for node in known)
 
 
 def _different(lines: Iterable[OrderedObservation]) -> list[OrderedObservation]:
@@ -332,8 +332,8 @@ def is_prompt(model: TraceModel, lines: Sequence[OrderedObservation]) -> bool:
 
     An update that may be hidden can have lines only from a much later repetition.
     """
-    untold = not set(model.plan.numbered).isdisjoint(model.plan.hidden)
-    return not untold or any(line.observation.names_action for line in lines)
+    unlogged = not set(model.plan.numbered).isdisjoint(model.plan.hidden)
+    return not unlogged or any(line.observation.names_action for line in lines)
 
 
 def entries(model: TraceModel, lines: Iterable[OrderedObservation], late: float) -> list[Entry]:
@@ -342,21 +342,21 @@ def entries(model: TraceModel, lines: Iterable[OrderedObservation], late: float)
     An update may be older than its first line by ``late`` milliseconds.
     """
     writes: dict[int, list[OrderedObservation]] = {}
-    deeds: list[OrderedObservation] = []
+    unversioned_lines: list[OrderedObservation] = []
     for line in lines:
         number = number_of(model, line)
         if number is None:
-            deeds.append(line)
+            unversioned_lines.append(line)
         else:
             writes.setdefault(number, []).append(line)
     ordered = [VersionedUpdate(n, tuple(sorted(writes[n], key=by_time))) for n in sorted(writes)]
-    told = [_Told.of(model, write, late) for write in ordered]
-    slots: list[list[Deed]] = [[] for _ in range(len(ordered) + 1)]
-    for line in sorted(deeds, key=by_time):
+    reported = [_Reported.of(model, write, late) for write in ordered]
+    slots: list[list[UnversionedLine]] = [[] for _ in range(len(ordered) + 1)]
+    for line in sorted(unversioned_lines, key=by_time):
         thread = thread_of(line.observation.event, model.plan)
-        last = next((i for i, each in enumerate(told) if each.is_certainly_after(line, thread)), len(ordered))
-        natural = next((i for i, each in enumerate(told[:last]) if each.follows(line)), last)
-        slots[natural].append(Deed(line, ordered[last].number if last < len(ordered) else None))
+        last = next((i for i, each in enumerate(reported) if each.is_certainly_after(line, thread)), len(ordered))
+        natural = next((i for i, each in enumerate(reported[:last]) if each.follows(line)), last)
+        slots[natural].append(UnversionedLine(line, ordered[last].number if last < len(ordered) else None))
     found: list[Entry] = []
     for i, slot in enumerate(slots):
         found += slot
@@ -378,7 +378,7 @@ def knows_gaps(plan: k.TracePlan) -> bool:
     return any(rule.event == k.GAP for rule in plan.rules)
 
 
-class _Told(NamedTuple):
+class _Reported(NamedTuple):
     """When an update was reported: its first line, its immediate lines, and the last one of each thread.
 
     It also holds the time by which lines must have been written that certainly came before it, if that is known.
@@ -390,7 +390,7 @@ class _Told(NamedTuple):
     mates: Mapping[Thread | None, float]
 
     @classmethod
-    def of(cls, model: TraceModel, write: VersionedUpdate, late: float) -> _Told:
+    def of(cls, model: TraceModel, write: VersionedUpdate, late: float) -> _Reported:
         """The same from the lines of an update, which may be older than its first line by ``late`` milliseconds."""
         first, beside = write.lines[0].time, announcing(write.lines)
         prompt = is_prompt(model, write.lines)

@@ -31,15 +31,15 @@ Writes = Mapping[int, tuple[str, int]]
 """The update of a line, by the line's index: its slice, and its version."""
 
 
-def by_write(order: PartialOrder, stated: Writes) -> PartialOrder | None:
+def by_write(order: PartialOrder, logged: Writes) -> PartialOrder | None:
     """The order in which updates come by version, with one item for the lines of each.
 
     None unless a slice has all versions up to the highest, each with a line that names its action.
     """
     writes: dict[tuple[str, int], list[OrderedObservation]] = defaultdict(list)
     for item in order.items:
-        if item.index in stated:
-            writes[stated[item.index]].append(item)
+        if item.index in logged:
+            writes[logged[item.index]].append(item)
     slices: dict[str, list[list[OrderedObservation]]] = defaultdict(list)
     for (name, number), lines in sorted(writes.items(), key=itemgetter(0)):
         if number != len(slices[name]) or not any(map(_acts, lines)):
@@ -48,31 +48,31 @@ def by_write(order: PartialOrder, stated: Writes) -> PartialOrder | None:
     if all(len(lines) == 1 for lines in writes.values()):
         pairs = (pair for own in slices.values() for pair in pairwise(own))
         return replace(order, requires={after.index: frozenset({before.index}) for (before,), (after,) in pairs})
-    prompt = _prompt(order, stated)
+    prompt = _prompt(order, logged)
     items = {write: _written(lines, prompt) for write, lines in writes.items()}
-    owners = {index: items[write].index for index, write in stated.items()}
-    streams = [_without(stream, stated) for stream in order.streams]
+    owners = {index: items[write].index for index, write in logged.items()}
+    streams = [_without(stream, logged) for stream in order.streams]
     for name, own in slices.items():
         placed = _in_order([items[name, number] for number in range(len(own))], len(streams))
         streams.append(ObservationStream(f"{WRITES} {name}", f"{WRITES} {name}", placed))
-    return replace(order, streams=tuple(streams), requires=_Required(order, stated, owners, prompt).of_all())
+    return replace(order, streams=tuple(streams), requires=_Required(order, logged, owners, prompt).of_all())
 
 
 def _acts(line: OrderedObservation) -> bool:
     return line.observation.names_action
 
 
-def _prompt(order: PartialOrder, stated: Writes) -> frozenset[int]:
+def _prompt(order: PartialOrder, logged: Writes) -> frozenset[int]:
     """The indexes of the lines that were written with their fact."""
     found: set[int] = set()
     for stream in order.streams:
-        told: set[tuple[str, int]] = set()
+        reported: set[tuple[str, int]] = set()
         for line in stream.items:
-            write = stated.get(line.index)
-            if write is None or (write not in told and _acts(line)):
+            write = logged.get(line.index)
+            if write is None or (write not in reported and _acts(line)):
                 found.add(line.index)
             if write is not None:
-                told.add(write)
+                reported.add(write)
     return frozenset(found)
 
 
@@ -103,19 +103,19 @@ def _in_order(items: Sequence[OrderedObservation], stream: int) -> tuple[Ordered
     )
 
 
-def _without(stream: ObservationStream, stated: Writes) -> ObservationStream:
+def _without(stream: ObservationStream, logged: Writes) -> ObservationStream:
     """A stream without the lines that hold a version."""
-    kept = [item for item in stream.items if item.index not in stated]
+    kept = [item for item in stream.items if item.index not in logged]
     return replace(stream, items=tuple(replace(item, position=at) for at, item in enumerate(kept)))
 
 
 class _Required:
     """Which items come before which, by files and times. ``owners`` maps lines with a version to their items."""
 
-    def __init__(self, order: PartialOrder, stated: Writes, owners: Mapping[int, int], prompt: Collection[int]) -> None:
-        self._order, self._stated, self._owners, self._prompt = order, stated, owners, prompt
+    def __init__(self, order: PartialOrder, logged: Writes, owners: Mapping[int, int], prompt: Collection[int]) -> None:
+        self._order, self._logged, self._owners, self._prompt = order, logged, owners, prompt
         self._latest = [[line.latest for line in stream.items] for stream in order.streams]
-        self._before = [self._told(stream) for stream in order.streams]
+        self._before = [self._reported(stream) for stream in order.streams]
 
     def of_all(self) -> dict[int, frozenset[int]]:
         """The items that must come before each item; one that must come before itself has contradictory lines."""
@@ -129,7 +129,7 @@ class _Required:
                 in_file = []
         return {item: frozenset(others) for item, others in found.items() if others}
 
-    def _told(self, stream: ObservationStream) -> list[tuple[int, ...]]:
+    def _reported(self, stream: ObservationStream) -> list[tuple[int, ...]]:
         """For each place in a stream, the items before the fact of an immediate line there.
 
         These are the item of the last immediate line before it, and of each slice the last update reported since.
@@ -141,7 +141,7 @@ class _Required:
             if line.index in self._prompt:
                 prompt, late = (self._owners.get(line.index, line.index),), {}
             else:
-                name, number = self._stated[line.index]
+                name, number = self._logged[line.index]
                 late[name] = max(late.get(name, (number, 0)), (number, self._owners[line.index]))
             found.append((*prompt, *(item for _, item in late.values())))
         return found

@@ -74,8 +74,8 @@ def _moves(
     version.
     """
     numbered = [(number, line) for line in lines if (number := number_of(model, line)) is not None]
-    stated = {number for number, _ in numbered}
-    for vacant in (n for n in range(min(stated, default=0), max(stated, default=0)) if n not in stated):
+    logged = {number for number, _ in numbered}
+    for vacant in (n for n in range(min(logged, default=0), max(logged, default=0)) if n not in logged):
         later = [line for number, line in numbered if number == vacant + 1]
         earlier = [line for number, line in numbered if number == vacant - 1]
         yield from ((line, vacant) for line in sorted(later, key=_time)[:1])
@@ -86,7 +86,7 @@ def _moves(
             others = [each for each in numbered if each[0] != number]
             beside = min(others, key=lambda each: abs(each[1].time - line.time), default=(number, line))[0]
             likely = dict.fromkeys((beside, number + 1, number - 1))
-            yield from ((line, other) for other in likely if other in stated and other != number)
+            yield from ((line, other) for other in likely if other in logged and other != number)
 
 
 def _time(line: OrderedObservation) -> tuple[float, int]:

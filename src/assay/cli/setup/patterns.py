@@ -45,7 +45,7 @@ def test(file: Path, logs: tuple[Path, ...], as_json: bool) -> int:
     if as_json:
         say_json(_object(examples, found, problems, logs))
         return ExitCode.BAD_INPUT if problems else ExitCode.OK
-    say(_told(examples, found, logs))
+    say(_reported(examples, found, logs))
     complain_about(problems)
     return ExitCode.BAD_INPUT if problems else ExitCode.OK
 
@@ -56,7 +56,7 @@ def _lines(logs: tuple[Path, ...]) -> Iterator[str]:
             yield from (line.rstrip("\r\n") for line in lines)
 
 
-def _told(examples: list[PatternExample], found: DescribedLines, logs: tuple[Path, ...]) -> Iterator[Line]:
+def _reported(examples: list[PatternExample], found: DescribedLines, logs: tuple[Path, ...]) -> Iterator[Line]:
     wrong = sum(bool(each.wrong) for each in examples)
     answer = f"{plural(wrong, 'pattern')} wrong" if wrong else "every pattern describes its example"
     yield Line(f"{plural(len(examples), 'pattern')}: {answer}", Tone.BAD if wrong else Tone.GOOD)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from assay.report.lines import Line, Tone, clean, plural
 from assay.report.logs.impact import moment
-from assay.report.logs.remarks import RemarkGroup, remark_groups, told_together
+from assay.report.logs.remarks import RemarkGroup, remark_groups, reported_together
 from assay.report.logs.shown_line import marked_field, place_text, short_places, shown_line
 from assay.report.logs.timeline import fitting, lasting, some, timeline, words
 from assay.report.logs.trouble import finding_lines, identity_text
@@ -85,8 +85,8 @@ def page_lines(validation: Validation, input_: Overview) -> list[Line]:
 def brief_lines(validation: Validation, input_: Overview, room: int, width: int | None = None) -> list[Line]:
     """The beginning of a first screen in at most ``room`` lines: the verdict, what is lost or stuck, whom it concerns."""
     verdict, basis = list(_verdict(validation)), _basis(validation, input_)
-    told = [*_findings_in_words(validation, input_), *_findings(validation)]
-    found = [line for line in told if line.text][: max(0, room - len(verdict) - 1)]
+    reported = [*_findings_in_words(validation, input_), *_findings(validation)]
+    found = [line for line in reported if line.text][: max(0, room - len(verdict) - 1)]
     return [_cut(line, width) for line in (*verdict, *found, basis)]
 
 
@@ -139,7 +139,7 @@ def _findings_in_words(validation: Validation, input_: Overview, story: int = 0)
     There are fewer where the timeline has a longer ``story``.
     """
     findings = validation.trouble.findings
-    groups = [each for each in remark_groups(validation) if not each.is_told(findings)]
+    groups = [each for each in remark_groups(validation) if not each.is_reported(findings)]
     most = MOST_TROUBLE if validation.violations else 2 * MOST_TROUBLE - (story > LEAST_STORY)
     grave = [each for each in findings if each.gravity <= Gravity.RISK][:most]
     risks = [each for each in groups if each.severity == "risk"][: min(MOST_FINDINGS, most - len(grave))]
@@ -177,8 +177,8 @@ def _meanings(validation: Validation) -> list[Line]:
 
 def _explained(validation: Validation) -> Iterator[Line]:
     """What other warnings and errors mean, the most frequent first."""
-    told = {each.event.record.place for each in validation.explanations}
-    others = (each for each in validation.trouble.explained if each.count > 1 or each.first.place not in told)
+    reported = {each.event.record.place for each in validation.explanations}
+    others = (each for each in validation.trouble.explained if each.count > 1 or each.first.place not in reported)
     for each in sorted(others, key=lambda lines: -lines.count):
         advice = f" {each.advice}" if each.advice else ""
         yield Line(f"  {each.count:,} x {each.level}: {_short(clean(each.text))}{clean(advice)}")
@@ -373,7 +373,7 @@ def _missing(validation: Validation, input_: Overview) -> Iterator[Line]:
     for notice in (*validation.notices, *input_.lacking):
         if notice.kind not in UNTIMELY:
             by_kind.setdefault(notice.kind, []).append(notice)
-    for text in _alternating([told_together(each) for each in by_kind.values()]):
+    for text in _alternating([reported_together(each) for each in by_kind.values()]):
         yield Line(f"  {_short(clean(text))}", Tone.WARN)
 
 

@@ -32,11 +32,11 @@ class RemarkGroup:
         """The severity in words."""
         return SEVERITIES[self.severity]
 
-    def is_told(self, findings: Sequence[TroubleFinding]) -> bool:
+    def is_reported(self, findings: Sequence[TroubleFinding]) -> bool:
         """Whether a finding about lost records, or a known bug, tells of the same slices."""
         graver = (Gravity.LOST, Gravity.RISK) if self.severity == "risk" else (Gravity.BUG,)
-        told = {name for each in findings if each.gravity in graver for name in each.partitions}
-        return bool(self.names) and told.issuperset(self.names)
+        reported = {name for each in findings if each.gravity in graver for name in each.partitions}
+        return bool(self.names) and reported.issuperset(self.names)
 
 
 def remark_groups(validation: Validation) -> list[RemarkGroup]:
@@ -59,7 +59,7 @@ def remark_groups(validation: Validation) -> list[RemarkGroup]:
     ]
 
 
-def told_together(notices: Iterable[Notice]) -> list[str]:
+def reported_together(notices: Iterable[Notice]) -> list[str]:
     """The texts of notices. What is said of several files, but for a count of lines, is said once, with the sum. Of
     files that were not understood the first is quoted.
     """

@@ -86,11 +86,11 @@ def words(label: str) -> str:
 
 def _with_terms(moments: Sequence[Moment], shared: Sequence[_Outage]) -> tuple[list[Moment], list[_Outage]]:
     """The moments, those at which a controller came with the time without one before; and the outages that are left."""
-    told, left = list(moments), []
+    reported, left = list(moments), []
     for each in shared:
         near = [
             (abs(moment.time - each.spell.end), at)
-            for at, moment in enumerate(told)
+            for at, moment in enumerate(reported)
             if moment.term and abs(moment.time - each.spell.end) <= ENDED_BY
         ]
         if each.spell.lasting or not near:
@@ -98,9 +98,9 @@ def _with_terms(moments: Sequence[Moment], shared: Sequence[_Outage]) -> tuple[l
             continue
         _, at = min(near)
         if _is_worth_telling(each.spell):
-            text = f"{told[at].text}, after {_long(each.spell)} {words(each.measure)}"
-            told[at] = replace(told[at], text=text, weight=told[at].weight + 1)
-    return told, left
+            text = f"{reported[at].text}, after {_long(each.spell)} {words(each.measure)}"
+            reported[at] = replace(reported[at], text=text, weight=reported[at].weight + 1)
+    return reported, left
 
 
 def _joined(moments: Sequence[Moment], input_: Overview) -> Iterator[Happened]:
@@ -126,15 +126,15 @@ def _joined(moments: Sequence[Moment], input_: Overview) -> Iterator[Happened]:
 
 def _with_restarts(moments: Sequence[Moment]) -> Iterator[Moment]:
     """The moments; the end of a process says when it starts again, where it does."""
-    told: set[int] = set()
+    reported: set[int] = set()
     for at, each in enumerate(moments):
-        if at in told:
+        if at in reported:
             continue
         if each.of in ("death", "shutdown"):
             next_of_node = (later for later in range(at + 1, len(moments)) if moments[later].node == each.node)
             start = next((later for later in next_of_node if moments[later].of in ("start", "death", "shutdown")), None)
             if start is not None and moments[start].of == "start":
-                told.add(start)
+                reported.add(start)
                 yield replace(each, text=f"{each.text}; restarts at {clock(moments[start].time)[:8]}")
                 continue
         yield each

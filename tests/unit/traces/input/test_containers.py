@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.grammar.diagnostics.diagnostic import SpecError
-from assay.traces.input.containers.command_output import stated
+from assay.traces.input.containers.command_output import logged
 from assay.traces.input.containers.detect import ContainerDetector
 from assay.traces.input.containers.moments import timestamp
 from assay.traces.input.containers.parts import LineOrigin, PartLines
@@ -77,7 +77,7 @@ def test_the_output_of_a_command_is_named_and_what_it_states_is_told(entry: Cont
     found = ContainerDetector(built_in_containers(), EventDecoder().names_event).output(data)
     assert found is not None
     assert found.name == entry.name
-    assert entry.holds.get("text", "") in stated(found, data)
+    assert entry.holds.get("text", "") in logged(found, data)
 
 
 def read(folder: Path, text: str | bytes, name: str = "given.txt") -> LogReading:

@@ -126,7 +126,7 @@ def rule(**types: object) -> k.TraceRule:
 
 
 def stated(own: k.TraceRule, *every: dict[str, Field]) -> EncodedStatements:
-    (found,) = KindsOfEvents([event("X", fields) for fields in every]).stated([own])
+    (found,) = KindsOfEvents([event("X", fields) for fields in every]).logged([own])
     return found
 
 
@@ -175,7 +175,7 @@ def test_what_has_another_form_is_left_out() -> None:
 def test_runs_are_fields_of_every_event() -> None:
     events = [event("X", {}, "n1"), event("X", {}, "n2", 3), event("X", {"node": "own"}, "n2", 2)]
     own = rule(node=IntType(), run=IntType(), previous_run=IntType())
-    (found,) = KindsOfEvents(events).stated([own])
+    (found,) = KindsOfEvents(events).logged([own])
     assert found.positions.tolist() == [1, 2]
     values = [
         [column.every[at] for at in column.numbers] for column in found.columns if isinstance(column, FieldValues)

@@ -12,6 +12,7 @@ from assay.grammar.load import load_text
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict
 from assay.traces.slices import slice_validator
+from assay.traces.slices.versions import findings
 from assay.traces.validate import validate
 
 SHELVES = (
@@ -69,6 +70,7 @@ def test_ways_that_were_not_followed_are_followed_before_a_line_is_called_wrong(
 ) -> None:
     """Only a shelf with two things on it holds three after the next is put there."""
     monkeypatch.setattr(slice_validator, "WIDTHS", widths)
+    monkeypatch.setattr(findings, "WIDTHS", widths)
     told = [line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Made", version=0), shelf(2, 20, "Pushed", version=2)]
     found = validate(load_text(SHAKEN), [*told, shelf(3, 30, "Counted", items=3)])
     assert (found.verdict, found.violations) == (verdict, ())

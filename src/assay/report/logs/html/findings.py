@@ -104,7 +104,7 @@ def _trouble(validation: Validation) -> Iterator[PageFinding]:
 
 def _remarks(validation: Validation) -> Iterator[PageFinding]:
     for group in remark_groups(validation):
-        if group.is_told(validation.trouble.findings):
+        if group.is_reported(validation.trouble.findings):
             continue
         records = [event.record for event in group.lines]
         times = [record.time for record in records if record.time is not None]

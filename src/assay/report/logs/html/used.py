@@ -23,13 +23,13 @@ class ExplainedStatements:
         plan = next(each for each in validation.kernel.traces if each.name == validation.clause)
         self._slicing = () if plan.slicing is None else plan.slicing.fields
         self._rules = rules_by_kind(plan)
-        self._stated = {
+        self._logged = {
             key for each in past for step in each.steps if step.event is not None for key in self._keys(step.event)
         }
 
     def hold(self, event: Event) -> bool:
         """Whether the line of an event was compared with the model."""
-        return any(key in self._stated for key in self._keys(event))
+        return any(key in self._logged for key in self._keys(event))
 
     def _keys(self, event: Event) -> Iterator[Hashable]:
         given = fields_of(event)
