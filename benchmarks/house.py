@@ -135,5 +135,5 @@ def _sentences(text: str) -> Iterator[str]:
 
 def _parts(docstring: str) -> Iterator[str]:
     for paragraph in re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.) ", docstring):
-        if not re.match(r"\n? {8}", paragraph):
+        if not re.match(r"\s*([=\b{]|Exit code:)|\n? {8}", paragraph):
             yield from re.split(r"(?<=[.?!])\s+", " ".join(paragraph.split()))

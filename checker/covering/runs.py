@@ -65,9 +65,9 @@ class NeverCovered:
 class CoveringRuns:
     """The runs, and how much of the model there is.
 
-    ``missed`` is what the runs do not cover, and ``never`` the part of it that no run can: all states were looked at,
-    ``whole`` of them, by this search or by an engine. If ``stopped`` is None, this search looked at all; else it is the
-    reason why it looked at no more than ``states``.
+    ``missed`` is what the runs do not cover, and ``never`` the part of it that no run can. All states were looked at
+    then, ``whole`` of them, by this search or by an engine. If ``stopped`` is None, this search looked at all; else it
+    is the reason why it looked at no more than ``states``.
     """
 
     kernel: Kernel

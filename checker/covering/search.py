@@ -93,7 +93,7 @@ class CoveringSearch:
 
     ``found`` has for each item the node where a shortest run to it ends, and a refusal that is met there. Of several
     refusals it is one that tells more. ``first`` is called when the initial states are known. In a search of more than
-    ``ALONE`` states every ``TURN`` states are followed by ``beside``, which may look at as many: what it finds has
+    ``ALONE`` states every ``TURN`` states are followed by ``beside``, which may look at as many. What it finds has
     longer runs. What ``never`` tells then is not looked for any more.
     """
 

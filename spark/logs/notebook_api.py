@@ -87,10 +87,10 @@ def validate(  # noqa: PLR0913 - keyword arguments, each with a default
 ) -> Validated:
     """Validate logs against a spec, with the tasks of a session.
 
-    ``logs`` are files, directories, archives, patterns or URIs, or a table with the columns ``path`` and ``content``
-    (as ``spark.read.format("binaryFile")`` makes it) or ``file``, ``line`` and ``text``. ``spec`` is a file, the name
-    of a bundled spec, or a loaded spec. Without it, the lines of each cluster select a bundled one, as for the local
-    command.
+    ``logs`` are files, directories, archives, patterns or URIs, or a table. Its columns are ``file``, ``line`` and
+    ``text``, or ``path`` and ``content``, as ``spark.read.format("binaryFile")`` makes them. ``spec`` is a file, the
+    name of a bundled spec, or a loaded spec. Without it, the lines of each cluster select a bundled one, as for the
+    local command.
 
     ``clusters`` is a regular expression whose first group, matched in a file's name, names the cluster. ``skew`` is in
     milliseconds. ``shapes`` are files of further line patterns.

@@ -18,9 +18,10 @@ import numpy as np
 from assay.checker.jit.jit_function import ArrayFunction
 
 ENTRY, STATE, DEPTH, LEFT, FURTHEST, COUNT, LOW, ASKED, ANSWER = range(9)
-"""The registers of a search: the entry at which it stands; the state; how many calls were taken, and how many are left
-that have to be; the last return that stood in the way; how many configurations are known; the first call that is not
-taken; the kind of the call whose effect is needed; that effect, or ``UNKNOWN`` if none was asked for."""
+"""The registers of a search: the entry at which it stands, the state, and how many calls were taken. How many are left
+that have to be. The last return that stood in the way, and how many configurations are known. The first call that is
+not taken. The kind of the call whose effect is needed, and that effect, or ``UNKNOWN`` if none was asked for.
+"""
 
 REFUTED, FOUND, ASKS, FULL, STOPPED = range(5)
 """The answers of a search."""

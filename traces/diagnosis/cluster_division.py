@@ -154,8 +154,9 @@ class _Division:
                     yield own
 
     def _time_of(self, name: str, run: ProcessRun) -> Interval:
-        """From the beginning of a cluster, if others had ended by then, to that of the next one after its end; in a run
-        that is of two, to or from the change."""
+        """From the beginning of a cluster, if others had ended by then, to that of the next one after its end. In a run
+        that is of two clusters, to or from the change.
+        """
         if run in self._changed:
             change = self._changed[run]
             return (-inf, change.time) if name == change.before.name else (change.time, inf)

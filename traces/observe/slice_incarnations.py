@@ -67,8 +67,8 @@ def _by_beginning(since: str, events: Selection, own: int) -> list[Numbers]:
 
 
 class _Renewal(NamedTuple):
-    """Kinds of lines that say that a slice is new to their process, by the field that is then none, and the field with
-    a number that rises as long as the slice lives (``births.toml``).
+    """Kinds of lines that say that a slice is new to their process, by the field that is then none (``births.toml``).
+    Another field has a number that rises as long as the slice exists.
     """
 
     kinds: list[str]
@@ -82,8 +82,8 @@ def _renewals() -> tuple[_Renewal, ...]:
 
 
 def _with_renewals(starts: Numbers, own: Selection) -> Numbers:
-    """The times of creations, and of those that no line reports: a process says again that the slice is new to it, with
-    a number that it had stated or a lower one, and no creation was reported in between.
+    """The times of creations, and of those that no line reports. There a process logs again that the slice is new to
+    it, with a number that it had logged or a lower one. No creation was reported in between.
     """
     found: list[int] = starts.tolist()
     for rule in _renewals():

@@ -154,8 +154,9 @@ class Joiner:
         return replace(result, verdict=TraceVerdict.INCONSISTENT, reason=None, violations=(found, *others))
 
     def _may_be_several(self, lines: SliceLines) -> bool:
-        """Whether lines of several slices that had one name, one after another, may have been taken for those of one:
-        the line that would report a creation may be missing."""
+        """Whether lines of several slices that had one name, one after another, may have been taken for those of one.
+        The line that would report a creation may be missing.
+        """
         lacking = self.joint.partial or self.joint.begun
         return lacking and not lines.started and self.joint.split.slicing.since is not None
 

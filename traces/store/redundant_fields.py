@@ -2,8 +2,8 @@
 
 A message with a list, for example of partitions, has one field layout of the same pattern for each element, and each is
 an event. Where two have equal fields, they are one event. Equality is decided by the texts of the fields, for
-conversions under which equal values have equal texts. (A number with leading zeros, which no program writes into a
-list, counts as different.) A record with other conversions is decoded and compared as a whole.
+conversions under which equal values have equal texts. A number with leading zeros, which no program writes into a list,
+counts as different. A record with other conversions is decoded and compared as a whole.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
 
 
 def may_be_created_again(items: Sequence[OrderedObservation]) -> bool:
-    """Whether the last of some lines of one slice states a number of at most one, and a line well before it the same
-    number or a higher one: another slice of that name may have begun between them.
+    """Whether the last of some lines of one slice has a number of at most one, after one that is no lower. That one
+    lies well before it. Then another slice of that name may have begun between them.
     """
     *before, last = sorted(items, key=by_time)
     early = [each for each in before if last.time - each.time > AT_ONCE]

@@ -38,9 +38,9 @@ class Successors:
 class Probe:
     """A context for compiled code with arrays of its own. One thread at a time may use it.
 
-    ``position`` gives the first row of the last block whose expansion is stuck (an instance has no value), dead (no
-    successor), or terminal (a terminal condition has no value there). ``NEVER`` stands for none. ``hits`` and
-    ``decisive`` add up over calls.
+    ``position`` gives the first row of the last block whose expansion is stuck, dead or terminal. Stuck: an instance
+    has no value. Dead: no successor. Terminal: a terminal condition has no value there. ``NEVER`` stands for none.
+    ``hits`` and ``decisive`` add up over calls.
     """
 
     def __init__(self, compiled: Compiled) -> None:

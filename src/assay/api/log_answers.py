@@ -157,9 +157,9 @@ def validate(
     """Validate logs against a spec: whether some execution of the model explains all of their lines.
 
     ``logs`` are files, directories or archives. Without a spec the bundled one for such lines is taken. ``options``
-    limit the search (with ``jobs`` other than 1, processes are forked to check slices), ``scope`` what the answer is
-    about; for the others see ``LogQuestion``. Raises ``InputError`` for a spec with mistakes, a clause that it does not
-    have, and logs that are not there.
+    limit the search, and ``scope`` what the answer is about. With ``jobs`` other than 1, processes are forked to check
+    slices. For the others see ``LogQuestion``. Raises ``InputError`` for a spec with mistakes, a clause that it does
+    not have, and logs that are not there.
     """
     paths = (fspath(logs),) if isinstance(logs, str | PathLike) else tuple(fspath(each) for each in logs)
     asked = None if spec is None else load(spec)

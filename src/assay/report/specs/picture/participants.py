@@ -1,9 +1,10 @@
 """Who acts in a step, and which messages it sends and receives, read off what the step changes and what its guards ask.
 
 A step is drawn in the lane of the element whose own entries it writes: of several, of its first argument. A step that
-writes shared variables alone is of the first argument whose own entries its guards ask for (who sends a message must be
-in some state), and has the lane ``shared`` if there is none; one that changes nothing has that of its first argument.
-Messages are elements of sets, bags and sequences of records or enums. A step sends what it adds, and receives what it takes away, what it picks, and what a true guard finds there.
+writes shared variables alone is of the first argument whose own entries its guards ask for. The reason is that who
+sends a message must be in some state. Without one it has the lane ``shared``. A step that changes nothing has that of
+its first argument. Messages are elements of sets, bags and sequences of records or enums. A step sends what it adds,
+and receives what it takes away, what it picks, and what a true guard finds there.
 """
 
 from __future__ import annotations
