@@ -101,9 +101,8 @@ def check_from(
     compared = compared_events(model, parts.shared, read)
     initial = None
     if beginning is not None:
-        from assay.traces.windows.ask import without_inferred_items  # noqa: PLC0415 - it loads the solver
-
-        compared, initial = without_inferred_items(compared), [model.number(beginning.state_in(model))]
+        # Another beginning stands for what was inferred.
+        compared, initial = compared.without_inferred(), [model.number(beginning.state_in(model))]
     search = TraceSearch(model, TraceHeads(compared), initial=initial)
     writer = ConditionPrinter(loaded.sources)
     log = LogPart(loaded, model.plan, options, parts.shared.table)

@@ -345,6 +345,12 @@ def _slice(fault: Fault) -> ParseHint | None:
     return replace(_general(fault), notes=("a set comes first, whose elements the slices are: `slice Order by order`",))
 
 
+def _ignore(fault: Fault) -> ParseHint | None:
+    if "STRING" not in fault.accepted or not fault.line or str(fault.line[0]) != "ignore":
+        return None
+    return replace(_general(fault), notes=('a reason comes last: `ignore Heartbeat "says nothing of payments"`',))
+
+
 def _colon(fault: Fault) -> ParseHint | None:
     if "_COLON" not in fault.accepted:
         return None
@@ -372,6 +378,7 @@ _CASES: tuple[Callable[[Fault], ParseHint | None], ...] = (
     _operator,
     _second_let,
     _slice,
+    _ignore,
     _colon,
 )
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from assay.grammar.kernel.event_source import TIME_UNITS, EventSource
 from assay.traces.event import Opaque
-from assay.traces.input.events.times import EventClock, TimeError
+from assay.traces.input.events.times import EventClock, Nanoseconds, TimeError
 
 MILLISECOND = 1_000_000
 """Nanoseconds."""
@@ -27,6 +27,8 @@ class CallClock:
         """The moment in nanoseconds since 1970. Raises ``TimeError``."""
         if isinstance(value, Opaque):
             raise TimeError(f"cannot be read: {value}")
+        if isinstance(value, Nanoseconds):
+            return int(value)
         unit = self._unit or ("ms" if self._is_bare and isinstance(value, int) else None)
         moment, _ = self._clock.read(value)
         if moment is None:

@@ -115,6 +115,15 @@ class PartialOrder:
         changed = replace(self.streams[stream], items=placed)
         return replace(self, streams=(*self.streams[:stream], changed, *self.streams[stream + 1 :]))
 
+    def without_inferred(self) -> PartialOrder:
+        """The order without inferred events."""
+        order = self
+        for at, stream in enumerate(self.streams):
+            kept = [each for each in stream.items if not each.observation.event.is_inferred]
+            if len(kept) < len(stream.items):
+                order = order.with_items(at, kept)
+        return order
+
     def needs(self) -> dict[int, dict[int, int]]:
         """For each item with required predecessors, by number: which streams must be read before it, and how far."""
         found: dict[int, dict[int, int]] = {}

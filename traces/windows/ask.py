@@ -136,15 +136,6 @@ def _completed(value: Value, born: Value) -> Value:
     return value
 
 
-def without_inferred_items(order: PartialOrder) -> PartialOrder:
-    """The order without inferred events: another beginning stands for them."""
-    for at, stream in enumerate(order.streams):
-        kept = [each for each in stream.items if not each.observation.event.is_inferred]
-        if len(kept) < len(stream.items):
-            order = order.with_items(at, kept)
-    return order
-
-
 def ask_around(
     log: LogPart,
     order: PartialOrder,
@@ -173,13 +164,40 @@ def ask_around(
     believed = [each for each in items if not any(each is other for other in doubted)]
     answer: WindowAnswer = ask_related(log, order, believed, failed) or ask(log, order, asked, left, items[at])
     if not isinstance(answer, WindowRefuted):
+        answer = _since_its_start(log, order, items, doubted, items[at]) or answer
+    if not isinstance(answer, WindowRefuted):
         other = culprit()
         if other is not None and other.observation.event is not failed.observation.event:
             answer = ask_related(log, order, believed, other) or answer
+        if other is not None and not isinstance(answer, WindowRefuted):
+            answer = _since_its_start(log, order, items, doubted, other) or answer
     is_lost = isinstance(answer, WindowUnanswered) and answer.lost
     if born and not doubted and not isinstance(answer, WindowRefuted) and not is_lost:
         return None
     return replace(answer, whole=first == 0 and not left) if isinstance(answer, WindowExplained) else answer
+
+
+def _since_its_start(
+    log: LogPart,
+    order: PartialOrder,
+    items: Sequence[OrderedObservation],
+    doubted: Sequence[OrderedObservation],
+    failed: OrderedObservation,
+) -> WindowRefuted | None:
+    """The lines since the first one of the node that wrote the failed line, if these contradict each other.
+
+    Where logs begin anywhere, a node may have done anything unseen before its log begins: in a window that holds its
+    first line, anywhere in it. From that line on it did nothing unseen.
+    """
+    run = failed.observation.event.run
+    start = next((n for n, each in enumerate(items) if each.observation.event.run == run), 0)
+    at = next((n for n, each in enumerate(items) if each.index == failed.index), start)
+    if not log.plan.begins_anywhere or not 0 < start < at or at - start > FROM_START:
+        return None
+    asked = items[start : at + AFTER]
+    left = frozenset(n for n, each in enumerate(asked) if any(each is other for other in doubted))
+    answer = ask(log, order, asked, left, failed)
+    return answer if isinstance(answer, WindowRefuted) else None
 
 
 def ask_related(
@@ -475,10 +493,7 @@ def _question(
 
 
 def _before(order: PartialOrder, items: Sequence[OrderedObservation]) -> tuple[tuple[int, ...], ...]:
-    return tuple(
-        tuple(at for at, other in enumerate(items) if other is not item and order.comes_before(other, item))
-        for item in items
-    )
+    return tuple(tuple(n for n, x in enumerate(items) if x is not y and order.comes_before(x, y)) for y in items)
 
 
 def _is_outside(order: PartialOrder, item: OrderedObservation, core: Sequence[OrderedObservation]) -> bool:

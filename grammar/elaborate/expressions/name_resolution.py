@@ -238,7 +238,10 @@ def _read_value(entity: ValueEntity, expr: syntax.Expr, cx: Context) -> kernel.E
     if entity.size:
         if not cx.scope.permissions.size:
             message = "a size parameter may occur only in type ranges and `bound` lines"
-            return cx.forbidden("E110", expr.span, message, Note("it is declared here", entity.span))
+            advice = (
+                "it is made as large as a log needs; a number that rules compare with is a parameter without `size`"
+            )
+            return cx.forbidden("E110", expr.span, message, Note("it is declared here", entity.span), advice)
         cx.sizes.append(expr.span)
     return replace(with_fresh_binders(entity.expr, cx.fresh), span=expr.span)
 

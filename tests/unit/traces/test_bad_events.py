@@ -63,6 +63,12 @@ def test_lines_without_the_key_of_the_name_are_told_their_keys(tmp_path: Path) -
     assert "the first has `kind`, `data.order`" in str(found)
 
 
+def test_a_row_with_more_cells_than_columns_is_no_event(tmp_path: Path) -> None:
+    found = asked(tmp_path, "event,order,n,price\nPlaced,x,1,7\nPlaced,y,1,3,50\n")
+    assert found.verdict is TraceVerdict.INCONCLUSIVE
+    assert "log.jsonl:3: 1 line: the row has 5 cells, and the head of the table names 4" in str(found)
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [(None, "is null"), ([1], "is [1]"), ({"a": 1}, 'is {"a": 1}'), (True, "is true"), ("two", 'is "two"')],

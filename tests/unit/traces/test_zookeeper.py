@@ -51,6 +51,18 @@ def test_what_a_leader_may_not_do_is_found(tmp_path: Path, server: int, old: str
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("server", "line"), [(3, 6), (2, 6)], ids=["a leader", "a follower"])
+def test_a_server_that_heard_no_votes_since_it_started_is_found_out(tmp_path: Path, server: int, line: int) -> None:
+    kept = (LOGS / f"{server}.log").read_text().splitlines(keepends=True)
+    for each in WHOLE:
+        (tmp_path / f"{each}.log").write_text((LOGS / f"{each}.log").read_text())
+    (tmp_path / f"{server}.log").write_text("".join(each for each in kept if "Notification" not in each))
+    found = assay.validate([tmp_path], spec=SPEC)
+    assert found.verdict is TraceVerdict.INCONSISTENT
+    assert str(found.mismatches[0].event.record.place) == f"{tmp_path}/{server}.log:{line}"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "first_lines",
     [{1: 0, 2: 0}, {1: 20, 2: 20, 3: 20}, {1: 35, 2: 10, 3: 0}, {3: 0}],

@@ -11,6 +11,7 @@ from typing import Any
 
 from assay.traces.input.events.exact_values import TWICE, cell
 from assay.traces.input.events.paths import MISSING, compiled_path
+from assay.traces.input.events.times import Nanoseconds
 from assay.traces.patterns.container import Container
 
 NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000}
@@ -105,9 +106,9 @@ def _take_times(content: dict[Any, Any], unit: int) -> None:
         return
     length, end = _whole(content.get("length")), _whole(content.get("end"))
     content.pop("length", None)
-    content["start"], content["time"] = begin * unit, begin * unit // 1_000_000
+    content["start"], content["time"] = Nanoseconds(begin * unit), begin * unit // 1_000_000
     if end is not None or length is not None:
-        content["end"] = (begin + length if end is None and length is not None else end or 0) * unit
+        content["end"] = Nanoseconds((begin + length if end is None and length is not None else end or 0) * unit)
 
 
 def _whole(value: object) -> int | None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from assay.traces.input.events.exact_values import MISFIT
 from assay.traces.patterns.container import Container
 
 _DELIMITERS = ",;\t|"
@@ -69,7 +70,10 @@ def rows_of(lines: Iterator[bytes], delimiter: str, columns: tuple[str, ...]) ->
             line, offset = reader.line_num + 1, counted.offset
             continue
         if cells and not is_head and tuple(cells) != columns:
-            yield TableRow(line, offset, dict(zip(columns, cells, strict=False)))
+            row = dict(zip(columns, cells, strict=False))
+            if len(cells) > len(columns):
+                row[MISFIT] = f"the row has {len(cells)} cells, and the head of the table names {len(columns)}"
+            yield TableRow(line, offset, row)
         is_head = False
         line, offset = reader.line_num + 1, counted.offset
 

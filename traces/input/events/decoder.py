@@ -12,7 +12,15 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Field, LogPosition, LogRecord, Opaque
 from assay.traces.input.containers.moments import timestamp
 from assay.traces.input.events.edn import EdnError, is_jepsen, jepsen_object
-from assay.traces.input.events.exact_values import TWICE, exact_json, is_logfmt, logfmt, named_twice, unusual_json
+from assay.traces.input.events.exact_values import (
+    MISFIT,
+    TWICE,
+    exact_json,
+    is_logfmt,
+    logfmt,
+    named_twice,
+    unusual_json,
+)
 from assay.traces.input.events.fields import as_field, field_readers
 from assay.traces.input.events.paths import MISSING, compiled_path
 from assay.traces.input.events.stamps import CausalStamp, StampError, StampReader
@@ -88,6 +96,8 @@ class EventDecoder:
 
     def of_object(self, content: Mapping[str, Any], place: LogPosition, line: bytes = b"") -> JsonEvent:
         """The event that an object states; ``line`` is what to show of it."""
+        if MISFIT in content:
+            raise NoEventError(content[MISFIT])
         if TWICE in content and (doubled := named_twice(content) & self._paths):
             raise NoEventError(f"the line has the key `{min(doubled)}` twice")
         kind = self._at["event"](content)

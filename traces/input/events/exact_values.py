@@ -16,6 +16,9 @@ MOST_KEYS = 12
 TWICE: Any = object()
 """The key of an object under which the names are that it holds twice."""
 
+MISFIT: Any = object()
+"""The key of a row under which it is said why nobody knows which of its cells is under which name."""
+
 _PAIR = re.compile(r'([^\s="]{1,200})=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))(?=\s|\Z)|([^\s="]{1,200})(?=\s|\Z)')
 _LOGFMT = re.compile(rb'\s*[A-Za-z_@][\w.@/-]{0,200}=(?:"|[^\s"]*(?:\s|\Z))')
 

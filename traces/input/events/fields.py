@@ -45,7 +45,7 @@ def as_field(value: object, depth: int = 0) -> Field:
             inner = {key: as_field(item, depth + 1) for key, item in value.items() if key is not TWICE}
             doubled = {name: Opaque(f"the line has the key `{name}` twice") for name in named_twice(value)}
             return MappingProxyType({**inner, **doubled})
-        case Opaque():
+        case Opaque() | int():
             return value
         case _:
             return Opaque(f"{value!r} is no JSON value")

@@ -17,6 +17,10 @@ _ZONED = re.compile(r"(?:Z|UTC|GMT|[+-]\d\d:?\d\d)$")
 _HAS_NO_DATE = "has no year, or no date"
 
 
+class Nanoseconds(int):
+    """A time in nanoseconds since 1970, whatever unit a clause gives to the times of its log: its source says so."""
+
+
 class TimeError(Exception):
     """Raised for a value that is no time; the text says why, after the name of the key."""
 
@@ -33,7 +37,7 @@ class EventClock:
         """Milliseconds since the epoch, and their resolution in milliseconds. Raises ``TimeError``."""
         if value is None:
             return None, 1
-        form = self._form
+        form = "ns" if isinstance(value, Nanoseconds) else self._form
         if form is None:
             return self._text(value, "%") if isinstance(value, str) else self._number(value, "ms")
         if form in TIME_UNITS:
@@ -57,7 +61,8 @@ class EventClock:
         moment = int((number * -factor if factor < 0 else number / factor).__floor__())
         if not -_LATEST <= moment <= _LATEST:
             raise TimeError(f"lies after the year 9999 if it is in {unit}: say its unit, such as `time = … in ns`")
-        return moment, 1000 if factor < 0 and number == number.to_integral_value() else 1
+        whole_second = factor < 0 and int(number.as_tuple().exponent) >= 0  # `7.000` has a fraction, `7` has none
+        return moment, 1000 if whole_second else 1
 
     def _text(self, text: str, form: str) -> tuple[int, int]:
         if form not in {"%", "iso"}:

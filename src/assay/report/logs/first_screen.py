@@ -327,7 +327,7 @@ def _advice(validation: Validation, input_: Overview) -> str:
             _to_add(input_) or "give the logs of brokers and controllers: server.log, controller.log, state-change.log"
         )
     if validation.verdict is TraceVerdict.INCONCLUSIVE:
-        return _to_add(input_) or "add what is missing below the timeline, and ask again"
+        return ("" if own else _to_add(input_)) or "add what is missing below the timeline, and ask again"
     down = lasting(validation, input_)
     if down:
         return f"an outage lasts to the end of the log ({some(down)}); unless it was shut down, bring these back"

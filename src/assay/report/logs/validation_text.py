@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from assay.report.lines import Line, Tone, clean, listed, plural
@@ -43,6 +43,7 @@ TONES = {
 MOST_NOTICES = 20
 MOST_BLAMED = 3
 MOST_ALIKE = 8
+_LONGEST_VALUE = 120
 ALIKE_SHOWN = 5
 NAMES_SHOWN = 6
 WIDTH = 100
@@ -81,7 +82,20 @@ def event_text(event: Event) -> str:
 
 
 def _field(value: object) -> str:
-    return "none" if value is None else str(value)
+    text = _value(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+
+
+def _value(value: object) -> str:
+    match value:
+        case None:
+            return "none"
+        case Mapping():
+            return f"{{{', '.join(f'{key}: {_value(each)}' for key, each in value.items())}}}"
+        case tuple() if any(isinstance(each, Mapping) for each in value):
+            return f"({', '.join(map(_value, value))})"
+        case _:
+            return str(value)
 
 
 def _verdict(validation: Validation) -> Line:
@@ -146,8 +160,8 @@ def _blame(blame: Blame, violation: LogViolation, *, most_likely: bool) -> Itera
 def _part(part: FailedPart) -> Iterator[Line]:
     label = "" if part.label in part.text or part.label == str(part.spec) else f" {part.label}"
     yield Line(f"     {part.kind}{label} is false: {part.text}  ({part.spec})")
-    yield from (Line(f"         the log says    {text} = {clean(value)}") for text, value in part.log)
-    yield from (Line(f"         the model has   {text} = {clean(value)}") for text, value in part.model)
+    yield from (Line(f"         the log says    {text} = {clean(value)}") for text, value in dict.fromkeys(part.log))
+    yield from (Line(f"         the model has   {text} = {clean(value)}") for text, value in dict.fromkeys(part.model))
 
 
 def _broken(broken: BrokenProperty) -> Iterator[Line]:

@@ -64,6 +64,33 @@ def span(name: str, start: object, end: object, value: int | None, key: str = "x
     return {"name": name, "start": start, "end": end, "key": key, "value": value}
 
 
+OTLP = """
+trace otlp:
+    from events
+    call read(key: Key, value: Value?) from start to end: read(key, value)
+    call write(key: Key, value: Value) from start to end: write(key, value)
+"""
+
+
+@pytest.mark.parametrize(("began", "verdict"), [(2_000, "consistent"), (3_000, "inconsistent")])
+def test_spans_of_otlp_need_no_unit_of_time(tmp_path: Path, began: int, verdict: str) -> None:
+    first = 1_795_225_522_705_000_000
+    calls = [("write", 0, "old"), ("write", 1_500, "new"), ("read", began, "old")]
+    spans = [
+        {
+            "name": name,
+            "startTimeUnixNano": str(first + start),
+            "endTimeUnixNano": str(first + start + 1_000),
+            "attributes": [
+                {"key": key, "value": {"stringValue": text}} for key, text in (("key", "x"), ("value", value))
+            ],
+        }
+        for name, start, value in calls
+    ]
+    log = json.dumps({"resourceSpans": [{"resource": {}, "scopeSpans": [{"spans": spans}]}]})
+    assert answer(tmp_path, "otlp", log, more=OTLP).verdict.value == verdict
+
+
 def test_calls_that_overlap_take_effect_in_any_order(tmp_path: Path) -> None:
     lines = [line("write", "invoke", 0, 1), line("read", "invoke", 1), line("read", "ok", 1), line("write", "ok", 0, 1)]
     found = answer(tmp_path, "parts", lines)

@@ -93,6 +93,7 @@ def test_two_keys_for_one_path_leave_the_field_open(tmp_path: Path) -> None:
         ("in ms", START, START, 1),
         ("in s", START // 1000, START - 705, 1000),
         ("in s", START / 1000, START, 1),
+        ("in s", "1795225522.000", START - 705, 1),
         ("in s", "1795225522.705", START, 1),
         ("in iso", "2026-11-21T01:45:22.705Z", START, 1),
         ('in "RFC 3339"', "2026-11-21T01:45:22.705Z", START, 1),
