@@ -50,6 +50,7 @@ from assay.traces.observe.model_size import trace_plan
 from assay.traces.observe.observation import rules_by_kind
 from assay.traces.options import Options
 from assay.traces.result import ProductAnswer, TraceVerdict, Validation
+from assay.traces.shared_answer import SharedAnswer
 from assay.traces.slices.slice_answer import SliceAnswer, remarks_on
 from assay.traces.stop import stopped
 from assay.traces.table.event_selection import Selection
@@ -58,7 +59,6 @@ from assay.traces.trouble.assembly import trouble_in_scope, trouble_of, with_exe
 from assay.traces.trouble.finding import NO_TROUBLE, Trouble
 from assay.traces.validate import (
     INFERRED_BEFORE,
-    SharedAnswer,
     conclude,
     validate_product,
     validate_shared,

@@ -10,35 +10,30 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from assay.grammar import kernel as k
-from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.traces.event import Event
-from assay.traces.explain.mismatch import MismatchFindings, violation_of
+from assay.traces.explain.mismatch import violation_of
 from assay.traces.gc_control import frozen_heap, trim_heap
 from assay.traces.native_replay import threshold
-from assay.traces.observe.binding_tally import BindingTally, Unread, counted_as_ignored, total_of
+from assay.traces.observe.binding_tally import Unread, total_of
 from assay.traces.observe.model_size import has_calls, trace_plan
 from assay.traces.observe.slice_assignment import sliced
 from assay.traces.options import DEFAULT_OPTIONS, Options
-from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps, reordering
-from assay.traces.properties.open_beginning import absurdity, held_lines
 from assay.traces.result import (
     BrokenProperty,
     EventCounts,
     EventMeaning,
-    Execution,
-    KillRate,
     LogViolation,
     ProductAnswer,
     SliceResult,
     TraceVerdict,
     Validation,
 )
+from assay.traces.shared_answer import SharedAnswer, answer_of_calls, answer_of_replay, answer_of_search
 from assay.traces.shared_search import SharedValidation, check
 from assay.traces.slices.guided_search import guide
 from assay.traces.slices.process_pool import Finish, answer_all, unchecked
@@ -50,9 +45,7 @@ from assay.traces.table.event_selection import Selection
 from assay.traces.table.event_table import EventTable, fields_read
 
 if TYPE_CHECKING:
-    from assay.traces.calls.decide import CallsAnswer
     from assay.traces.native_replay.compiled_replay import ReplayedLog
-    from assay.traces.search.transition_system import TraceModel
 
 NOTHING_USED = "no event of the log is used by the trace clause: nothing was checked"
 FEW_LINES = 2_000
@@ -61,45 +54,9 @@ FEW_LINES = 2_000
 LITTLE_HELD = "more events were supposed, of which no line tells, than lines were held against what others determine"
 NOTHING_HELD = "no line was held against what other lines determine: each is explained by what was supposed for it"
 INFERRED_BEFORE = "what came before the logs was supposed"
-NO_TIMELINE = "not checked: no execution was found for what all slices share"
 
 SMALL_SEARCH = 2_000
 """The garbage of a search that visited at most so many nodes waits for the next collection."""
-
-
-@dataclass(frozen=True, slots=True)
-class SharedAnswer:
-    """The answer about what all slices share. ``joint`` is the context for validating slices, if one was found.
-
-    ``read`` counts all events; ``checked`` is whether any was used, ``explained`` whether an execution was found.
-    ``tally`` also counts the events of slices that could not be validated. ``supposed`` is the number of inferred
-    events on which the answer rests; ``rests_on`` says what else it rests on. ``held`` counts the lines that were held
-    against what others determine. It is None where all were, because nothing came before. ``stuck`` is the time of the
-    first line without an explanation, or the time that the search reached. ``late``: earlier events were left out.
-    """
-
-    kernel: k.Kernel
-    clause: str
-    read: int
-    checked: bool
-    explained: bool
-    tally: BindingTally
-    reason: str | None = None
-    violations: tuple[LogViolation, ...] = ()
-    properties: tuple[BrokenProperty, ...] = ()
-    hidden: Mapping[str, int] = field(default_factory=dict)
-    reordering: float = 0.0
-    execution: Execution | None = None
-    kill_rate: KillRate | None = None
-    visited: int = 0
-    explanations: tuple[EventMeaning, ...] = ()
-    relaxed: tuple[tuple[str, str], ...] = ()
-    joint: Joint | None = None
-    supposed: int = 0
-    rests_on: tuple[str, ...] = ()
-    held: int | None = None
-    stuck: float | None = None
-    late: bool = False
 
 
 def validate(
@@ -142,54 +99,25 @@ def validate_shared(
     if has_calls(loaded, clause):
         from assay.traces.calls.decide import decide  # noqa: PLC0415 - few clauses are about calls
 
-        return _of_calls(decide(loaded, events, clause, options), events, _explanations(events, explain, levels)), {}
+        return answer_of_calls(
+            decide(loaded, events, clause, options), events, _explanations(events, explain, levels)
+        ), {}
     with frozen_heap():
         followed = _followed(loaded, events, clause, options)
         if followed is not None:
-            return _of_followed(followed, len(events), _explanations(events, explain, levels)), {}
+            return answer_of_replay(followed, len(events), _explanations(events, explain, levels)), {}
         found = check(loaded, events, clause=clause, options=options)
-    findings, model = found.findings, found.search.model
-    run = None if findings.path is None else execution(model, findings.path)
-    absurd = absurdity(model, findings.path, supposed=bool(findings.rests_on))
-    unjoined = BindingTally() if found.joint is not None else _unjoined(found.parts.slices)
-    answer = SharedAnswer(
-        kernel=found.kernel,
-        clause=found.plan.name,
-        read=len(events),
-        checked=bool(found.search.frontier.order.streams),
-        explained=findings.path is not None,
-        tally=total_of([found.tally, unjoined]),
-        reason=findings.reason or absurd,
-        violations=tuple(findings.violations),
-        properties=PropertyChecker(model, model.kernel.properties).broken(run) if run is not None else (),
-        hidden=hidden_steps(findings.path) if findings.path else {},
-        reordering=reordering(findings.path) if findings.path else 0.0,
-        execution=run,
-        visited=model.visited,
-        explanations=_explanations(events, explain, levels),
-        relaxed=found.divided.relaxed if found.divided is not None else (),
-        joint=found.joint,
-        stuck=findings.stuck,
-        rests_on=findings.rests_on,
-        held=_held_where_open(model, findings, options),
-    )
-    if options.mutants and not findings.violations and not stopped():
+    answer = answer_of_search(found, len(events), options, _explanations(events, explain, levels))
+    if options.mutants and not answer.violations and not stopped():
         answer = _with_kill_rate(answer, found, options)
     slices = found.parts.slices
     # Freed before the collection below: the search holds most of the memory of a log.
-    del found, findings, model
+    del found
     if answer.visited > SMALL_SEARCH:
         # The caches of a search are cyclic, and reference counts alone do not free them.
         gc.collect(2 if gc.isenabled() else 0)
     trim_heap(len(events))
     return answer, slices
-
-
-def _held_where_open(model: TraceModel, findings: MismatchFindings, options: Options) -> int | None:
-    """How many lines were held against what others determine; None if nothing came before the log."""
-    if not (options.partial or findings.rests_on):
-        return None
-    return held_lines(model, findings.path) if findings.path else 0
 
 
 def _with_kill_rate(answer: SharedAnswer, found: SharedValidation, options: Options) -> SharedAnswer:
@@ -209,42 +137,6 @@ def _followed(loaded: Loaded, events: Sequence[Event], clause: str | None, optio
     from assay.traces.native_replay.compiled_replay import replay_log  # noqa: PLC0415 - it loads the compiler
 
     return replay_log(loaded, events, clause, options)
-
-
-def _of_calls(found: CallsAnswer, events: Sequence[Event], explanations: tuple[EventMeaning, ...]) -> SharedAnswer:
-    """The answer about a log of calls, which has no slices: calls are divided by themselves."""
-    return SharedAnswer(
-        kernel=found.kernel,
-        clause=found.plan.name,
-        read=len(events),
-        checked=found.tally.used > 0,
-        explained=found.explained,
-        tally=found.tally,
-        reason=found.reason,
-        violations=tuple(found.violations),
-        properties=tuple(found.properties),
-        hidden=found.hidden,
-        execution=found.execution,
-        visited=found.visited,
-        explanations=explanations,
-    )
-
-
-def _of_followed(found: ReplayedLog, read: int, explanations: tuple[EventMeaning, ...]) -> SharedAnswer:
-    """The answer about a log whose lines could be replayed to their end."""
-    return SharedAnswer(
-        kernel=found.kernel,
-        clause=found.clause,
-        read=read,
-        checked=True,
-        explained=True,
-        tally=found.tally,
-        hidden=found.hidden,
-        reordering=found.reordering,
-        execution=found.execution,
-        visited=found.visited,
-        explanations=explanations,
-    )
 
 
 def validate_slices(
@@ -417,11 +309,6 @@ def _violated(answers: Sequence[SliceAnswer]) -> list[LogViolation]:
     """The violations of slices, with those events that contradict their own rule."""
     misfits = [violation_of(misfit) for each in answers for misfit in each.tally.misfits]
     return [*misfits, *(violation for each in answers for violation in each.result.violations)]
-
-
-def _unjoined(slices: Mapping[str, Sequence[Event]]) -> BindingTally:
-    """The events of slices, counted as ignored, where no shared execution was found."""
-    return counted_as_ignored((event for events in slices.values() for event in events), NO_TIMELINE)
 
 
 def _hidden(shared: SharedAnswer, results: Sequence[SliceResult]) -> Mapping[str, int]:

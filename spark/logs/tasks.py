@@ -39,13 +39,13 @@ from assay.traces.scoped_validate import (
     validate_shared_in_scope,
     with_corrected_clocks,
 )
+from assay.traces.shared_answer import SharedAnswer
 from assay.traces.slices.packed_execution import PackedExecution, Shelf
 from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.slices.slice_validator import Joiner
 from assay.traces.spec_selection import SpecChoice, sign_names
 from assay.traces.table.event_selection import Selection, detached
 from assay.traces.table.statement_ids import StatementMemory
-from assay.traces.validate import SharedAnswer
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -29,13 +29,13 @@ from assay.traces.incremental.slice_checkpoints import SliceProgress
 from assay.traces.log_reader import without_gc
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.result import TraceVerdict
+from assay.traces.shared_answer import SharedAnswer
 from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.slices.slice_validator import Joiner
 from assay.traces.slices.timeline.shared_timeline import agree_before
 from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_ids import StatementMemory
-from assay.traces.validate import SharedAnswer
 
 UNMEASURED = Notice(
     "impact", None, "while logs grow, nothing is measured or noted; `assay validate` does that at any time"

@@ -43,7 +43,8 @@ NO_STEP = "the clause has no step for this line in logs of this version"
 NO_INITIAL_STATE = "the model has no initial state"
 
 
-FIRST_ONLY = "the first mismatch; what follows was not checked (--first)"
+NOT_CHECKED = "what follows was not checked"
+FIRST_ONLY = f"the first mismatch; {NOT_CHECKED} (--first)"
 NOT_ASKED = "none was looked for (--first)"
 
 
@@ -76,7 +77,7 @@ def explain_and_continue(
     try:
         _explain_all(search, writer, options, log, findings)
     except StopRequest as stop:
-        findings.reason = f"{stop}; what follows was not checked"
+        findings.reason = f"{stop}; {NOT_CHECKED}"
     return findings
 
 
@@ -94,16 +95,15 @@ def _explain_all(
             findings.path = conclusion.path
             break
         if not most and isinstance(conclusion, Rejected):
-            findings.violations.append(without_candidate(search, conclusion))
-            findings.reason = "what follows was not checked"
+            _add(findings, without_candidate(search, conclusion), NOT_CHECKED)
             break
         from assay.traces.windows.ask import WindowRefuted  # noqa: PLC0415 - the solver loads slowly, and few need it
 
         answer = None if log is None or not most else _asked(search, conclusion, log, doubted)
         if isinstance(conclusion, Undecided):
             if isinstance(answer, WindowRefuted):  # a search that goes on would hit the limit again
-                findings.violations.append(_with_window(search, start, answer, None, writer).violation)
-                findings.reason = f"{conclusion.reason}; what follows was not checked"
+                violation = _with_window(search, start, answer, None, writer).violation
+                _add(findings, violation, f"{conclusion.reason}; {NOT_CHECKED}")
             else:
                 _leave_open(findings, conclusion, answer)
             break
@@ -123,19 +123,28 @@ def _explain_all(
             resumption = _with_window(search, start, answer, resumption, writer)
             doubted += _left_out(search, resumption)
         if resumption is None:
-            findings.violations.append(without_candidate(search, conclusion))
-            findings.reason = "what follows was not checked"
+            _add(findings, without_candidate(search, conclusion), NOT_CHECKED)
             break
-        findings.violations.append(resumption.violation)
-        written = resumption.violation.event.record.time
-        findings.stuck = written if findings.stuck is None else findings.stuck
-        if options.first:
-            findings.reason = FIRST_ONLY
-            break
-        if len(findings.violations) >= most:
-            findings.reason = f"{most} mismatches; what follows was not checked"
+        if _is_last(findings, resumption.violation, options, most):
             break
         search, start = resumption.search, list(resumption.start)
+
+
+def _add(findings: MismatchFindings, violation: LogViolation, reason: str) -> None:
+    findings.violations.append(violation)
+    findings.reason = reason
+
+
+def _is_last(findings: MismatchFindings, violation: LogViolation, options: Options, most: int) -> bool:
+    """Add a violation; whether the search ends with it."""
+    findings.violations.append(violation)
+    if findings.stuck is None:
+        findings.stuck = violation.event.record.time
+    if options.first:
+        findings.reason = FIRST_ONLY
+    elif len(findings.violations) >= most:
+        findings.reason = f"{most} mismatches; {NOT_CHECKED}"
+    return options.first or len(findings.violations) >= most
 
 
 def _leave_open(findings: MismatchFindings, undecided: Undecided, answer: WindowAnswer | None) -> None:

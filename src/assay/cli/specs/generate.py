@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -82,14 +82,8 @@ def tests(
     named = _module_and_class(driver)
     loaded = load(spec, model, parse_settings(settings))
     complain_about(loaded.diagnostics, loaded.sources)
-    due = monotonic() + timeout
     with stoppable() as asked:
-
-        def over() -> str | None:
-            if asked():
-                return "interrupted"
-            return f"the limit of {timeout:g} s was reached" if monotonic() > due else None
-
+        over = _limit(asked, timeout)
         never = partial(never_covered, loaded.kernel, kinds, timeout / 3, over)
         found = covering_runs(loaded.kernel, kinds, max_states, over, first_alone=to == "pytest", never=never)
     text = _text(found, to, spec, loaded.overrides, named, out)
@@ -101,6 +95,18 @@ def tests(
     elif not problems:
         say([*coverage_lines(found), Line(f"{out}: written", Tone.GOOD)])
     return ExitCode.BAD_INPUT if problems else exit_code_of(found)
+
+
+def _limit(asked: Callable[[], bool], timeout: float) -> Callable[[], str | None]:
+    """Gives why the search has to end, if it has to: at Ctrl-C, or after so many seconds from now on."""
+    due = monotonic() + timeout
+
+    def over() -> str | None:
+        if asked():
+            return "interrupted"
+        return f"the limit of {timeout:g} s was reached" if monotonic() > due else None
+
+    return over
 
 
 def _module_and_class(driver: str) -> tuple[str, str]:
