@@ -34,7 +34,6 @@ from assay.editor import server as editor
 from assay.editor.analysis import Document
 from assay.explorer.server import TOKEN_HEADER
 from assay.explorer.session import ExplorerSession
-from assay.grammar.parsing.parse import warm_up
 from assay.report.specs.picture.counterexample import replay_page
 
 Line = dict[str, object]
@@ -87,6 +86,7 @@ def _step() -> Iterator[Line]:
     for spec in SPECS:
         stepper = load(spec).stepper()
         traces = iter([each.trace.steps for each in _walked(stepper, 12)])
+        gc.freeze()  # as an explorer does
 
         def ask(stepper: Stepper = stepper, traces: Iterator[tuple[Step, ...]] = traces) -> None:
             stepper.stand_on(next(traces))
@@ -123,6 +123,7 @@ def _click() -> Iterator[Line]:
         session, chance = ExplorerSession(load(spec).stepper()), random.Random(1)
         at = [session.answer("begin", {"number": 0})["node"]]
         session.answer("steps", {"node": at[0]})
+        gc.freeze()  # as the command does
 
         def click(session: ExplorerSession = session, at: list[int] = at, chance: random.Random = chance) -> None:
             steps = session.answer("steps", {"node": at[-1]})["steps"]
@@ -163,9 +164,7 @@ def _opened(spec: str = LARGEST) -> tuple[Document, str]:
 def _key() -> Iterator[Line]:
     """Diagnostics after a key, as the server finds them, in each kind of place; and after the pause that follows."""
     document, _ = _opened()
-    warm_up()
-    gc.collect()
-    gc.freeze()
+    editor.settle()
     text = document.text
     body = text.index("    when ", text.index("\naction "))
     declared, rule = text.index("\naction ") + 1, text.index("    on ", text.index("\ntrace "))

@@ -27,6 +27,8 @@ from assay.grammar.values import Value
 
 MOST_VALUES = 12
 """How many values are shown beside one part."""
+MOST_ELEMENTS = 1_000
+"""A set of more is shown by its number."""
 LONGEST_NAME = 80
 """Characters of a condition that is named by its text."""
 
@@ -105,7 +107,9 @@ class _Explainer:
 
 def _shown(part: k.Expr, frame: Frame, scope: EvaluationScope) -> str:
     try:
-        return show_value(scope.meaning(part)(frame), part.type)
+        value = scope.meaning(part)(frame)
+        large = isinstance(value, frozenset) and len(value) > MOST_ELEMENTS
+        return f"{len(value):,} elements" if large else show_value(value, part.type)
     except Undefined as undefined:
         return f"undefined: {undefined.message}"
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from itertools import chain, combinations
 from typing import Any, assert_never
 
-from assay.checker.interpreter.expressions.enumerate_set import Listing, listing
+from assay.checker.interpreter.expressions.enumerate_set import Listing, few_enough, listing
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, Meaning
-from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, Undefined, too_large
+from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.kernel.node_unions import Collecting
 from assay.grammar.kernel.types import BagType, SeqType
@@ -99,9 +99,8 @@ def _tabulate(node: k.Tabulate, scope: EvaluationScope) -> Meaning:
 
 
 def _subsets(whole: frozenset[Value], node: k.Subsets) -> frozenset[frozenset[Value]]:
-    if 1 << len(whole) > ENUMERATION_LIMIT:
-        raise too_large(f"the set of subsets of {len(whole)} elements", 1 << len(whole), node.span)
-    return frozenset(map(frozenset, chain.from_iterable(combinations(whole, n) for n in range(len(whole) + 1))))
+    sizes = range(len(few_enough(whole, node)) + 1)
+    return frozenset(map(frozenset, chain.from_iterable(combinations(whole, size) for size in sizes)))
 
 
 def _combine(node: k.Combine, scope: EvaluationScope) -> Meaning:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain, combinations
 from typing import Any, TypeVar
 
@@ -13,12 +13,10 @@ from assay.checker.interpreter.values.domains import cardinality, domain
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, too_large
 from assay.checker.interpreter.values.value_order import sorter
 from assay.grammar import kernel as k
-from assay.grammar.kernel.types import RangeType, SeqType, SetType, Type
+from assay.grammar.kernel.types import RangeType, SeqType, SetType
 
 T = TypeVar("T")
-
-SORTED = 10
-"""Subsets of at most so many elements are gone through in canonical order."""
+Collected = TypeVar("Collected", bound=Collection[Any])
 
 Listing = Callable[[Frame], Sequence[Any]]
 
@@ -38,12 +36,24 @@ def listing(expr: k.Expr, scope: EvaluationScope) -> Listing:
         case k.Interval(_, low, high):
             bottom, top = scope.meaning(low), scope.meaning(high)
             return lambda frame: interval(bottom(frame), top(frame), expr)
+        case k.Subsets(_, operand):
+            whole = listing(operand, scope)
+            return lambda frame: AllSubsets(few_enough(whole(frame), expr))
         case _:
             return _values(expr, scope)
 
 
-class AllSubsets:
-    """The subsets of a set, those with the fewest elements first, each made when it is asked for."""
+def few_enough(elements: Collected, expr: k.Subsets) -> Collected:
+    """The elements of a set; raises ``SpecError`` if its subsets are too many to list."""
+    if 1 << len(elements) > ENUMERATION_LIMIT:
+        raise too_large(f"the set of subsets of {len(elements)} elements", 1 << len(elements), expr.span)
+    return elements
+
+
+class AllSubsets(Sequence[frozenset[Any]]):
+    """The subsets of a set in canonical order, each made when it is asked for: those with the fewest elements first, then
+    by their elements, which are in canonical order.
+    """
 
     __slots__ = ("elements",)
 
@@ -52,6 +62,9 @@ class AllSubsets:
 
     def __len__(self) -> int:
         return min(sys.maxsize, 1 << len(self.elements))
+
+    def __getitem__(self, place: Any) -> Any:
+        return list(self)[place]
 
     def __iter__(self) -> Iterator[frozenset[Any]]:
         sizes = range(len(self.elements) + 1)
@@ -81,15 +94,15 @@ def heeded(values: Iterator[T]) -> Iterator[T]:
         yield value
 
 
-Searched = Sequence[Any] | AllSubsets | AllIntegers
+Searched = Sequence[Any] | AllIntegers
 
 
 def searched(expr: k.Expr, scope: EvaluationScope) -> Callable[[Frame], Searched]:
     """A function that gives the elements for a search that may end early: large domains are not listed before it."""
     match expr:
         case k.Subsets(_, operand):
-            whole, sort = listing(operand, scope), sorter(SetType(_item(operand)))
-            return lambda frame: _subsets(whole(frame), sort)
+            whole = listing(operand, scope)
+            return lambda frame: AllSubsets(whole(frame))
         case k.TypeDomain(_, SetType(item)) if cardinality(expr.of) > ENUMERATION_LIMIT:
             members = listing(k.TypeDomain(SetType(item), item, span=expr.span), scope)
             return lambda frame: AllSubsets(members(frame))
@@ -112,17 +125,6 @@ def may_be_large(expr: k.Expr) -> bool:
             return high - low >= ENUMERATION_LIMIT
         case _:
             return isinstance(expr, k.Subsets)
-
-
-def _item(operand: k.Expr) -> Type:
-    assert isinstance(operand.type, SetType)
-    return operand.type.item
-
-
-def _subsets(elements: Sequence[Any], sort: Callable[[Iterable[Any]], Sequence[Any]]) -> Searched:
-    """Few subsets come in canonical order."""
-    every = AllSubsets(elements)
-    return sort(every) if len(elements) <= SORTED else every
 
 
 def _integers(low: int, high: int) -> Searched:

@@ -23,6 +23,8 @@ from assay.grammar.parsing.parse import warm_up
 
 PAUSE = 0.3
 """Seconds without a key before the whole spec is analysed."""
+NEVER = 1_000_000_000
+"""Collections of young objects before one of all."""
 
 _COMPLETIONS = {
     "set parameter": lsp.CompletionItemKind.TypeParameter,
@@ -44,15 +46,22 @@ _waiting: dict[str, asyncio.Task[None]] = {}
 
 @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
 def opened(params: lsp.DidOpenTextDocumentParams) -> None:
-    """A document was opened: it is analysed at once. Then what the first key would wait for is done. The tables of the
-    parser are read. What stays for the whole session is kept from the garbage collector, which would visit it."""
+    """A document was opened: it is analysed at once. Then what a key would wait for is done."""
     document = _document(params.text_document.uri)
     document.parse(params.text_document.text)
     document.analyse()
     _publish(params.text_document.uri, document)
+    settle()
+
+
+def settle() -> None:
+    """Do what the next keys would wait for: read the tables of the parser, and collect all garbage. What stays for the
+    whole session is kept from the collector, which would visit it. From now on it visits all that is old only in the
+    pauses between keys: one visit takes as long as a key may."""
     warm_up()
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*gc.get_threshold()[:2], NEVER)
 
 
 @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
@@ -72,6 +81,7 @@ async def _analyse_later(uri: str, document: Document) -> None:
     await asyncio.sleep(PAUSE)
     if document.take(await asyncio.to_thread(document.analysis)) and documents.get(uri) is document:
         _publish(uri, document)
+    gc.collect()
 
 
 @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
+
+from assay.editor.server import NEVER, settle
 
 SPEC = "module light\nstate:\n    on: bool = false\n\naction press:\n    on := not on\n"
 
@@ -57,6 +60,17 @@ def test_an_editor_is_answered(tmp_path: Path) -> None:
     assert [symbol.name for symbol in answers["symbols"]] == ["press"]
     assert [found.code for found in answers["typed"]] == ["E101"]
     assert [found.code for found in answers["paused"]] == ["E101"]
+
+
+def test_no_key_waits_for_a_visit_of_the_collector_to_all_objects() -> None:
+    before = gc.get_threshold()
+    try:
+        settle()
+        assert gc.get_freeze_count() > 10_000
+        assert gc.get_threshold() == (*before[:2], NEVER)
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from assay.checker.interpreter.expressions.enumerate_set import AllSubsets
 from assay.checker.interpreter.values.domains import UNLIMITED, cardinality, domain
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.show_types import show_type
@@ -13,7 +14,7 @@ from assay.checker.interpreter.values.type_check import CapacityExceeded, confor
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.saved_traces.json_values import NotOfType, from_json, to_json
-from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.diagnostics.diagnostic import NOWHERE, SpecError
 from assay.grammar.kernel import types as t
 from assay.grammar.values import FrozenMap, Some, VariantValue
 
@@ -159,3 +160,10 @@ def test_too_many_elements_exceed_the_capacity(value: object, type_: t.Type) -> 
 def test_json_that_is_no_value_of_the_type_is_refused(data: object, type_: t.Type) -> None:
     with pytest.raises(NotOfType):
         from_json(data, type_)
+
+
+@pytest.mark.parametrize("item", [SMALL, NODE, MODE, PAIR])
+def test_subsets_are_made_in_canonical_order(item: t.Type) -> None:
+    made = AllSubsets(sorter(item)(domain(item, NOWHERE)))
+    assert list(made) == sorter(t.SetType(item))(frozenset(made))
+    assert (len(made), made[1], made[-1]) == (len(list(made)), list(made)[1], list(made)[-1])

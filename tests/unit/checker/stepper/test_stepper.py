@@ -11,6 +11,7 @@ import pytest
 
 from assay.checker.interpreter.actions.outcome import Successor
 from assay.checker.interpreter.compiled_model import Model
+from assay.checker.interpreter.expressions.cancellation import heeding
 from assay.checker.stepper.split_call import NoSuchStepError, split_call
 from assay.checker.stepper.stepper import Stepper
 from assay.grammar.load import UnusableSpecError, bundled_specs, load_spec, load_text
@@ -209,6 +210,33 @@ def test_steps_are_listed_lazily() -> None:
     made = Stepper(load_text(LOCK.replace("{c1, c2}", "{" + ", ".join(f"c{n}" for n in range(60)) + "}"), model="two"))
     made.begin()
     assert len(list(islice(made.possible(), 3))) == 3
+
+
+def test_of_very_many_picks_only_those_are_made_that_are_asked_for() -> None:
+    def heed() -> None:
+        raise AssertionError("a million subsets are gone through")
+
+    many = "module m\nstate:\n    chosen: set[0 .. 19] = {}\naction choose_some:\n"
+    many += "    pick s in subsets({x in 0 .. 19 if x >= 0})\n    when more: s != {}\n    chosen := s\n"
+    made = Stepper(load_text(many))
+    made.begin()
+    with heeding(heed):
+        found = [each.text for each in islice(made.possible(), 2)]
+        assert found == ["choose_some with s = {0}", "choose_some with s = {1}"]
+        assert list(islice(made.refused(), 1)) == []
+
+
+def test_a_very_large_set_is_shown_by_its_number() -> None:
+    made = Stepper(
+        load_text(
+            "module m\nstate:\n    x: 0 .. 1 = 0\naction on:\n"
+            "    when few: count({y in 0 .. 2000 if y >= x}) == 0\n    x := 1\n"
+        )
+    )
+    made.begin()
+    (refused,) = made.refused()
+    assert refused.guards[0].explanation is not None
+    assert ("{y in 0 .. 2000 if y >= x}", "2,001 elements") in refused.guards[0].explanation.parts[0].values
 
 
 def test_a_list_that_is_not_read_to_its_end_leaves_the_recursion_limit_as_it_was() -> None:
