@@ -26,7 +26,7 @@ from assay.checker.native.fingerprint import print_function, prints_function, st
 from assay.checker.native.initial_states import initial_functions
 from assay.checker.native.refinement_image import image_function
 from assay.checker.native.row_loops import expand_function, inspect_function
-from assay.checker.native.runtime import Runtime
+from assay.checker.native.runtime import Runtime, over_rows
 from assay.checker.native.unroll_budget import Writer, Writing, written
 from assay.checker.symmetry_group import Group
 from assay.grammar import kernel as k
@@ -369,23 +369,7 @@ def _stop(kernel: k.Kernel, layout: RowLayout, writing: Writing, *, deadlock: bo
 
 
 def _judge(words: int, conditions: int) -> str:
-    size = 2 * conditions
-    return f"""define void @judge(ptr %rows, i64 %n, ptr %verdicts) {{
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %body, label %done
-body:
-  %offset = mul i64 %i, {words}
-  %row = getelementptr i64, ptr %rows, i64 %offset
-  %place = mul i64 %i, {size}
+    body = f"""%place = mul i64 %i, {2 * conditions}
   %out = getelementptr i8, ptr %verdicts, i64 %place
-  call void @conditions(ptr %row, ptr %out)
-  %next = add i64 %i, 1
-  br label %head
-done:
-  ret void
-}}
-"""
+  call void @conditions(ptr %row, ptr %out)"""
+    return over_rows("judge(ptr %rows, i64 %n, ptr %verdicts)", words, body)

@@ -11,7 +11,7 @@ from assay.checker.lowering.expressions.pack_unpack import Packer, RowWords
 from assay.checker.lowering.expressions.range_check import exceeds, fit
 from assay.checker.lowering.llvm.function_builder import FunctionBuilder, Scalar, constant, word
 from assay.checker.lowering.symbols.symbol import Symbol
-from assay.checker.native.runtime import Runtime
+from assay.checker.native.runtime import Runtime, over_rows
 from assay.checker.native.unroll_budget import Writing
 from assay.grammar import kernel as k
 from assay.grammar.elaborate.scopes.type_relations import is_sized
@@ -75,26 +75,11 @@ def _beside(code: FunctionBuilder, state: StateSymbols, into: ImageLayout) -> li
 
 
 def _over_rows(number: int, words: int, image: int) -> str:
-    return f"""define void @images_{number}(ptr %rows, i64 %n, ptr %out, ptr %flags) {{
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %body, label %done
-body:
-  %offset = mul i64 %i, {words}
-  %row = getelementptr i64, ptr %rows, i64 %offset
-  %place = mul i64 %i, {image}
+    body = f"""%place = mul i64 %i, {image}
   %target = getelementptr i64, ptr %out, i64 %place
   %flag = getelementptr i8, ptr %flags, i64 %i
-  call void @image_{number}(ptr %row, ptr %target, ptr %flag)
-  %next = add i64 %i, 1
-  br label %head
-done:
-  ret void
-}}
-"""
+  call void @image_{number}(ptr %row, ptr %target, ptr %flag)"""
+    return over_rows(f"images_{number}(ptr %rows, i64 %n, ptr %out, ptr %flags)", words, body)
 
 
 def argument_words(

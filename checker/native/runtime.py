@@ -86,14 +86,14 @@ class Runtime:
         self.code.do(f"store {new.typed}, ptr {address}")
 
 
-def over_rows(head: str, words: int, body: str) -> str:
+def over_rows(head: str, words: int, body: str, last: str = "body") -> str:
     """A function that loops over the ``%n`` rows at ``%rows``. In the body ``%row`` is the current row and ``%i`` its
-    number."""
+    number. ``last`` is the label of its last block."""
     return f"""define void @{head} {{
 entry:
   br label %head
 head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %i = phi i64 [ 0, %entry ], [ %next, %{last} ]
   %more = icmp ult i64 %i, %n
   br i1 %more, label %body, label %done
 body:

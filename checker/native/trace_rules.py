@@ -27,7 +27,7 @@ from assay.checker.lowering.llvm.function_builder import TRUE, FunctionBuilder, 
 from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.lowering.symbols.symbol import Symbol
 from assay.checker.native.program import GENERATOR_VERSION, PRELUDE
-from assay.checker.native.runtime import Runtime
+from assay.checker.native.runtime import Runtime, over_rows
 from assay.checker.native.unroll_budget import Writing, written
 from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
@@ -232,26 +232,11 @@ def _kept(kernel: k.Kernel, layout: RowLayout, properties: Sequence[k.Property],
 
 def _applies(rules: int, logged: int) -> str:
     """The function that says, for many lines of a rule, whether the rule applies to each."""
-    return f"""define void @applies(i32 %rule, ptr %logged, i64 %n, ptr %out) {{
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %asked ]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %body, label %done
-body:
-  %offset = mul i64 %i, {logged}
-  %line = getelementptr i64, ptr %logged, i64 %offset
-  %said = getelementptr i8, ptr %out, i64 %i
+    body = f"""%said = getelementptr i8, ptr %out, i64 %i
   store i8 0, ptr %said
-{_by_rule(rules, "applies", "ptr %line")}
-asked:
-  %next = add i64 %i, 1
-  br label %head
-done:
-  ret void
-}}
-"""
+{_by_rule(rules, "applies", "ptr %row")}
+asked:"""
+    return over_rows("applies(i32 %rule, ptr %rows, i64 %n, ptr %out)", logged, body, last="asked")
 
 
 def _by_rule(rules: int, name: str, pointers: str) -> str:

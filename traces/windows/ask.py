@@ -143,9 +143,8 @@ def ask_around(
     doubted: Sequence[OrderedObservation] = (),
     culprit: Callable[[], OrderedObservation | None] = lambda: None,
 ) -> WindowAnswer | None:
-    """Whether some beginning explains the lines around a failed one, and the lines that speak of the same as the
-    ``culprit``. That is the line that nothing explains once all lines before it were read. It is looked for only if
-    needed.
+    """Whether some beginning explains the lines around a failed one, and those that speak of the same as the ``culprit``.
+    That is the line that nothing explains once all before it were read. It is looked for only if needed.
 
     None where these lines are the log's first ones and show the birth of the cluster, because nothing came before them.
     Lines that contradict each other whatever came before are an exception. That a line was lost is said there, too.
