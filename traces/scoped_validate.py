@@ -20,7 +20,7 @@ from assay.grammar.load import Loaded
 from assay.traces import scope as window
 from assay.traces.diagnosis.clock_correction import in_step
 from assay.traces.diagnosis.clock_estimates import estimates, far_apart
-from assay.traces.diagnosis.duplicate_broker_ids import twins
+from assay.traces.diagnosis.duplicate_broker_ids import duplicates
 from assay.traces.diagnosis.inference import Fact
 from assay.traces.diagnosis.inferred_kraft_events import events_of_members, unlogged_members
 from assay.traces.diagnosis.inferred_zookeeper_events import inference_notices, supposed_events
@@ -100,7 +100,7 @@ class InputRemarks:
     notices: tuple[Notice, ...]
     unmapped: tuple[UnmappedLines, ...]
     missing: tuple[Notice, ...]
-    twins: tuple[Remark, ...]
+    duplicates: tuple[Remark, ...]
     trouble: Trouble = NO_TROUBLE
 
 
@@ -208,7 +208,7 @@ def validate_shared_in_scope(
             (*reading.notices, *fallen_silent(reading), *far_apart(estimates(reading)), *found.notices),
             reading.unmapped,
             missing,
-            tuple(twins(reading)),
+            tuple(duplicates(reading)),
             trouble_of(reading),
         ),
     )
@@ -343,7 +343,7 @@ def assemble_answer(
 ) -> Validation:
     """The answer about the log, from those about its parts and about all slices together."""
     concluded = conclude(shared, slices, seconds, whole)
-    remarks = (*beside.twins, *_remarks(shared))
+    remarks = (*beside.duplicates, *_remarks(shared))
     of_slices = (remark for each in concluded.slices for remark in each.remarks)
     trouble = with_execution(beside.trouble, (*remarks, *of_slices))
     trouble = trouble_in_scope(trouble, scope.since, scope.until, scope.topics)

@@ -26,7 +26,7 @@ from assay.checker.explicit.expansion.narrow_levels import (
     SmallLevels,
     grown,
 )
-from assay.checker.explicit.expansion.parallel_round import Crew, Rounds
+from assay.checker.explicit.expansion.parallel_round import Rounds, WorkerThreads
 from assay.checker.explicit.expansion.single_states import offenders
 from assay.checker.explicit.expansion.states_in_part import StatesInPart
 from assay.checker.explicit.expansion.thread_buffer import Block, Counts, Starting, ThreadBuffer
@@ -67,7 +67,7 @@ class BlockSearch(CheckpointedSearch):
     ) -> None:
         super().__init__(model, options, reduction)
         self.compiled = compiled
-        self._crew = Crew(options.threads)
+        self._workers = WorkerThreads(options.threads)
         self.levels = self._new_levels()
         self.rows = RowStore(compiled.layout, model, self.levels)
         self.findings = SearchFindings(
@@ -84,7 +84,7 @@ class BlockSearch(CheckpointedSearch):
             for at, (name, into) in enumerate(compiled.refinements)
         ]
         self.tally = new_tally(compiled)
-        self._rounds = Rounds(compiled, self.levels, self._crew, self.tally.decisive, compiled.stubborn)
+        self._rounds = Rounds(compiled, self.levels, self._workers, self.tally.decisive, compiled.stubborn)
         self._waiting = StatesInPart(may_ignore=compiled.stubborn is None or compiled.stubborn.may_ignore)
         self.seen = VisitedSet(options, compiled.layout.words, self._rounds)
         self._checkpoint = self._open_checkpoint()
@@ -106,12 +106,12 @@ class BlockSearch(CheckpointedSearch):
         return self._waiting.reduced
 
     def _new_levels(self) -> Levels:
-        return Levels(self.compiled.layout.words, self.compiled.identity, writer=self._crew.writer)
+        return Levels(self.compiled.layout.words, self.compiled.identity, writer=self._workers.writer)
 
     def close(self) -> None:
         """Let go of threads and files."""
         self.levels.close()
-        self._crew.close()
+        self._workers.close()
         if self._checkpoint is not None:
             self._checkpoint.close()
 

@@ -84,5 +84,5 @@ def _claim(node: k.Property, model: Model, letters: Letters) -> Claim:
 
 
 def _events(conditions: Sequence[Fair], letters: Sequence[Letter]) -> tuple[Happening, ...]:
-    spoken = [letter.event for letter in letters if not isinstance(letter, StateCondition)]
-    return tuple(dict.fromkeys([*(each.event for each in conditions), *spoken]))
+    named = [letter.event for letter in letters if not isinstance(letter, StateCondition)]
+    return tuple(dict.fromkeys([*(each.event for each in conditions), *named]))

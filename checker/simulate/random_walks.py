@@ -85,10 +85,10 @@ class Simulation(EngineSearch, Generic[B]):
 
     refines = False
 
-    def __init__(self, model: Model, options: SearchOptions, walks: Walks, crowd: Walkers[B]) -> None:
+    def __init__(self, model: Model, options: SearchOptions, walks: Walks, engine_walkers: Walkers[B]) -> None:
         super().__init__(model, options)
         self.plan = walks
-        self.crowd = crowd
+        self.engine_walkers = engine_walkers
         self.visited = Visited()
         self.walks = self.moves = self.longest = self.ended = 0
         self._random = np.random.Generator(np.random.PCG64(walks.seed))
@@ -119,7 +119,7 @@ class Simulation(EngineSearch, Generic[B]):
         return Trace((*self.visited.traces[number].steps, *more))
 
     def _explore(self) -> None:
-        machine = self.crowd.machine
+        machine = self.engine_walkers.machine
         with halting(machine, self._is_due, self._heed_limits) if machine is not None else nullcontext():
             self._find_initial()
             self._walk_all()
@@ -144,8 +144,8 @@ class Simulation(EngineSearch, Generic[B]):
             while self.initial and not self._is_enough():
                 self._wave(WAVE if self.plan.plateau else min(WAVE, self.plan.number - self.walks))
         finally:
-            self.bounds.update({label: hits for label, hits in self.crowd.bounds() if hits})
-            self.crowd.note_coverage()
+            self.bounds.update({label: hits for label, hits in self.engine_walkers.bounds() if hits})
+            self.engine_walkers.note_coverage()
         if self.initial:
             raise Stopped(self._what_was_done())
 
@@ -159,10 +159,10 @@ class Simulation(EngineSearch, Generic[B]):
 
     def _covered(self) -> int:
         """How many actions were taken, guards decisive, and bounds hit; and how many properties were decided."""
-        self.crowd.note_coverage()
+        self.engine_walkers.note_coverage()
         actions = sum(1 for step in self.model.steps if self.taken[step.node.name])
         guards = sum(len(step.decisive) for step in self.model.steps)
-        return actions + guards + sum(1 for _, hits in self.crowd.bounds() if hits) + len(self.watch.found)
+        return actions + guards + sum(1 for _, hits in self.engine_walkers.bounds() if hits) + len(self.watch.found)
 
     def _what_was_done(self) -> str:
         walks = f"{self.walks:,} random {'walk was' if self.walks == 1 else 'walks were'} made"
@@ -175,7 +175,7 @@ class Simulation(EngineSearch, Generic[B]):
     def _wave(self, size: int) -> None:
         """Move walkers until the last one has ended, or something is violated."""
         self._initial = self._random.integers(0, len(self._starts), size)
-        batch = self.crowd.place([self._starts[at][0] for at in self._initial.tolist()])
+        batch = self.engine_walkers.place([self._starts[at][0] for at in self._initial.tolist()])
         walkers: Positions = np.arange(size)
         self._past = [Past(walkers, batch)]
         self.walks += size
@@ -184,7 +184,7 @@ class Simulation(EngineSearch, Generic[B]):
             self.depth = self.longest = max(self.longest, depth)
             self._stop_if_violated()
             self._heed_limits()
-            counts, actions, notices = self.crowd.expand(batch)
+            counts, actions, notices = self.engine_walkers.expand(batch)
             self._look(notices)
             self._stop_if_violated()
             going = counts > 0
@@ -192,7 +192,7 @@ class Simulation(EngineSearch, Generic[B]):
             if depth == self.plan.depth or not going.any():
                 return
             chosen = self._chosen(counts, actions)[going]
-            walkers, batch = walkers[going], self.crowd.move(chosen)
+            walkers, batch = walkers[going], self.engine_walkers.move(chosen)
             self.moves += len(chosen)
             self._past.append(Past(walkers, batch))
             self._arrive(batch, actions[chosen])
@@ -203,8 +203,8 @@ class Simulation(EngineSearch, Generic[B]):
             chosen: Positions = np.cumsum(counts) - counts + self._random.integers(0, np.maximum(counts, 1))
             return chosen
         # Weighted choice by the largest of u ** (1 / weight), here its logarithm (Efraimidis, Spirakis, 2006).
-        seldom = 1 + np.array([self.taken[step.node.name] for step in self.model.steps], np.float64)
-        keys = np.log(1 - self._random.random(len(actions))) * (seldom[actions] if len(actions) else 1)
+        rarely = 1 + np.array([self.taken[step.node.name] for step in self.model.steps], np.float64)
+        keys = np.log(1 - self._random.random(len(actions))) * (rarely[actions] if len(actions) else 1)
         order = np.lexsort((keys, np.repeat(np.arange(len(counts)), counts)))
         last = np.maximum(np.cumsum(counts) - 1, 0)
         found: Positions = order[last] if len(order) else np.zeros(len(counts), np.int64)
@@ -217,7 +217,7 @@ class Simulation(EngineSearch, Generic[B]):
     def _arrive(self, batch: B, actions: Positions | None) -> None:
         """Count and inspect the states that walkers reached."""
         self.generated += len(self._past[-1].walkers)
-        prints = self.crowd.prints(batch)
+        prints = self.engine_walkers.prints(batch)
         names = [step.node.name for step in self.model.steps]
         for at, mark in enumerate(prints):
             name = "" if actions is None else names[int(actions[at])]
@@ -225,7 +225,7 @@ class Simulation(EngineSearch, Generic[B]):
             if mark not in self._seen and not self.more_states:
                 self._seen.add(mark)
                 self.fresh[name] += 1
-        self._look_at_states(self.crowd.inspect(batch))
+        self._look_at_states(self.engine_walkers.inspect(batch))
 
     def _look_at_states(self, notices: list[WalkerNotice]) -> None:
         for notice in notices:
@@ -245,7 +245,7 @@ class Simulation(EngineSearch, Generic[B]):
             )
 
     def _state(self, notice: WalkerNotice) -> State:
-        return self.crowd.state(self._past[-1].batch, notice.walker)
+        return self.engine_walkers.state(self._past[-1].batch, notice.walker)
 
     def _look(self, notices: list[WalkerNotice]) -> None:
         """Judge states without successor, states with an undefined instance, and steps."""
@@ -299,7 +299,9 @@ class Simulation(EngineSearch, Generic[B]):
     def _walk(self, place: int) -> Trace:
         """The walk of a walker (by its place in the last batch), its steps replayed by the reference evaluator."""
         walker = int(self._past[-1].walkers[place])
-        states = [self.crowd.state(past.batch, int(np.searchsorted(past.walkers, walker))) for past in self._past]
+        states = [
+            self.engine_walkers.state(past.batch, int(np.searchsorted(past.walkers, walker))) for past in self._past
+        ]
         steps = [Step(None, (), self._starts[int(self._initial[walker])][1], states[0])]
         for after in states[1:]:
             steps.append(_first_step(self.model, steps[-1].state, after))

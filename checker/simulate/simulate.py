@@ -56,10 +56,10 @@ def simulate(
     with deep_recursion(kernel):
         model = Model(kernel)
         asks_steps = any(p.kind == "transition" and chosen.selects(p.name) for p in kernel.properties)
-        crowd: Any = (
+        engine_walkers: Any = (
             InterpretedWalkers(model, asks_steps=asks_steps) if compiled is None else CompiledWalkers(model, compiled)
         )
-        simulation: Simulation[Any] = Simulation(model, chosen, walks, crowd)
+        simulation: Simulation[Any] = Simulation(model, chosen, walks, engine_walkers)
         simulation.run()
         answering()
         simulation.shorten()

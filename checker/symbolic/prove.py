@@ -236,19 +236,21 @@ class _Prover:
     def _certified(self, question: SymbolicQuestion, initial: Sequence[State]) -> str | None:
         """Make the certificate and have it confirmed; the reason if it is not."""
         try:
-            said = [*self._as_given(question), *statements(self._system, self._known)]
+            conditions = [*self._as_given(question), *statements(self._system, self._known)]
         except InexpressibleError as error:
             return self._confirmed_by_search(question, f"the invariant has no words in the language ({error})")
-        induction = Induction(self.kernel, said, initial, self._expired)
+        induction = Induction(self.kernel, conditions, initial, self._expired)
         try:
-            if not induction.implies(range(len(said)), question.name) or induction.failure(range(len(said))):
+            if not induction.implies(range(len(conditions)), question.name) or induction.failure(
+                range(len(conditions))
+            ):
                 return self._confirmed_by_search(question, "the certificate as written is not inductive")
-            kept = induction.needed(question.name) if len(said) <= FEW else induction.relevant(question.name)
+            kept = induction.needed(question.name) if len(conditions) <= FEW else induction.relevant(question.name)
         except OutOfBudgetError as error:
             return self._confirmed_by_search(question, f"the certificate was not checked: {error}")
         finally:
             induction.close()
-        certificate = Certificate(conjuncts(said[at] for at in kept))
+        certificate = Certificate(conjuncts(conditions[at] for at in kept))
         self.certificates[question.name] = certificate
         if len(kept) > MANY and self._confirmed_by_search(question, "its certificate is long") is None:
             return None
@@ -260,17 +262,17 @@ class _Prover:
         if self._by != "k-induction":
             return []
         own = [p for p in self.kernel.properties if p.name == question.name and p.kind in {"invariant", "lemma"}]
-        said = [each.condition for prop in own for each in prop.conjuncts]
-        return [*said, *(each.condition for known in self.certificates.values() for each in known.conjuncts)]
+        conditions = [each.condition for prop in own for each in prop.conjuncts]
+        return [*conditions, *(each.condition for known in self.certificates.values() for each in known.conjuncts)]
 
     def _second_opinion(self, question: SymbolicQuestion, certificate: Certificate) -> str | None:
-        said = [each.condition for each in certificate.conjuncts]
+        conditions = [each.condition for each in certificate.conjuncts]
         prop = next((p for p in self.kernel.properties if p.name == question.name), None)
         opinion = SecondOpinion(self.kernel, expired=self._expired)
         if prop is not None:
-            doubt = opinion.inductive(said) or opinion.implies(said, prop)
+            doubt = opinion.inductive(conditions) or opinion.implies(conditions, prop)
         elif question.name == DEFINED:
-            doubt = opinion.inductive(said) or opinion.valued(said, self._asked_for_values())
+            doubt = opinion.inductive(conditions) or opinion.valued(conditions, self._asked_for_values())
         else:
             return self._confirmed_by_search(question, "the second encoding does not say what has no next step")
         return (

@@ -45,13 +45,13 @@ _LEXEME = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-_STRETCH = re.compile(
+_SPLIT = re.compile(
     rf"""\"\"\"(?:[^\\]|\\.)*?\"\"\"|"(?!"")(?:[^"\\\n]|\\[^\n])*" | \"\"\"|"[^\n]* | \#[^\n]* | '[^'\n]*'
       | (?P<head>^(?:{"|".join(sorted(DECLARATION_WORDS))})\b)""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 """What hides a keyword, as ``_LEXEME`` reads it, and the keywords that begin a stretch."""
-STRETCHES_KEPT = 4096
+SPLITS_KEPT = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +126,8 @@ def lexemes(text: str, file: str) -> Iterator[Lexeme]:
 def scan(text: str, file: str, diagnostics: Diagnostics) -> SplitText:
     """Find the declarations and the comments of a text."""
     whole, line = SplitText(), 0
-    for start, end in _stretches(text):
-        found, reports = scan_stretch(text[start:end], file)
+    for start, end in _splits(text):
+        found, reports = scan_block(text[start:end], file)
         whole.chunks.extend(each.moved(start, line) for each in found.chunks)
         whole.comments.extend(replace(each, line=each.line + line) for each in found.comments)
         diagnostics.items.extend(moved_report(each, line) for each in reports)
@@ -135,18 +135,18 @@ def scan(text: str, file: str, diagnostics: Diagnostics) -> SplitText:
     return whole
 
 
-def _stretches(text: str) -> Iterator[tuple[int, int]]:
+def _splits(text: str) -> Iterator[tuple[int, int]]:
     """The parts of a text from one keyword that always begins a declaration to the next, as offsets."""
     start = 0
-    for match in _STRETCH.finditer(text):
+    for match in _SPLIT.finditer(text):
         if match["head"] is not None and match.start() > start:
             yield start, match.start()
             start = match.start()
     yield start, len(text)
 
 
-@lru_cache(maxsize=STRETCHES_KEPT)
-def scan_stretch(text: str, file: str) -> tuple[SplitText, tuple[Diagnostic, ...]]:
+@lru_cache(maxsize=SPLITS_KEPT)
+def scan_block(text: str, file: str) -> tuple[SplitText, tuple[Diagnostic, ...]]:
     """What is in a stretch, and the reports about it, as if it were the whole text."""
     diagnostics = Diagnostics()
     scanner = _Scanner(diagnostics)

@@ -44,7 +44,7 @@ HOME_STATES = 30_000_000
 """States that are not remembered here for the sake of small levels."""
 ATTEMPTS = 5
 """How often a level is begun at least before the job is given up."""
-PATIENCE = 120.0
+LONGEST_WAIT = 120.0
 """Seconds after the first failure in which a level is begun again: a cluster that lost an executor needs some to have another."""
 LONGEST_PAUSE = 8.0
 """Seconds between two attempts, at most; before the second there is none, and then each is twice as long."""
@@ -267,7 +267,7 @@ class ClusterSearch(BlockSearch):
                 return self._at.exchange.level(manifest, self.findings.known, self._heed_limits)
             except JobFailedError as problem:
                 failed = failed or time.monotonic()
-                over = attempt >= ATTEMPTS and time.monotonic() - failed > PATIENCE
+                over = attempt >= ATTEMPTS and time.monotonic() - failed > LONGEST_WAIT
                 if problem.code is not None or over:
                     raise Stopped(f"the job on Spark failed in level {self.depth}: {problem}") from None
                 self._sweep()

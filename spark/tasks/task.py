@@ -17,7 +17,7 @@ from typing import Any
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.expansion.counters import COUNTED, new_tally
 from assay.checker.explicit.expansion.outgoing_batches import BatchPacker, owner_ranges
-from assay.checker.explicit.expansion.parallel_round import Crew, Rounds
+from assay.checker.explicit.expansion.parallel_round import Rounds, WorkerThreads
 from assay.checker.explicit.shard import Shard, ShardFinding
 from assay.checker.explicit.store.hash_table import StateKeys, TableFullError
 from assay.checker.explicit.store.level_file import DamagedError, Parent, RecordChunk
@@ -216,4 +216,4 @@ class TaskWork:
 
     def rounds(self, levels: Levels) -> Rounds:
         """What expands blocks of states, by one thread: Spark runs a task on each core already."""
-        return Rounds(self.compiled, levels, Crew(1), self.tally.decisive)
+        return Rounds(self.compiled, levels, WorkerThreads(1), self.tally.decisive)

@@ -13,7 +13,7 @@ from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.diagnostics.render import render
 from assay.grammar.formatting.format import format_module
 from assay.grammar.parsing.parse import parse
-from assay.grammar.parsing.split_declarations import scan, scan_stretch
+from assay.grammar.parsing.split_declarations import scan, scan_block
 
 CANONICAL = Path(__file__).parent.parent / "unit" / "grammar" / "goldens" / "canonical.assay"
 PIECES = re.findall(r"\s+|\w+|\S", CANONICAL.read_text(encoding="utf-8"))
@@ -49,7 +49,7 @@ def test_any_text_is_read_or_reported(text: str) -> None:
 def test_a_text_is_cut_as_if_it_were_read_in_one_piece(text: str) -> None:
     diagnostics = Diagnostics()
     found = scan(text, "damaged.assay", diagnostics)
-    whole, reports = scan_stretch(text, "damaged.assay")
+    whole, reports = scan_block(text, "damaged.assay")
     assert (found, diagnostics.items) == (whole, list(reports))
 
 

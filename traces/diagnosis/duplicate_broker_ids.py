@@ -22,7 +22,7 @@ broker may move to another host.
 """
 
 
-def twins(reading: LogReading) -> Iterator[Remark]:
+def duplicates(reading: LogReading) -> Iterator[Remark]:
     """A remark for each start of a process under an id whose other process, with a logged start, was running."""
     ids = {node.name: set(node.brokers) for node in reading.nodes}
     started: dict[ProcessRun, Event] = {}

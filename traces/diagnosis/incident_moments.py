@@ -12,7 +12,7 @@ from assay.traces.event import Event, Field, LogPosition, ProcessRun
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.rule_files import rule_file
 
-_LIFE = frozenset({"start", "shutdown", "death"})
+_INCARNATION = frozenset({"start", "shutdown", "death"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,11 @@ def shut_down(reading: LogReading, reported: Sequence[Moment]) -> int | None:
     """From when on all brokers that still ran shut down, and none started again: the end of the logs is no outage. None
     if the logs end otherwise."""
     brokers = _brokers(reading)
-    lives = [each for each in reported if each.of in _LIFE and each.node in brokers]
-    last = {each.node: each for each in lives}
+    incarnations = [each for each in reported if each.of in _INCARNATION and each.node in brokers]
+    last = {each.node: each for each in incarnations}
     if not brokers or last.keys() != brokers or any(each.of != "shutdown" for each in last.values()):
         return None
-    begun = max((each.time for each in lives if each.of != "shutdown"), default=0)
+    begun = max((each.time for each in incarnations if each.of != "shutdown"), default=0)
     return min((each.time for each in last.values() if each.time >= begun), default=None)
 
 

@@ -225,10 +225,10 @@ def _silent_brokers(reading: LogReading) -> Iterator[Notice]:
 def _lost_installations(reading: LogReading) -> Iterator[Notice]:
     """Notices about controllers that acted in more epochs than their logs hold elections for."""
     known = _data()["installed"]
-    actor, term, spoken = known["actor"], known["term"], frozenset(known["spoken"])
+    actor, term, named = known["actor"], known["term"], frozenset(known["spoken"])
     reported = _Reported(reading, frozenset({actor, term}))
     saying: dict[tuple[Field, Field], list[int]] = defaultdict(list)
-    for number, acted in enumerate(reported.each("acted", _acting_in(actor, term, spoken))):
+    for number, acted in enumerate(reported.each("acted", _acting_in(actor, term, named))):
         if acted is not None:
             saying[acted].append(number)
     acting = {
@@ -243,11 +243,11 @@ def _lost_installations(reading: LogReading) -> Iterator[Notice]:
             yield Notice(BEFORE, place, known["text"].format(broker=broker, terms=terms[broker], held=held[broker]))
 
 
-def _acting_in(actor: str, term: str, spoken: Container[str]) -> Callable[[Event], tuple[Field, Field] | None]:
+def _acting_in(actor: str, term: str, named: Container[str]) -> Callable[[Event], tuple[Field, Field] | None]:
     """A function that reads from a line who acted in which epoch."""
 
     def of(event: Event) -> tuple[Field, Field] | None:
-        logged = bool(event.pattern) and event.kind in spoken and actor in event.fields
+        logged = bool(event.pattern) and event.kind in named and actor in event.fields
         logged = logged and isinstance(event.fields.get(term), int)
         return (event.fields[actor], event.fields[term]) if logged else None
 

@@ -33,7 +33,7 @@ def with_names(validation: Validation) -> Validation:
         return validation
     names = sorted({rule.event for rule in plan.rules})
     notices = (*validation.notices, *large_model(validation))
-    answer = replace(validation, unmapped=tuple(_guessed(validation.unmapped, names)), notices=notices)
+    answer = replace(validation, unmapped=tuple(_suggested(validation.unmapped, names)), notices=notices)
     if validation.verdict is not TraceVerdict.VACUOUS or validation.counts.used or not validation.counts.read:
         return answer
     called = Counter[str]()
@@ -48,7 +48,7 @@ def with_names(validation: Validation) -> Validation:
     return replace(answer, reason=reason + _meant(list(called), names))
 
 
-def _guessed(unmapped: Sequence[Unread], names: Sequence[str]) -> Iterator[Unread]:
+def _suggested(unmapped: Sequence[Unread], names: Sequence[str]) -> Iterator[Unread]:
     for each in unmapped:
         guess = did_you_mean(each.kind, names) if each.reason == NO_RULE else None
         yield each if guess is None else replace(each, reason=f"{NO_RULE}; did you mean `{guess}`?")

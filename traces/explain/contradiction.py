@@ -138,7 +138,7 @@ def _sentences() -> list[dict[str, Any]]:
     return found
 
 
-_UNSAID = frozenset({"run", "previous_run", EVERY_SLICE})
+_UNNAMED = frozenset({"run", "previous_run", EVERY_SLICE})
 """Fields that name what every line is of."""
 
 
@@ -146,7 +146,7 @@ def _fields(items: Sequence[OrderedObservation]) -> Mapping[str, str]:
     """What a line states, as far as the rules read it."""
     found: dict[str, Value] = {}
     for each in items:
-        found |= {name: value for name, value in each.observation.values if name not in _UNSAID}
+        found |= {name: value for name, value in each.observation.values if name not in _UNNAMED}
     return {name: _text(value) for name, value in found.items()}
 
 

@@ -163,12 +163,12 @@ def reads_place(expr: k.Expr) -> bool:
 class ConditionPrinter:
     """Prints expressions as the spec's author wrote them.
 
-    Values of the set ``unsaid`` are left out: in a slice's model this set has one element, which stands for the slice
+    Values of the set ``unnamed`` are left out: in a slice's model this set has one element, which stands for the slice
     whatever its name.
     """
 
     sources: Sources
-    unsaid: str | None = None
+    unnamed: str | None = None
 
     def part(self, kind: str, label: str, atom: FailedAtom) -> FailedPart:
         """A failed part in words."""
@@ -178,11 +178,11 @@ class ConditionPrinter:
         return FailedPart(kind, label, text, atom.expr.span, self._values(atom.log), self._values(atom.model))
 
     def _values(self, logged: tuple[AtomValue, ...]) -> tuple[tuple[str, str], ...]:
-        reported = (each for each in logged if not self._is_unsaid(each.expr.type))
+        reported = (each for each in logged if not self._is_unnamed(each.expr.type))
         return tuple((self.text(each.expr), show_value(each.value, each.expr.type)) for each in reported)
 
-    def _is_unsaid(self, type_: t.Type) -> bool:
-        return isinstance(type_, t.AtomType) and type_.sort.name == self.unsaid
+    def _is_unnamed(self, type_: t.Type) -> bool:
+        return isinstance(type_, t.AtomType) and type_.sort.name == self.unnamed
 
     def text(self, expr: k.Expr) -> str:
         """An expression as written."""

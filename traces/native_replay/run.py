@@ -82,7 +82,7 @@ def tally_of(
 ) -> BindingTally:
     """How the events of a log or slice were bound, given the positions of those that were used."""
     reasons = {known.event: known.reason for known in plan.ignored}
-    spoken = {rule.event for rule in plan.rules}
+    named = {rule.event for rule in plan.rules}
     is_used = np.zeros(len(events), np.bool_)
     is_used[used] = True
     ignored, unmapped = list[Unread](), list[Unread]()
@@ -90,7 +90,7 @@ def tally_of(
         others = positions[~is_used[positions]]
         if not len(others):
             continue
-        if kind in spoken and kind not in reasons:
+        if kind in named and kind not in reasons:
             wrong, kept = _undecoded(plan, kind, [events[at] for at in others.tolist()])
             unmapped += wrong
             ignored += kept

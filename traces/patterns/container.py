@@ -35,7 +35,7 @@ PARTS = frozenset({"message", "time", "level", "logger", "thread", "stack", "str
 
 
 @dataclass(frozen=True, slots=True)
-class StatedFact:
+class FixedFact:
     """A fact in the output of a command: the pattern of its lines, and the text of the notice."""
 
     pattern: re.Pattern[str]
@@ -61,7 +61,7 @@ class Container:
     beside: Mapping[str, str] = field(default_factory=dict)
     fields: bool = False
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    states: tuple[StatedFact, ...] = ()
+    states: tuple[FixedFact, ...] = ()
     named: tuple[str, ...] = ()
     fields_of: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()

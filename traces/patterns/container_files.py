@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from assay.traces.patterns.container import PARTS, Container, ContainerForm, Containers, StatedFact
+from assay.traces.patterns.container import PARTS, Container, ContainerForm, Containers, FixedFact
 from assay.traces.patterns.regex_cost import degree
 from assay.traces.patterns.toml_tables import toml_tables
 
@@ -104,7 +104,7 @@ def _container(table: Mapping[str, Any]) -> Container:
         unit=table.get("unit", ""),
         parts={part: tuple(table[part]) for part in sorted(PARTS & set(table))},
         states=tuple(
-            StatedFact(re.compile(each["pattern"], re.MULTILINE), each["text"]) for each in table.get("states", ())
+            FixedFact(re.compile(each["pattern"], re.MULTILINE), each["text"]) for each in table.get("states", ())
         ),
     )
 

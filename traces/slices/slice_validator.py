@@ -73,7 +73,7 @@ class SlicesOfKernel:
 
     def __init__(self, joint: Joint) -> None:
         self.model = TraceModel(joint.split.kernel, joint.split.plan_of_slices(joint.plan))
-        writer = replace(joint.writer, unsaid=joint.split.slicing.sort.name)
+        writer = replace(joint.writer, unnamed=joint.split.slicing.sort.name)
         self.blamer = Blamer(joint.split.kernel, writer)
         names = {joint.split.kernel.variables[i].name for i in joint.split.own}
         self.own_properties = [p for p in joint.split.kernel.properties if speaks_of(p, names)]

@@ -52,7 +52,7 @@ class TroubleLine:
         return partition_name(self.fields.get("partition", ""))
 
     @property
-    def told_partition(self) -> str:
+    def named_partition(self) -> str:
         """The field `partition`, else the one that the head of the line names; empty if neither is there."""
         found = _OF_HEAD.search(self.record.message)
         return self.partition or ("" if found is None else found[1])
@@ -151,7 +151,7 @@ def family_finding(lines: TroubleLines, family: LogStatement) -> TroubleFinding:
     first, count = found[0], lines.count(family.name)
     cause = cause_of(first.record.message)
     text = f"{first.who}: {family.explain(first.record.message)}" + (f" Cause: {cause}." if cause else "")
-    partitions = tuple(dict.fromkeys(each.told_partition for each in found if each.told_partition))
+    partitions = tuple(dict.fromkeys(each.named_partition for each in found if each.named_partition))
     return TroubleFinding(
         gravity=Gravity[family.gravity],
         heading=family.heading,
@@ -172,7 +172,7 @@ def _lost(family: LogStatement, line: TroubleLine) -> LostRange:
     """What a line says may be gone: of the partition that it names, or of the metadata log."""
     begin = line.number(family.lost[0])
     end = line.number(family.lost[1]) if len(family.lost) > 1 else None
-    return LostRange(line.told_partition or METADATA_LOG, begin, end, certain=False)
+    return LostRange(line.named_partition or METADATA_LOG, begin, end, certain=False)
 
 
 def explained_lines(lines: TroubleLines, taken: Collection[str]) -> Iterator[ExplainedLines]:

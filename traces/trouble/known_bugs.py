@@ -123,13 +123,13 @@ def _by_lines(
         often = len(found) >= wanted.get("at_least", 1) and duration >= wanted.get("lasting_ms", 0)
         often = often or (few and len(found) > 1 and duration >= wanted.get("lasting_ms_of_few", duration + 1))
         if often and bug.concerns(versions.get(first.node) or every):
-            reported = {**first.fields, "partition": first.told_partition, "duration": in_words(duration)}
+            reported = {**first.fields, "partition": first.named_partition, "duration": in_words(duration)}
             reported |= {"who": first.who, "Who": first.who[0].upper() + first.who[1:]}
             yield bug.finding(reported, [each.record for each in found], (first.who,), len(found))
 
 
 def _field(line: TroubleLine, name: str) -> str | None:
-    return line.told_partition if name == "partition" else line.fields.get(name)
+    return line.named_partition if name == "partition" else line.fields.get(name)
 
 
 def _by_events(

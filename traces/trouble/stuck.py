@@ -27,7 +27,7 @@ _REMOVED = frozenset({"TopicRemoved", "TopicDeletion"})
 _MOVING = frozenset({"ReassignmentSent", "ReassignmentStep", "AssignmentChanged", "ReassignmentCompleted"})
 _IN_SYNC = frozenset({"IsrUpdated", "BecameLeader"})
 _SHUTDOWN = frozenset({"ControlledShutdownRetried", "ControlledShutdownGaveUp", "ControlledShutdownSucceeded"})
-_LIFE = frozenset(
+_INCARNATION = frozenset(
     {
         *_CHANGES,
         *_IN_SYNC,
@@ -47,7 +47,7 @@ _LAGGING = re.compile(r"Replica\(s\) ([\d,]+) still need to catch up")
 
 def stuck(reading: LogReading) -> Iterator[TroubleFinding]:
     """The findings."""
-    ends = max((event.record.time or 0 for event in reading.of_kinds(_LIFE)), default=0)
+    ends = max((event.record.time or 0 for event in reading.of_kinds(_INCARNATION)), default=0)
     yield from _leaderless(reading, ends)
     yield from _moves(reading, ends)
     yield from _shutdowns(reading, ends)

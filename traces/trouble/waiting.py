@@ -52,7 +52,7 @@ def _refused_leaders(reading: LogReading, lines: list[TroubleLine]) -> Iterator[
     bug = next(each for each in signatures() if each.lines and each.lines["statement"] == "cached-version")
     alike: dict[tuple[str, str, int | None], list[TroubleLine]] = {}
     for line in lines:
-        alike.setdefault((line.told_partition or "?", line.who, line.number("version")), []).append(line)
+        alike.setdefault((line.named_partition or "?", line.who, line.number("version")), []).append(line)
     for (partition, who, version), found in alike.items():
         begin, end = found[0].time, found[-1].time
         if (
@@ -123,11 +123,11 @@ def _no_majority(reading: LogReading) -> Iterator[TroubleFinding]:
     events = sorted(reading.of_kinds(frozenset((*_MEMBERS, *_STOPPED))), key=lambda event: event.record.time or 0)
     since: Event | None = None
     candidates: list[Event] = []
-    heard: dict[int, int] = {}
+    received: dict[int, int] = {}
     for event in events:
         node = _node_of(event)
         if node is not None:
-            heard[node] = event.record.time or 0
+            received[node] = event.record.time or 0
         if event.kind in _WITH_LEADER or event.kind in _STOPPED:
             since, candidates = None, []
         elif event.kind in {"QuorumCandidate", "QuorumProspective"}:
@@ -137,7 +137,7 @@ def _no_majority(reading: LogReading) -> Iterator[TroubleFinding]:
         return
     begin, end = since.record.time or 0, candidates[-1].record.time or 0
     voters = _voters(candidates[-1])
-    awake = {node for node, time in heard.items() if time >= begin}
+    awake = {node for node, time in received.items() if time >= begin}
     missing = sorted(voters - awake)
     tried = re.search(r"\bretries=(\d{1,9})", candidates[-1].record.message)
     long = end - begin >= _NO_LEADER_MS or (reading.is_excerpt and tried is not None and int(tried[1]) >= _RETRIES)

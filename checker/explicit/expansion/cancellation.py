@@ -14,7 +14,7 @@ from threading import Event, Thread
 from assay.checker.explicit.expansion.compiled_interface import CompiledCode
 from assay.checker.layout.call_frame import HaltedError
 
-PATIENCE = 0.25
+LONGEST_WAIT = 0.25
 """Seconds between two looks at the limits. A round that ends by itself within that time is not dropped."""
 
 
@@ -26,7 +26,7 @@ def halting(machine: CompiledCode, due: Callable[[], bool], heed: Callable[[], N
 
     def watch() -> None:
         was_due = False
-        while not over.wait(PATIENCE):
+        while not over.wait(LONGEST_WAIT):
             if was_due:
                 machine.halt(True)
                 return

@@ -44,7 +44,7 @@ class BatchPacker:
         self.layout = ChunkLayout(words, Parent.PRINT)
         self.records = 0
         """Records that went into packets."""
-        self._stretches = owner_ranges(parts)
+        self._splits = owner_ranges(parts)
         self._own = own
         room = min(RECORDS, max(64, ALL_RECORDS // parts))
         self._rows: Rows = np.empty((parts, room, words), np.uint64)
@@ -61,7 +61,7 @@ class BatchPacker:
         """
         arena, at = lane.arena, lane.at
         offsets = arena.offsets[at]
-        for part, (first, last) in enumerate(self._stretches):
+        for part, (first, last) in enumerate(self._splits):
             if part == self._own:
                 continue
             begin, end = int(offsets[first]), int(offsets[last])
@@ -73,7 +73,7 @@ class BatchPacker:
                 if self._filled[part, 0] == len(self._rows[part]):
                     yield part, self._packet(part)
         if self._own is not None:  # nothing else is left for the table
-            first, last = self._stretches[self._own]
+            first, last = self._splits[self._own]
             offsets[: first + 1] = offsets[first]
             offsets[last:] = offsets[last]
 

@@ -45,7 +45,7 @@ FULL = 0.5
 than usual."""
 
 
-class Crew:
+class WorkerThreads:
     """A pool of threads for pieces of work; the caller's thread is one of them."""
 
     def __init__(self, threads: int | None) -> None:
@@ -86,23 +86,28 @@ class Rounds:
     to be decisive."""
 
     def __init__(
-        self, compiled: Compiled, levels: Levels, crew: Crew, known: Marks, stubborn: StubbornFilter | None = None
+        self,
+        compiled: Compiled,
+        levels: Levels,
+        workers: WorkerThreads,
+        known: Marks,
+        stubborn: StubbornFilter | None = None,
     ) -> None:
         self.levels = levels
         self._stubborn = stubborn
         self._compiled = compiled
-        self._crew = crew
+        self._workers = workers
         self._known = known
         self._lanes: list[ThreadBuffer] = []
         self._fan_out = 4.0
         self._size = 1024
-        slices = min(OWNERS, SLICES_A_THREAD * crew.threads) if crew.threads > 1 else 1
+        slices = min(OWNERS, SLICES_A_THREAD * workers.threads) if workers.threads > 1 else 1
         self._slices = list(pairwise(np.linspace(0, OWNERS, slices + 1).astype(int).tolist()))
         self.use(StateKeys.ROWS)
 
     def use(self, keys: StateKeys, room: int | None = None) -> None:
         """Make thread buffers for keys of this kind, or larger ones."""
-        lanes = min(MOST_LANES, LANES_A_THREAD * self._crew.threads)
+        lanes = min(MOST_LANES, LANES_A_THREAD * self._workers.threads)
         room = room or min(ROOM, MOST_CANDIDATES // lanes)
         words = self._compiled.layout.words
         self._lanes.clear()
@@ -120,7 +125,7 @@ class Rounds:
             lanes = self._lanes[: len(blocks)]
             states = sum(len(block.rows) for block in blocks)
             pairs = list(zip(lanes, blocks, strict=True))
-            self._crew.do(lambda pair: pair[0].expand(pair[1]), pairs, alone=states < AMONG_THREADS)
+            self._workers.do(lambda pair: pair[0].expand(pair[1]), pairs, alone=states < AMONG_THREADS)
             ready = list(_ready(pairs))
             if not ready[-1].overflow:
                 # It rises at once and falls slowly: a block that overflows its buffer costs a whole round.
@@ -179,7 +184,7 @@ class Rounds:
             table.insert(batch, first, last, found[at])
 
         small = sum(lane.count for lane in lanes) < AMONG_THREADS
-        self._crew.do(work, range(len(self._slices)), alone=small)
+        self._workers.do(work, range(len(self._slices)), alone=small)
         total: Counts = found.sum(axis=0)
         return total
 
@@ -194,7 +199,7 @@ class Rounds:
         def work(at: int) -> None:
             lanes[at].gather(stage, places[at], int(new[at]), number + places[at])
 
-        self._crew.do(work, range(len(lanes)), alone=total < AMONG_THREADS)
+        self._workers.do(work, range(len(lanes)), alone=total < AMONG_THREADS)
         return stage, places
 
     def narrowed(self, table: StateTable, budget: int) -> StateTable:
@@ -202,7 +207,7 @@ class Rounds:
         ``TableFullError``."""
         new = StateTable(StateKeys.LONG_PRINTS.halves(0), budget)
         sizes = new.sizes_for(table.counts)
-        self._crew.do(lambda part: new.narrow(table, *part, sizes), self._slices)
+        self._workers.do(lambda part: new.narrow(table, *part, sizes), self._slices)
         return new
 
     # ------------------------------------------------------------------------------------------------- refill
@@ -219,7 +224,7 @@ class Rounds:
             for begin in range(0, len(parts), len(self._lanes)):
                 lanes = self._lanes[: len(parts) - begin]
                 pairs = list(zip(lanes, parts[begin:], strict=False))
-                self._crew.do(lambda pair: pair[0].load(pair[1]), pairs)
+                self._workers.do(lambda pair: pair[0].load(pair[1]), pairs)
                 self.insert(table, lanes)
 
 

@@ -100,11 +100,11 @@ def _open_sorts(kernel: k.Kernel, sets: Sequence[str]) -> list[Sort]:
 
 def _assumptions(kernel: k.Kernel, sets: Sequence[str]) -> tuple[str, ...]:
     labels = {g.label for a in kernel.actions for g in a.body if isinstance(g, k.Guard) and g.kind == "bound"}
-    said = [f"any number of elements of {', '.join(sets)}; the other sets are those of the model"]
-    said.append("numbers of size parameters are unbounded; capacities of sets and maps are not enforced")
+    conditions = [f"any number of elements of {', '.join(sets)}; the other sets are those of the model"]
+    conditions.append("numbers of size parameters are unbounded; capacities of sets and maps are not enforced")
     if labels:
-        said.append(f"bounds are no guards: {', '.join(f'`{label}`' for label in sorted(labels))}")
-    return tuple(said)
+        conditions.append(f"bounds are no guards: {', '.join(f'`{label}`' for label in sorted(labels))}")
+    return tuple(conditions)
 
 
 def _assumed_lengths(kernel: k.Kernel) -> list[str]:
@@ -171,7 +171,9 @@ class _AnyProver:
                 continue
             doubt = self._opinion.valued(kept, properties)
             if doubt is None:
-                return self._conclude(DEFINED, self._fewer(kept, lambda said: self._opinion.valued(said, properties)))
+                return self._conclude(
+                    DEFINED, self._fewer(kept, lambda conditions: self._opinion.valued(conditions, properties))
+                )
             if not doubt.is_answered:
                 break  # more statements would not change it
         return str(doubt)
@@ -199,8 +201,8 @@ class _AnyProver:
             return "it does not hold in the model of this size: `assay check` shows how"
         why: str | None = None
         for candidates in self._attempts(prop):
-            said = [*own, *(each for each in candidates if each not in own)]
-            kept = self._houdini(said, len(own))
+            conditions = [*own, *(each for each in candidates if each not in own)]
+            kept = self._houdini(conditions, len(own))
             if isinstance(kept, Doubt):
                 why = str(kept)
                 continue
@@ -284,7 +286,7 @@ class _AnyProver:
         kept = [statements[at] for at in self._opinion.relevant(statements, prop)]
         if self._opinion.implies(kept, prop) or self._opinion.inductive(kept):
             return statements  # the refutations of fewer statements took too much work
-        return self._fewer(kept, lambda said: self._opinion.implies(said, prop))
+        return self._fewer(kept, lambda conditions: self._opinion.implies(conditions, prop))
 
     def _fewer(self, kept: list[k.Expr], doubt: Callable[[list[k.Expr]], Doubt | None]) -> list[k.Expr]:
         """Inductive statements, none of which can be left out without a doubt."""

@@ -110,12 +110,12 @@ class Mapped:
         found: list[kernel.Expr] = []
         missing: list[str] = []
         for variable in self.abstract.kernel.variables:
-            twin = same.get(_renamed(variable.name, common))
+            duplicate = same.get(_renamed(variable.name, common))
             if variable.name in written:
                 value = written[variable.name].value
                 found.append(elaborate_expression(value, scope, self.diagnostics, Fresh(), variable.type))
-            elif twin is not None:
-                read = kernel.StateVar(twin.type, twin.name, span=self.declaration.span)
+            elif duplicate is not None:
+                read = kernel.StateVar(duplicate.type, duplicate.name, span=self.declaration.span)
                 found.append(convert(read, variable.type, self.diagnostics))
             else:
                 missing.append(variable.name)

@@ -119,7 +119,7 @@ class Traces:
 def _without(inherited: list[Placed], own: tuple[syntax.TraceLine, ...]) -> Iterator[Placed]:
     """The inherited lines that the own ones do not replace. An own rule or ``ignore`` replaces the inherited ones for
     its events; most other lines replace the one of their kind."""
-    spoken = {
+    named = {
         event.text
         for line in own
         if isinstance(line, syntax.On | syntax.CallLine | syntax.Ignore)
@@ -130,11 +130,11 @@ def _without(inherited: list[Placed], own: tuple[syntax.TraceLine, ...]) -> Iter
     for unit, line in inherited:
         match line:
             case syntax.On(events) | syntax.CallLine(events):
-                still = tuple(event for event in events if event.text not in spoken)
+                still = tuple(event for event in events if event.text not in named)
                 if still:
                     yield unit, replace(line, events=still)
             case syntax.Ignore(events, reason):
-                left = tuple(event for event in events if event.text not in spoken)
+                left = tuple(event for event in events if event.text not in named)
                 if left:
                     yield unit, syntax.Ignore(left, reason, span=line.span)
             case syntax.Measure(name):

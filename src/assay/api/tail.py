@@ -17,8 +17,8 @@ class GrowingText(Protocol):
     ended: bool
     remarks: list[str]
 
-    def read(self, patience: float) -> bytes:
-        """The next bytes, after at most ``patience`` seconds; none if there are none by then."""
+    def read(self, longest_wait: float) -> bytes:
+        """The next bytes, after at most ``longest_wait`` seconds; none if there are none by then."""
         ...
 
     def close(self) -> None:
@@ -41,11 +41,11 @@ class FollowedFile:
         self._stream: FileIO | None = None
         self._at_line_end = True
 
-    def read(self, patience: float) -> bytes:
+    def read(self, longest_wait: float) -> bytes:
         """The next bytes; raises ``OSError`` if the file may not be read."""
         found = self._next()
         if not found:
-            select.select([], [], [], patience)
+            select.select([], [], [], longest_wait)
             found = self._next()
         return found
 
@@ -104,9 +104,9 @@ class FollowedPipe:
         self.remarks: list[str] = []
         self._descriptor = descriptor
 
-    def read(self, patience: float) -> bytes:
+    def read(self, longest_wait: float) -> bytes:
         """The next bytes."""
-        ready, _, _ = select.select([self._descriptor], [], [], patience)
+        ready, _, _ = select.select([self._descriptor], [], [], longest_wait)
         found = os.read(self._descriptor, BLOCK) if ready else b""
         self.ended = bool(ready) and not found
         return found

@@ -28,7 +28,7 @@ class OwnFile:
         self._descriptor: int | None = None
         self._closed = False
         self._is_cut = False
-        self._unsaid = 0
+        self._unreported = 0
 
     def open(self) -> None:
         """Open the first file that nobody else writes; raises ``OSError`` if there can be none."""
@@ -52,7 +52,7 @@ class OwnFile:
         """In a copy of the process: leave the file to the original, and open another with the first line."""
         if self._descriptor is not None:
             os.close(self._descriptor)
-        self._descriptor, self._is_cut, self._unsaid = None, False, 0
+        self._descriptor, self._is_cut, self._unreported = None, False, 0
 
     def write(self, lines: Sequence[bytes]) -> int:
         """Append the lines, in one call of the system where it takes them all. Returns how many were lost."""
@@ -65,7 +65,7 @@ class OwnFile:
         if written >= 0:
             self._is_cut = written > 0 and not text[:written].endswith(b"\n")
         lost = len(lines) - text[: max(written, 0)].count(b"\n")
-        self._unsaid += lost
+        self._unreported += lost
         return lost
 
     def _append(self, text: bytes) -> int:
@@ -86,13 +86,17 @@ class OwnFile:
 
     def _say_lost(self) -> None:
         """After lines that could be written again: a line that is no event says how many are missing before it."""
-        if self._unsaid:
-            said = {"event": None, "lost": self._unsaid, "message": f"{self._unsaid} events were lost: {self.error}"}
+        if self._unreported:
+            said = {
+                "event": None,
+                "lost": self._unreported,
+                "message": f"{self._unreported} events were lost: {self.error}",
+            }
             line = orjson.dumps(said, option=orjson.OPT_APPEND_NEWLINE)
             done = self._append(line)
             self._is_cut = 0 < done < len(line)
             if done == len(line):
-                self._unsaid = 0
+                self._unreported = 0
 
     def close(self) -> None:
         """Close it; what is written later is lost."""

@@ -54,7 +54,7 @@ class Recorder:
         self.run = run
         self.flush_interval = flush_interval
         self.lost = 0
-        self._told = 0  # of these, how many the logger was told of
+        self._reported = 0  # of these, how many the logger was told of
         self._file = OwnFile(self.path)
         self._file.open()
         self._begin()
@@ -142,14 +142,14 @@ class Recorder:
                 lines = [self._pending.popleft() for _ in range(min(len(self._pending), MOST_PENDING))]
                 lost += self._file.write(lines)
             self.lost += lost
-            untold = self.lost - self._told
+            unreported = self.lost - self._reported
             # A full disk stays full: it is told again when twice as many are lost, and at the end.
-            telling = untold > 0 and (untold >= self._told or self._ended.is_set())
-            self._told += untold if telling else 0
+            telling = unreported > 0 and (unreported >= self._reported or self._ended.is_set())
+            self._reported += unreported if telling else 0
         if telling:
             LOGGER.warning(
                 "%d events could not be written to %s: %s; %d in all",
-                untold,
+                unreported,
                 self._file.path,
                 self._file.error,
                 self.lost,
@@ -202,7 +202,7 @@ class Recorder:
         self.flush()
 
     def _after_fork(self) -> None:
-        self.lost = self._told = 0
+        self.lost = self._reported = 0
         self._file.forget()
         self._begin()
 

@@ -48,7 +48,7 @@ class SharedLineMark(NamedTuple):
     after: int
 
 
-Stretch = tuple[Key, str]
+FileOfStream = tuple[Key, str]
 """A stream of lines, and a file that holds a part of it."""
 
 
@@ -57,13 +57,13 @@ class SharedPast:
     """The shared steps, and where among them the lines of each file stand."""
 
     steps: tuple[SharedStep, ...] = ()
-    marks: Mapping[Stretch, tuple[SharedLineMark, ...]] = field(default_factory=dict)
+    marks: Mapping[FileOfStream, tuple[SharedLineMark, ...]] = field(default_factory=dict)
 
     def around(self, line: Observation, ordering: Ordering) -> tuple[int, int]:
         """How many steps certainly came before a slice's line, by its file, and the number of the first that came after
         it.
         """
-        marks = self.marks.get(_stretch(line, ordering), ())
+        marks = self.marks.get(_file_of_stream(line, ordering), ())
         at = bisect_left(marks, line.event.record.place.line, key=attrgetter("line"))
         return marks[at - 1].after if at else 0, marks[at].before if at < len(marks) else len(self.steps)
 
@@ -72,7 +72,7 @@ def shared_past(model: TraceModel, path: SearchPath, seen: Sequence[int], orderi
     """The shared steps of an accepted path that change one of the variables ``seen``."""
     values = _seen(model.states[path.root.node.state], seen)
     found: list[SharedStep] = []
-    marks: dict[Stretch, list[SharedLineMark]] = {}
+    marks: dict[FileOfStream, list[SharedLineMark]] = {}
     last: OrderedObservation | None = None
     for move in path.moves():
         item = move.item or last
@@ -88,12 +88,12 @@ def shared_past(model: TraceModel, path: SearchPath, seen: Sequence[int], orderi
         if move.item is not None:
             seen_line = move.item.observation
             mark = SharedLineMark(seen_line.event.record.place.line, before, len(found))
-            marks.setdefault(_stretch(seen_line, ordering), []).append(mark)
+            marks.setdefault(_file_of_stream(seen_line, ordering), []).append(mark)
         last = item
-    return SharedPast(_in_order(found), {stretch: tuple(own) for stretch, own in marks.items()})
+    return SharedPast(_in_order(found), {file: tuple(own) for file, own in marks.items()})
 
 
-def _stretch(line: Observation, ordering: Ordering) -> Stretch:
+def _file_of_stream(line: Observation, ordering: Ordering) -> FileOfStream:
     return stream_key(line, ordering), line.event.record.place.file
 
 

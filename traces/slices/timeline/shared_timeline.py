@@ -43,14 +43,14 @@ class Mate:
 class Chain:
     """The states by position, without steps that change nothing which slices read; and when each began at the earliest.
 
-    The positions in ``guessed`` come from hidden steps, whose time no line gives.
+    The positions in ``uncertain`` come from hidden steps, whose time no line gives.
     """
 
     states: tuple[State, ...]
     earliest: tuple[float, ...]
     mates: dict[Thread, list[Mate]]
     skew: int
-    guessed: frozenset[int] = frozenset()
+    uncertain: frozenset[int] = frozenset()
 
     def latest_at(self, time: float) -> int:
         """The last position that can lie before a line of this time."""
@@ -81,13 +81,13 @@ def chain(model: TraceModel, path: SearchPath, plan: TracePlan, seen: Iterable[i
 
     states, earliest = [visible(blank)], [float("-inf")]
     mates: dict[Thread, list[Mate]] = defaultdict(list)
-    guessed: set[int] = set()
+    uncertain: set[int] = set()
     for move in path.moves():
         before = len(states) - 1
         time = earliest[-1] if move.item is None else max(earliest[-1], move.item.earliest)
         for taken in move.hidden:
             _extend(states, earliest, visible(model.states[taken.state]), earliest[-1])
-        guessed |= set(range(before + 1, len(states)))
+        uncertain |= set(range(before + 1, len(states)))
         before = len(states) - 1
         for taken in move.taken:
             _extend(states, earliest, visible(model.states[taken.state]), time)
@@ -95,7 +95,7 @@ def chain(model: TraceModel, path: SearchPath, plan: TracePlan, seen: Iterable[i
         if move.item is not None and thread is not None:
             mates[thread].append(_mate(move.item, before, len(states) - 1))
     ordered = {thread: _by_time(own) for thread, own in mates.items()}
-    return Chain(tuple(states), tuple(earliest), ordered, plan.ordering.skew, frozenset(guessed))
+    return Chain(tuple(states), tuple(earliest), ordered, plan.ordering.skew, frozenset(uncertain))
 
 
 def _mate(item: OrderedObservation, before: int, after: int) -> Mate:

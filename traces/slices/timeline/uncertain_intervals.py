@@ -25,11 +25,11 @@ def unsure(chain: Chain) -> tuple[bool, ...]:
     changed = [frozenset[Cell]()]
     changed += (frozenset(_changed(*pair)) for pair in zip(chain.states, chain.states[1:], strict=False))
     found = [False] * len(chain.states)
-    for at in chain.guessed:
+    for at in chain.uncertain:
         for cell in changed[at]:
-            low = next((i for i in range(at - 1, 0, -1) if cell in changed[i] and i not in chain.guessed), 0)
+            low = next((i for i in range(at - 1, 0, -1) if cell in changed[i] and i not in chain.uncertain), 0)
             later = range(at + 1, len(found))
-            high = next((i for i in later if cell in changed[i] and i not in chain.guessed), len(found))
+            high = next((i for i in later if cell in changed[i] and i not in chain.uncertain), len(found))
             found[low:high] = [True] * (high - low)
     return tuple(found)
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from tests.kafka.recorded import archive
 
-from assay.traces.diagnosis.duplicate_broker_ids import twins
+from assay.traces.diagnosis.duplicate_broker_ids import duplicates
 from assay.traces.log_reader import read_logs
 
 BEGUN = datetime(2026, 11, 21, 10)
 
 
 def told(*paths: Path) -> list[str]:
-    return [remark.text for remark in twins(read_logs(list(paths)))]
+    return [remark.text for remark in duplicates(read_logs(list(paths)))]
 
 
 def runs(folder: Path, number: int, *spans: tuple[int, int]) -> None:
