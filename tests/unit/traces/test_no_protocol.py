@@ -17,7 +17,7 @@ TEXTS_OF_LINES = {
 }
 READERS_OF_ONE_FORMAT = {
     "traces/input/lines/pasted_lines.py",  # a pattern of the names of loggers
-    "traces/input/containers/moments.py",  # log4j's name of the seconds since 1970
+    "traces/input/lines/moments.py",  # log4j's name of the seconds since 1970
     "traces/input/containers/fields.py",  # likewise
     "traces/input/kraft_metadata_dump.py",  # a dump names a batch's epoch as it names its offset
 }

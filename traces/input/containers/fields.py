@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from assay.traces.input.containers.fixed_shapes import FixedShape, Path, Roles, fixed_shape
-from assay.traces.input.containers.moments import timestamp
 from assay.traces.input.lines.line_layout import HEADER_LIMIT, LEVEL_FIRST, START
+from assay.traces.input.lines.moments import timestamp
 from assay.traces.input.lines.timestamps import DATED
 from assay.traces.patterns.container import ORIGIN, Container, ContainerForm, Containers
 

@@ -10,7 +10,6 @@ from typing import Any
 from assay.grammar.kernel.event_source import DEFAULT_KEYS, DEFAULT_SOURCE, EventSource
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Field, LogPosition, LogRecord, Opaque
-from assay.traces.input.containers.moments import timestamp
 from assay.traces.input.events.edn import EdnError, is_jepsen, jepsen_object
 from assay.traces.input.events.exact_values import (
     MISFIT,
@@ -26,6 +25,7 @@ from assay.traces.input.events.paths import MISSING, compiled_path
 from assay.traces.input.events.stamps import CausalStamp, StampError, StampReader
 from assay.traces.input.events.text_lines import TextLines
 from assay.traces.input.events.times import EventClock, TimeError
+from assay.traces.input.lines.moments import timestamp
 
 RESERVED = frozenset(DEFAULT_KEYS)
 """The keys that are not fields of the event, unless the clause names them."""

@@ -12,10 +12,10 @@ import pytest
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.traces.input.containers.command_output import logged
 from assay.traces.input.containers.detect import ContainerDetector
-from assay.traces.input.containers.moments import timestamp
 from assay.traces.input.containers.parts import LineOrigin, PartLines
 from assay.traces.input.containers.unwrapper import Unwrapper
 from assay.traces.input.events.decoder import EventDecoder
+from assay.traces.input.lines.moments import timestamp
 from assay.traces.input.lines.record_scanner import FileCounts, ScanLimits
 from assay.traces.input.pattern_matcher import FoundEvents
 from assay.traces.log_reader import LogReading, read_logs
