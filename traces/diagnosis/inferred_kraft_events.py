@@ -26,7 +26,7 @@ from assay.traces.table.event_table import EventTable, traits
 def events_of_quorum(reading: LogReading) -> Iterator[Event]:
     """All inferred events, stream by stream."""
     supposing = _Inference(reading)
-    yield from stream("leaders", list(supposing.unlogged_elections()))
+    yield from stream("terms", list(supposing.unlogged_elections()))
     for event in supposing.voters():
         yield from stream(event.text, [event])
     yield from stream("rules", list(supposing.rules()))
@@ -74,7 +74,7 @@ def events_of_members(reading: LogReading, unlogged: Mapping[int, UnloggedMember
     While a member is not known to be active, hidden steps of the model may still activate it.
     """
     own = data()["quorum"]
-    yield from stream("leaders", list(_Inference(reading).first_leader()))
+    yield from stream("terms", list(_Inference(reading).first_coordinator()))
     begin = min((each.fact.time for each in unlogged.values()), default=0)
     for member, (fact, active) in unlogged.items():
         place, name = fact.event.record.place, {own["name"]: member}
@@ -118,7 +118,7 @@ class _Inference:
 
     def unlogged_elections(self) -> Iterator[UntimedEvent]:
         """Candidacies that were not logged, and leaders whose election was not logged."""
-        own, named, terms = self._own, self._named_leaders, self._terms
+        own, named, terms = self._own, self._named_holders, self._terms
         lowest, unnamed = min(terms, default=2), self._unnamed
         found: dict[int, UntimedEvent] = {}
         if unnamed is not None and lowest > 1 and lowest not in named:
@@ -133,7 +133,7 @@ class _Inference:
                 found.setdefault(won, self._stood(voter, won, fact))
         yield from (found[term] for term in sorted(found))
 
-    def first_leader(self) -> Iterator[UntimedEvent]:
+    def first_coordinator(self) -> Iterator[UntimedEvent]:
         """The leader before the first term that brokers name."""
         lowest, unnamed = min(self._terms, default=2), self._unnamed
         if unnamed is not None and lowest > 1:
@@ -144,7 +144,7 @@ class _Inference:
         own = self._own
         if next(iter(self._terms), 1) <= 1:  # the first term is logged
             return
-        leading = {holder for holder, _ in self._named_leaders.values()}
+        leading = {holder for holder, _ in self._named_holders.values()}
         leading |= set() if self._unnamed is None else {self._unnamed[0]}
         first: dict[int, Fact] = {}
         for fact in self._facts:
@@ -231,7 +231,7 @@ class _Inference:
         return found
 
     @cached_property
-    def _named_leaders(self) -> dict[int, tuple[Field, Fact]]:
+    def _named_holders(self) -> dict[int, tuple[Field, Fact]]:
         """For each term whose election was not logged: the leader, and the first line that shows it."""
         own = self._own
         held = {fact.get(own["term"]) for fact in self._facts if fact.event.kind in own["held"]}
@@ -247,7 +247,7 @@ class _Inference:
         """The leader before any election or known leader of some term, as shown by lines that name no term."""
         own = self._own
         known = {(fact.get(own["winner"]), fact.time) for fact in self._facts if fact.event.kind in own["held"]}
-        known |= {(holder, fact.time) for holder, fact in self._named_leaders.values()}
+        known |= {(holder, fact.time) for holder, fact in self._named_holders.values()}
         for fact in self._facts:
             holder = fact.get(own["acting"].get(fact.event.kind, ""))
             if isinstance(holder, int) and not any(who == holder and time <= fact.time + NEAR for who, time in known):

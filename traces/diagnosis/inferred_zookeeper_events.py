@@ -72,9 +72,9 @@ class _Inference:
 
     def __init__(self, reading: LogReading) -> None:
         self._reading = reading
-        self._member, self._controller = own, controller = data()["member"], data()["controller"]
+        self._member, self._coordinator = own, coordinator = data()["member"], data()["coordinator"]
         names = {own["name"], own["session"], own["number"], *own["maps"], *own["new"]}
-        names |= {controller[name] for name in ("winner", "holder", "term")}
+        names |= {coordinator[name] for name in ("winner", "holder", "term")}
         self._facts = all_facts(reading, frozenset(names))
         self._begin = self._facts[0].time if self._facts else 0
         self._of_run: dict[ProcessRun, list[Fact]] = defaultdict(list)
@@ -90,8 +90,8 @@ class _Inference:
         found = [self._begin]
         most: dict[str, tuple[int, int]] = {}
         for fact in self._facts:
-            entered, held = fact.event.kind in self._member["entered"], fact.event.kind in self._controller["held"]
-            term = fact.get(self._controller["term"]) if held else None
+            entered, held = fact.event.kind in self._member["entered"], fact.event.kind in self._coordinator["held"]
+            term = fact.get(self._coordinator["term"]) if held else None
             for what, number, telling in (
                 *((("number", number, entered)) for number in self._numbers_in(fact)),
                 *((("term", term, True),) if isinstance(term, int) else ()),
@@ -116,7 +116,7 @@ class _Inference:
         yield from stream("members", [event for entry in self._entries for event in self._entered(entry)])
         for node, events in self._again().items():
             yield from stream(f"members again {node}", events)
-        yield from stream("controller terms", list(self._unlogged_elections()))
+        yield from stream("terms", list(self._unlogged_elections()))
 
     # ------------------------------------------------------------------------------------------------- registrations
 
@@ -379,7 +379,7 @@ class _Inference:
 
     def _unlogged_elections(self) -> Iterator[UntimedEvent]:
         """The elections that were not logged, and the epochs reached before the first logged election."""
-        own, (every, _) = self._controller, self._all_terms
+        own, (every, _) = self._coordinator, self._all_terms
         unlogged = {(incarnation, term): holder for incarnation, term, holder, _ in self._unlogged_terms}
         first = min(every, default=None)
         for (incarnation, term), fact in sorted(every.items(), key=itemgetter(0)):
@@ -399,13 +399,13 @@ class _Inference:
         """The controller terms without a logged election, each with the controller and its first mention."""
         every, holders = self._all_terms
         for (incarnation, term), fact in sorted(every.items(), key=itemgetter(0)):
-            if fact.event.kind not in self._controller["held"]:
+            if fact.event.kind not in self._coordinator["held"]:
                 yield incarnation, term, holders[incarnation, term], fact
 
     @cached_property
     def _all_terms(self) -> tuple[dict[tuple[int, int], Fact], dict[tuple[int, int], Field]]:
         """The first mention of each controller epoch of each incarnation, and the controllers."""
-        own = self._controller
+        own = self._coordinator
         held: dict[tuple[int, int], Fact] = {}
         every: dict[tuple[int, int], Fact] = {}
         for fact in self._facts:
@@ -425,10 +425,10 @@ class _Inference:
     def _acting(self) -> Iterator[tuple[Fact, Field]]:
         """Lines that name the controller without its epoch."""
         for fact in self._facts:
-            if fact.event.kind in self._controller["acting"]:
+            if fact.event.kind in self._coordinator["acting"]:
                 yield fact, fact.get(self._member["name"])
-            elif fact.event.kind in self._controller["known"]:
-                yield fact, fact.get(self._controller["winner"])
+            elif fact.event.kind in self._coordinator["known"]:
+                yield fact, fact.get(self._coordinator["winner"])
 
     def _acting_for(
         self,
@@ -443,7 +443,7 @@ class _Inference:
         incarnation = self._incarnation_at(fact.time)
         own = [key for key in every if key[0] == incarnation and holders[key] == holder]
         if any(every[key].time <= fact.time + NEAR for key in own):
-            return self._another(fact, holder, every, holders) if fact.event.kind in self._controller["known"] else None
+            return self._another(fact, holder, every, holders) if fact.event.kind in self._coordinator["known"] else None
         later = [key for key in every if key[0] == incarnation and every[key].time > fact.time]
         coming = min(later, default=None)
         if coming is None or coming in own:
@@ -471,7 +471,7 @@ class _Inference:
         return following if is_open else None
 
     def _elected(self, node: str, winner: Field, term: int, time: int, place: LogPosition) -> Iterator[UntimedEvent]:
-        own = self._controller
+        own = self._coordinator
         fields: dict[str, Field] = {"node": node, own["winner"]: winner, own["term"]: term, own["version"]: term}
         yield UntimedEvent(own["wins"], fields, time, place, f"supposed: {node} was elected for {own['term']} {term}")
         yield UntimedEvent(own["reads"], {"node": node}, time, place, f"supposed: {node} has read who is there")
