@@ -176,16 +176,9 @@ def _bare(expr: Expr, may_end_open: bool) -> str:
         case Quantified() | LetIn() | Fold():
             return f"{binding_head(expr)} {expression(expr.body)}"
         case (
-            SetDisplay()
-            | SeqDisplay()
-            | BagDisplay()
-            | MapDisplay()
-            | Tuple()
-            | Filter()
-            | Image()
-            | Tabulate()
-            | Match()
-        ):
+            SetDisplay() | SeqDisplay() | BagDisplay() | MapDisplay() | Tuple() | Filter() | Image()
+            | Tabulate() | Match()
+        ):  # fmt: skip
             opener, parts, closer = display(expr)
             return f"{opener}{_commas(parts)}{closer}"
         case _:

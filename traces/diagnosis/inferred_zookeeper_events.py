@@ -443,7 +443,9 @@ class _Inference:
         incarnation = self._incarnation_at(fact.time)
         own = [key for key in every if key[0] == incarnation and holders[key] == holder]
         if any(every[key].time <= fact.time + NEAR for key in own):
-            return self._another(fact, holder, every, holders) if fact.event.kind in self._coordinator["known"] else None
+            return (
+                self._another(fact, holder, every, holders) if fact.event.kind in self._coordinator["known"] else None
+            )
         later = [key for key in every if key[0] == incarnation and every[key].time > fact.time]
         coming = min(later, default=None)
         if coming is None or coming in own:

@@ -116,18 +116,17 @@ def _explain_all(
         if answer is not None and not isinstance(answer, WindowRefuted):
             _stop(findings, search, conclusion, answer)
             break
-        resumption = (
+        onward = (
             first_mismatch(search, conclusion, writer) if options.first else resume(search, conclusion, start, writer)
         )
         if isinstance(answer, WindowRefuted):
-            resumption = _with_window(search, start, answer, resumption, writer)
-            doubted += _left_out(search, resumption)
-        if resumption is None:
+            onward = _with_window(search, start, answer, onward, writer)
+            doubted += _left_out(search, onward)
+        if onward is None:
             _add(findings, without_candidate(search, conclusion), NOT_CHECKED)
+        if onward is None or _is_last(findings, onward.violation, options, most):
             break
-        if _is_last(findings, resumption.violation, options, most):
-            break
-        search, start = resumption.search, list(resumption.start)
+        search, start = onward.search, list(onward.start)
 
 
 def _add(findings: MismatchFindings, violation: LogViolation, reason: str) -> None:

@@ -158,15 +158,9 @@ class Lowering:
 
                 return collection(node, self)
             case (
-                k.Lookup()
-                | k.Endpoint()
-                | k.ReadField()
-                | k.Payload()
-                | k.Unwrap()
-                | k.UpdateEntry()
-                | k.UpdateField()
-                | k.Without()
-            ):
+                k.Lookup() | k.Endpoint() | k.ReadField() | k.Payload() | k.Unwrap()
+                | k.UpdateEntry() | k.UpdateField() | k.Without()
+            ):  # fmt: skip
                 from assay.checker.lowering.expressions.access import access  # noqa: PLC0415
 
                 return access(node, self)

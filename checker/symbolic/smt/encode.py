@@ -108,15 +108,9 @@ class SmtEncoder(Collections):
             ):  # fmt: skip
                 return self._collection(node)
             case (
-                k.Lookup()
-                | k.Endpoint()
-                | k.ReadField()
-                | k.Payload()
-                | k.Unwrap()
-                | k.UpdateEntry()
-                | k.UpdateField()
-                | k.Without()
-            ):
+                k.Lookup() | k.Endpoint() | k.ReadField() | k.Payload() | k.Unwrap()
+                | k.UpdateEntry() | k.UpdateField() | k.Without()
+            ):  # fmt: skip
                 return self._access(node)
             case k.Temporal() | k.ActionAtom():
                 raise OutsideTheoryError("temporal operators", node.span)
