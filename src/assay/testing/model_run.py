@@ -223,7 +223,7 @@ class ModelRun:
             raise self._departure(str(error)) from error
         except HangsError:
             raise self._departure(f"{what} did not return within {self._patience:g} s") from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._departure(f"{what} raised {type(error).__name__}: {error}") from error
 
     def _differences(self, seen: Mapping[str, Any]) -> list[str]:

@@ -188,6 +188,13 @@ class Blind(LeaseDriver):
         return super().observe()
 
 
+class Leaving(LeaseDriver):
+    """Ends the program that it is part of."""
+
+    def expire(self) -> None:
+        sys.exit(3)
+
+
 class Unclosed(LeaseDriver):
     """Cannot be ended once it was used."""
 
@@ -202,6 +209,7 @@ class Unclosed(LeaseDriver):
     [
         (Hanging, "the code did not return within 0.05 s", 2),
         (Silent, "the code raised ValueError: no such lease", 2),
+        (Leaving, "the code raised SystemExit: 3", 2),
         (Leaking, "the code left processes running after `close`: step 2 started `", 2),
         (Blind, "`observe` raised KeyError: 'holder'", 1),
         (Unclosed, "`close` raised OSError: busy", 1),
