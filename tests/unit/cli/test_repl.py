@@ -75,6 +75,15 @@ def test_saved_steps_are_loaded_and_followed_after_an_edit(repl: Any, tmp_path: 
     assert "small: count < 1" in ran.out
 
 
+def test_a_session_begins_with_a_counterexample(assay: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert assay("check", "counter.assay", "--model", "double", "--set", "Most=9", "--trace-out", "t.json").code == 1
+    monkeypatch.setattr("sys.stdin", io.StringIO("Most\n:properties\n"))
+    ran = assay("repl", "--trace", "t.json")
+    assert "\n9\n" in ran.out
+    assert "at_most_three" in ran.out
+    assert assay("repl").code == 2
+
+
 def test_eval_prints_every_state_of_a_trace(assay: Any) -> None:
     assert assay("check", "counter.assay", "--model", "double", "--set", "Most=9", "--trace-out", "t.json").code == 1
     ran = assay(

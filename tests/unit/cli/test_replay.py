@@ -23,6 +23,16 @@ def test_an_unchanged_spec_is_still_violated(assay: Any, spec: Path) -> None:
     assert ran.json["steps"] == {"saved": 3, "followed": 3}
 
 
+def test_a_run_is_printed_as_a_scenario_of_the_spec(assay: Any, spec: Path) -> None:
+    ran = assay("replay", "t.json", "--scenario", "found")
+    assert ran.out.startswith("scenario found:\n    grow\n")
+    spec.write_text(spec.read_text() + ran.out)
+    ran = assay("check", "counter.assay", "--model", "double", "--set", "Most=9", "--property", "found")
+    assert (ran.code, "holds" in ran.out) == (0, True)
+    assert assay("replay", "t.json", "--scenario", "no name").code == 2
+    assert assay("replay", "t.json", "--scenario", "found", "--json").code == 2
+
+
 def test_a_guard_that_now_refuses_a_step_is_named(assay: Any, spec: Path) -> None:
     spec.write_text(spec.read_text().replace("count < 2 * Step + 1", "count < 1"))
     ran = assay("replay", "t.json")

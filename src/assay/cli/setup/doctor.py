@@ -127,7 +127,7 @@ def _optional(name: str, extra: str, feature: str) -> DoctorCheck:
     try:
         return DoctorCheck(name, True, f"{metadata.version(name)}, for {feature}", needed=False)
     except metadata.PackageNotFoundError:
-        text = f"not installed; {feature} needs it: pip install '.[{extra}]' in a clone"
+        text = f"not installed; only for {feature}: pip install '.[{extra}]' in a clone"
         return DoctorCheck(name, False, text, needed=False)
 
 

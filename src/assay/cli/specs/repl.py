@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from assay.checker.report import ExitCode, Explanation
+from assay.checker.saved_traces.trace_file import read_trace
 from assay.checker.stepper.split_call import NoSuchStepError
 from assay.checker.stepper.stepper import Stepper
 from assay.checker.stepper.steps import PossibleStep, RefusedStep
@@ -39,15 +40,26 @@ HELP = """\
 
 
 @click.command()
-@click.argument("spec")
+@click.argument("spec", required=False)
 @model_options
-def repl(spec: str, model: str | None, settings: tuple[str, ...]) -> int:
+@click.option(
+    "--trace",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Begin with a saved run, such as a counterexample, in its model.",
+)
+def repl(spec: str | None, model: str | None, settings: tuple[str, ...], trace: Path | None) -> int:
     """Walk the model of SPEC step by step, and evaluate expressions in its states.
 
     Lines are read from standard input, so that a walk can be a file too. `:help` lists what can be written.
     """
-    session = Session(spec, model, parse_settings(settings))
-    say(session.opening())
+    chosen, saved = parse_settings(settings), None if trace is None else read_trace(trace)
+    if saved is not None:
+        spec, model, chosen = spec or saved.spec, model or saved.model, {**saved.settings, **chosen}
+    if spec is None:
+        raise click.UsageError("Missing argument 'SPEC'")
+    session = Session(spec, model, chosen)
+    say(session.opening() if trace is None else session.answer(f":load {trace}"))
     for line in _lines(session):
         if line.strip() in (":quit", ":q"):
             break
