@@ -13,6 +13,7 @@ NAMES = (
     "agreement",
     "alignments",
     "assistant",
+    "compile",
     "cuts",
     "events",
     "hands",

@@ -1,6 +1,6 @@
 """All figures that the native engine is held to, one after the other: `python -m benchmarks table [FOLDER]`, some fifteen minutes on two cores.
 
-Speed by model, two threads over one, the whole command cold and warm, memory at ten and a hundred million states, a third of a billion
+Compiling all bundled specs, speed by model, two threads over one, the whole command cold and warm, memory at ten and a hundred million states, a third of a billion
 permutations, thirty published specs beside TLC, and TLC on the exported and on the public module. FOLDER is a clone of github.com/hachikuji/kafka-specification; if none is named
 one is made for the time of the run, and where that cannot be, a line says so.
 """
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks import compile as compiling
 from benchmarks import native, specs, tlc
 from benchmarks.native import Line
 
@@ -25,6 +26,7 @@ def lines(arguments: Sequence[str]) -> Iterator[Line]:
     if len(arguments) > 1:
         raise ValueError("one folder at most")
     yield from native.lines([*native.USUAL, "large"])
+    yield from compiling.lines([])
     yield from specs.lines([])
     if arguments:
         yield from tlc.lines(arguments)

@@ -143,8 +143,8 @@ def compile_or_decline(
         return None, None
     try:
         with deep_recursion(kernel):
-            code = compile_kernel(kernel, options, cache)
-            return (with_behaviours(kernel, code, options, cache) if temporal else code), None
+            code = compile_kernel(kernel, options, cache, hurry=True)
+            return (with_behaviours(kernel, code, options, cache, hurry=True) if temporal else code), None
     except UnsupportedError as error:
         declined: tuple[Diagnostic, ...] = (error.diagnostic,)
     except SpecError as error:
@@ -224,8 +224,13 @@ def prove(
     return symbolic.prove(kernel, chosen, sources, exhaustive, by)
 
 
-def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = None) -> Compiled:
-    """The compiled code of a kernel for the selected properties. Raises ``UnsupportedError`` or ``SpecError``."""
+def compile_kernel(
+    kernel: Kernel, options: SearchOptions, cache: Path | None = None, *, hurry: bool = False
+) -> Compiled:
+    """The compiled code of a kernel for the selected properties, ``hurry`` as of ``NativeProgram``.
+
+    Raises ``UnsupportedError`` or ``SpecError``.
+    """
     reduction = reduction_of(kernel, options)
     dependence = dependence_of(Model(kernel), options)
     text = program(
@@ -235,23 +240,25 @@ def compile_kernel(kernel: Kernel, options: SearchOptions, cache: Path | None = 
         group=None if reduction is None else reduction.group,
         conditions=None if dependence is None else dependence.conditions,
     )
-    compiled = _compiled(kernel, text, cache)
+    compiled = _compiled(kernel, text, cache, hurry=hurry)
     return compiled if dependence is None else replace(compiled, stubborn=StubbornFilter(kernel, dependence))
 
 
-def with_behaviours(kernel: Kernel, compiled: Compiled, options: SearchOptions, cache: Path | None = None) -> Compiled:
+def with_behaviours(
+    kernel: Kernel, compiled: Compiled, options: SearchOptions, cache: Path | None = None, *, hurry: bool = False
+) -> Compiled:
     """The code with that for the selected temporal properties, if there are any. Raises as ``compile_kernel`` does."""
     plan = temporal_plan(Model(kernel), options)
     if plan is None:
         return compiled
     parts = split(kernel, plan.parts)
-    code = _compiled(parts, behaviours(parts, plan.conditions), cache)
+    code = _compiled(parts, behaviours(parts, plan.conditions), cache, hurry=hurry)
     return replace(compiled, behaviours=Behaviours(plan, code))
 
 
-def _compiled(kernel: Kernel, text: Program, cache: Path | None) -> Compiled:
+def _compiled(kernel: Kernel, text: Program, cache: Path | None, *, hurry: bool) -> Compiled:
     return Compiled(
-        NativeProgram(text, cache),
+        NativeProgram(text, cache, hurry=hurry),
         text.layout,
         text.hits,
         tuple((action, label) for action, _, label in (each.partition("\0") for each in text.guards)),

@@ -134,8 +134,11 @@ class ActionWriter:
 
     def _loop_parameters(self, number: int, named: Sequence[tuple[str, Choices]], looped: int) -> None:
         if not looped:
-            for at, chosen in enumerate(product(*(listed_items(self.code, domain) for _, domain in named))):
+            listed = list(product(*(listed_items(self.code, domain) for _, domain in named)))
+            begun = len(self.code.lines)
+            for at, chosen in enumerate(listed):
                 self._instance(number, [name for name, _ in named], chosen, at)
+                self.code.refuse_foreseen(begun, at + 1, len(listed))
             return
         (name, domain), rest = named[0], named[1:]
 

@@ -58,23 +58,28 @@ class _Part:
 def written(writers: Sequence[Writer], strict: frozenset[str] = frozenset()) -> list[str]:
     """The texts of functions: the fastest code within the limits. Raises ``TooLongError`` if even loops exceed them.
 
-    While the module is too long, the longest function is written again with more loops.
+    While the module is too long, the longest function is written again with more loops. Later ones of its length would
+    be too, so that none is written to its end that is as long.
     """
-    parts = [_write(writer, 0, strict) for writer in writers]
-    while sum(part.length for part in parts) > TOTAL:
-        shorter = [(at, part.following) for at, part in enumerate(parts) if part.following is not None]
-        if not shorter:
-            break
-        longest, level = max(shorter, key=lambda each: parts[each[0]].length)
-        part = _write(writers[longest], level, strict)
-        parts[longest] = replace(part, text=min(part.text, parts[longest].text, key=len))
+    parts: list[_Part] = []
+    most = SOFT
+    for writer in writers:
+        parts.append(_write(writer, 0, strict, most))
+        while sum(part.length for part in parts) > TOTAL:
+            shorter = [(at, part.following) for at, part in enumerate(parts) if part.following is not None]
+            if not shorter:
+                break
+            longest, level = max(shorter, key=lambda each: parts[each[0]].length)
+            most = min(most, parts[longest].length)
+            part = _write(writers[longest], level, strict, most)
+            parts[longest] = replace(part, text=min(part.text, parts[longest].text, key=len))
     return [part.text for part in parts]
 
 
-def _write(writer: Writer, level: int, strict: frozenset[str]) -> _Part:
-    """A function written at a level, or at the next one that is short enough."""
+def _write(writer: Writer, level: int, strict: frozenset[str], most: int) -> _Part:
+    """A function written at a level, or at the next one that takes at most so many instructions."""
     while True:
-        limits = (SOFT, SOFT_VISITS) if level < LAST else (LINES, VISITS)
+        limits = (most, SOFT_VISITS) if level < LAST else (LINES, VISITS)
         writing = Writing(LEVELS[level], *limits, strict)
         try:
             return _Part(writer(writing), level, _following(level, writing.unrolled))

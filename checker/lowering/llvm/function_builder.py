@@ -16,6 +16,10 @@ from assay.grammar.lazy_dataclass import dataclass
 
 LINES = 40_000
 """The most instructions of one function: LLVM takes a few seconds for so many."""
+SAMPLE = 8
+"""The first such part of equal pieces of code, but two at least, shows how long all of them will be."""
+SURELY = 1.3
+"""How far beyond the limit the expected length has to be. Pieces differ, for what is known of some folds them away."""
 VISITS = 1_000_000
 """The most expressions translated for one function, counting each once per element for which it is written out.
 
@@ -138,6 +142,12 @@ class FunctionBuilder:
         self._visits -= 1
         if self._visits < 0:
             raise TooLongError("an expression or action that takes too long to translate")
+
+    def refuse_foreseen(self, begun: int, done: int, parts: int) -> None:
+        """Raise ``TooLongError`` where so many of the parts, written since a line, show that all will be too long."""
+        expected = begun + (len(self.lines) - begun) * parts // done
+        if done >= max(2, parts // SAMPLE) and expected > SURELY * self.limit:
+            raise TooLongError(f"an expression or action that takes more than {self.limit:,} instructions")
 
     def fresh(self, bits: int, text: str) -> Scalar:
         """The result of an instruction that must be written here, even if the same text was written before (a load, a

@@ -70,9 +70,9 @@ def test_the_first_interruption_ends_the_search_with_what_was_reached(
 def test_an_interruption_while_code_is_made_is_heeded_before_the_first_step(
     assay: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def compile_kernel(*arguments: Any) -> Any:
+    def compile_kernel(*arguments: Any, **more: Any) -> Any:
         os.kill(os.getpid(), signal.SIGINT)
-        return original(*arguments)
+        return original(*arguments, **more)
 
     original = engine_selection.compile_kernel
     monkeypatch.setattr(engine_selection, "compile_kernel", compile_kernel)

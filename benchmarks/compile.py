@@ -1,0 +1,61 @@
+"""`python -m benchmarks compile [WORD]…`: what every bundled spec, or those with a word in their name, takes to compile, nothing cached.
+
+Processor seconds to translate it, to build code in a hurry, with which a search begins, and to build the best code, which another process
+does for a search that goes on. The target is two seconds until a search can begin.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.jit.object_cache import build
+from assay.checker.native.compile import compile_object
+from assay.checker.native.program import program
+from assay.grammar.load import load_spec
+from benchmarks.native import Line
+
+SPECS = Path(__file__).parent.parent / "spec"
+TARGET = 2.0
+"""Processor seconds from the kernel to code with which a search begins."""
+
+
+def lines(arguments: Sequence[str]) -> Iterator[Line]:
+    """A line for each spec, then the slowest."""
+    slowest = ("", 0.0)
+    for path in sorted(SPECS.rglob("*.assay")):
+        name = path.relative_to(SPECS).with_suffix("").as_posix()
+        if not arguments or any(word in name for word in arguments):
+            line, seconds = _measured(path)
+            slowest = max(slowest, (name, seconds), key=lambda each: each[1])
+            yield {"benchmark": "compile", "spec": name, **line}
+    yield {
+        "benchmark": "compile",
+        "slowest": slowest[0],
+        "cpu_seconds_until_search": round(slowest[1], 2),
+        "target": TARGET,
+    }
+
+
+def _measured(path: Path) -> tuple[Line, float]:
+    kernel = load_spec(path).kernel
+    load, times = os.getloadavg()[0], [time.process_time()]
+    with deep_recursion(kernel):
+        made = program(kernel)
+    times.append(time.process_time())
+    build(made.text, 0)
+    times.append(time.process_time())
+    compile_object(made)
+    times.append(time.process_time())
+    generating, hurried, best = (later - before for before, later in pairwise(times))
+    return {
+        "instructions": made.text.count("\n"),
+        "generate_cpu_seconds": round(generating, 2),
+        "hurried_cpu_seconds": round(hurried, 2),
+        "best_cpu_seconds": round(best, 2),
+        "load_before": round(load, 2),
+    }, generating + hurried
