@@ -12,11 +12,19 @@ from assay.grammar.values import Value
 
 
 def show_instance(action: k.Action, arguments: Sequence[Value], picks: Picks = ()) -> str:
-    """``elect(b1)``, and ``elect(b1) with q = {b1}`` where something was picked."""
+    """``elect(b1)``, and ``elect(b1) with q = {b1}`` where something was picked.
+
+    Names are those of the text, without the numbers that tell the names of an action apart (``m'2``), where that leaves
+    no two alike.
+    """
     types = pick_types(action.body)
     shown = [show_value(x, p.binder.type) for x, p in zip(arguments, action.parameters, strict=True)]
     call = f"{action.name}({', '.join(shown)})" if shown else action.name
-    chosen = [f"{name} = {show_value(value, types[name])}" for name, value in picks]
+    stems = [name.partition("'")[0] for name, _ in picks]
+    written = stems if len(set(stems)) == len(stems) else [name for name, _ in picks]
+    chosen = [
+        f"{label} = {show_value(value, types[name])}" for label, (name, value) in zip(written, picks, strict=True)
+    ]
     return f"{call} with {', '.join(chosen)}" if chosen else call
 
 

@@ -121,7 +121,10 @@ def _update(statement: syntax.ActionLine, body: Body) -> None:
             body.updates.append(_let(statement, body))
         case syntax.Guard() | syntax.Pick():
             what = "`when`, `bound` and `pick` stand at the top of an action's body, not inside `if` or `for`"
-            body.diagnostics.error("E405", statement.span, what)
+            advice = "of a named type, as `Choice` of `type Choice = map[K, V]`, a value for all keys is picked at once: `pick c in Choice`"
+            body.diagnostics.error(
+                "E405", statement.span, what, *([advice] if isinstance(statement, syntax.Pick) else [])
+            )
         case _:
             raise AssertionError(f"{statement.span}: a statement that no action has")
 

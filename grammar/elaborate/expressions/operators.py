@@ -165,7 +165,9 @@ def _overloaded(expr: syntax.Binary, cx: Context, hint: Type | None) -> kernel.E
     collection = wanted if isinstance(wanted, SetType | SeqType | BagType) else None
 
     def mismatch(left: str, right: str) -> str:
-        return f"`{expr.op}` does not apply to {left} and {right}"
+        told = f"`{expr.op}` does not apply to {left} and {right}"
+        kinds = {left.partition("[")[0], right.partition("[")[0]}
+        return f"{told}: a bag of such elements is written `bag{{…}}`" if kinds == {"bag", "set"} else told
 
     (left, right), common = together([(expr.left, cx), (expr.right, cx)], collection, mismatch)
     if failed(left, right) or common == ERROR:

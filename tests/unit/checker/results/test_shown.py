@@ -51,3 +51,12 @@ def test_itf_has_the_values_of_each_state(found: Found) -> None:
     states = trace_to_itf(trace, kernel, "spec.assay", "small")["states"]
     assert [state["#meta"]["show"]["x + 10"] for state in states] == [{"#bigint": str(n)} for n in (10, 11, 12)]
     assert "6 // x" not in states[0]["#meta"]["show"]
+
+
+def test_a_pick_is_shown_by_the_name_that_stands_in_the_text() -> None:
+    lines = "    when forall m in S: m >= 0", "    pick m in {m in S if m > 0}", "    x := m"
+    text = "\n".join(["type S = 0 .. 1", "state:", "    x: S = 0", "action go:", *lines, "invariant small: x < 1"])
+    kernel = load_text(text).kernel
+    trace = next(p for p in check(kernel, None).properties if p.name == "small").trace
+    assert trace is not None
+    assert any(line.text.endswith("go with m = 1") for line in trace_lines(kernel, trace))

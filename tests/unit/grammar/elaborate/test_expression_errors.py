@@ -70,6 +70,7 @@ ROWS = [
     ("roles == owners", "E202", "map[Node, Role]"),
     ("{1, node}", "E202", "int and Node"),
     ("if flag then 1 else node", "E202", "int and Node"),
+    ("live + sack", "E202", "written `bag{…}`"),
     ("live + digits", "E202", "set[Node] and set[0 .. 9]"),
     ("count(live) + true", "E202", "int and bool"),
     ("digit < node", "E202", "0 .. 9 with Node"),

@@ -121,6 +121,13 @@ def test_guards_and_picks_stand_before_the_updates(codes_of: CodesOf, lines: tup
     assert body(codes_of, *lines)[:1] == ["E405"]
 
 
+def test_where_a_pick_stands_in_a_loop_another_form_is_named() -> None:
+    with pytest.raises(UnusableSpecError, match="picked at once: `pick c in Choice`"):
+        load_text(
+            "state:\n    s: map[bool, bool]\ninit:\n    for m in bool:\n        pick v in bool\n        s[m] := v\n"
+        )
+
+
 @pytest.mark.parametrize(
     ("line", "code"),
     [("b := c", "E407"), ("Broker := up", "E407"), ("Idle := x", "E407"), ("y := 1", "E101"), ("x := b", "E201")],
