@@ -29,6 +29,8 @@ MOST_VALUES = 12
 """How many values are shown beside one part."""
 MOST_ELEMENTS = 1_000
 """A set of more is shown by its number."""
+LONGEST_VALUE = 1_000
+"""Characters of a value beside a part; the whole is in the state."""
 LONGEST_NAME = 80
 """Characters of a condition that is named by its text."""
 
@@ -108,8 +110,10 @@ class _Explainer:
 def _shown(part: k.Expr, frame: Frame, scope: EvaluationScope) -> str:
     try:
         value = scope.meaning(part)(frame)
-        large = isinstance(value, frozenset) and len(value) > MOST_ELEMENTS
-        return f"{len(value):,} elements" if large else show_value(value, part.type)
+        if isinstance(value, frozenset) and len(value) > MOST_ELEMENTS:
+            return f"{len(value):,} elements"
+        text = show_value(value, part.type)
+        return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
     except Undefined as undefined:
         return f"undefined: {undefined.message}"
 

@@ -22,6 +22,7 @@ def test_it_runs_assay_as_a_user_and_every_instruction_is_known() -> None:
     found = dict(instructions())
     assert found["ENTRYPOINT"] == '["assay"]'
     assert found["USER"] == "assay"
+    assert any('doctor && rm -rf "$ASSAY_CACHE"' in text for _, text in instructions()), "the superuser's cache stays"
     assert {kind for kind, _ in instructions()} == {"FROM", "COPY", "RUN", "ENV", "USER", "WORKDIR", "ENTRYPOINT"}
 
 
