@@ -153,7 +153,7 @@ class SliceProgress:
         useless and must be dropped. Slices that are searched as logs of their own have no checkpoints
         (docs/design/slice-search.md).
         """
-        if joiner.joint.is_apart:
+        if joiner.joint.is_searched_by_itself:
             return None
         fresh = np.flatnonzero(grown.fresh[events.positions] if len(self.names) else np.ones(len(events), np.bool_))
         if self.started is not None and not self._continues(events, grown, fresh):

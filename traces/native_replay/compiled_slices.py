@@ -43,7 +43,7 @@ def _is_simple(joint: Joint) -> bool:
     answers.
     """
     numbered = any(rule.at is not None for rule in joint.plan.rules)
-    return joint.is_apart and not joint.past.steps and not numbered and not joint.plan.reported
+    return joint.is_searched_by_itself and not joint.past.steps and not numbered and not joint.plan.reported
 
 
 def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[str, SliceAnswer]]:

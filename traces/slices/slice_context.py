@@ -61,7 +61,7 @@ class Joint:
     first: bool = False
 
     @property
-    def is_apart(self) -> bool:
+    def is_searched_by_itself(self) -> bool:
         """Whether slices may be searched as logs of their own: no line is known to be missing, and files order the
         lines.
         """

@@ -80,7 +80,7 @@ class SliceSearchResult(NamedTuple):
     first_alone: bool = False
 
 
-class Apart:
+class SliceSearch:
     """Validates slices as logs of their own.
 
     ``seen`` are the shared variables that they read, and ``past`` the shared steps that change these. ``assumed`` are
@@ -145,11 +145,13 @@ class Apart:
         return ConditionRemover({self._split.kernel.variables[at].name for at in self._seen})
 
     @cached_property
-    def _freed(self) -> Apart:
+    def _freed(self) -> SliceSearch:
         """The same, where slices may act whatever the shared state is."""
         names = frozenset(self._split.kernel.variables[at].name for at in self._seen)
         freed = without_guards_on(self._split, names)
-        return Apart(freed, self._plan, self._seen, SharedPast(), self._writer, self._of_slices, (), self._options)
+        return SliceSearch(
+            freed, self._plan, self._seen, SharedPast(), self._writer, self._of_slices, (), self._options
+        )
 
     def _answer(self, name: str, observations: Sequence[Observation], used: int) -> SliceSearchResult | None:
         own = self._by_number(compared_order(self._all.model, observations))

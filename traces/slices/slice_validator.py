@@ -20,7 +20,7 @@ from assay.traces.search.read_write_sets import contradicts_itself
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.slice_answer import SliceAnswer, created_again, explained_by_the_unlogged, remarks_on
 from assay.traces.slices.slice_context import Joint
-from assay.traces.slices.slice_search import STATES_KEPT, Apart, ConditionRemover, SliceSearchResult
+from assay.traces.slices.slice_search import STATES_KEPT, ConditionRemover, SliceSearch, SliceSearchResult
 from assay.traces.slices.timeline.timeline_classes import Views
 from assay.traces.slices.timeline.uncertain_intervals import Outside
 from assay.traces.slices.versions.conflicting_lines import contradicted
@@ -232,14 +232,16 @@ class Joiner:
         return Joiner(other, self._of_kernel)
 
     @cached_property
-    def slice_search(self) -> Apart | None:
+    def slice_search(self) -> SliceSearch | None:
         """The validator of slices that are logs of their own; None if there are none."""
-        if not self.joint.is_apart:
+        if not self.joint.is_searched_by_itself:
             return None
         joint, plan = self.joint, self.model.plan
         properties = self._of_kernel.own_properties
         options = replace(DEFAULT_OPTIONS, first=joint.first)
-        return Apart(joint.split, plan, joint.seen, joint.past, self.blamer.writer, properties, joint.assumed, options)
+        return SliceSearch(
+            joint.split, plan, joint.seen, joint.past, self.blamer.writer, properties, joint.assumed, options
+        )
 
     @cached_property
     def views(self) -> Views:
