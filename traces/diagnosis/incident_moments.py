@@ -4,6 +4,7 @@ them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -42,17 +43,20 @@ def moments(reading: LogReading) -> tuple[Moment, ...]:
         if reading.is_excerpt or not rule.get("few")
         for time, event in _events(reading, rule)
     ]
+    owners = _owners(reading)
     latest: dict[str, int] = {}
     kept: list[Moment] = []
     for time, rule, event in sorted(reported, key=lambda each: each[0]):
-        text = _text(rule.get("again", rule["text"]) if event.run.number > 1 else rule["text"], event)
+        again = event.run.number > 1 and "again" in rule
+        text = _text(rule["again" if again else "text"], event, owners)
         if text is None:
             continue
         before = latest.get(text)
         if before is None or time - before > rule.get("within", float("inf")):
-            term = _text(rule["term"], event) if "term" in rule else None
+            term = _text(rule["term"], event, owners) if "term" in rule else None
             place, risk, of = event.record.place, rule.get("risk", False), rule.get("of", "")
-            kept.append(Moment(time, text, rule["weight"], place, risk, term, of, event.run.node))
+            weight = rule.get("again_weight", rule["weight"]) if again else rule["weight"]
+            kept.append(Moment(time, text, weight, place, risk, term, of, event.run.node))
         latest[text] = time if before is None or "within" in rule else before
     return tuple(sorted((*kept, *_deaths(reading, rules["death"])), key=lambda each: each.time))
 
@@ -106,11 +110,19 @@ def _events(reading: LogReading, rule: Mapping[str, Any]) -> Iterator[tuple[int,
             yield event.record.time, event
 
 
-def _text(template: str, event: Event) -> str | None:
+def _owners(reading: LogReading) -> Mapping[Field, int]:
+    """How many nodes have each id."""
+    return Counter(broker for node in reading.nodes for broker in node.brokers)
+
+
+def _text(template: str, event: Event, owners: Mapping[Field, int]) -> str | None:
     """The text with the fields of an event; None if one of them is unknown."""
     shown = {name: _shown(value) for name, value in event.fields.items() if value is not None}
+    node, broker = event.run.node, event.fields.get("broker")
+    if broker is not None:
+        shown["self"] = node if owners.get(broker, 0) > 1 else f"broker {broker}"
     try:
-        return template.format_map({**shown, "node": event.run.node})
+        return template.format_map({**shown, "node": node})
     except KeyError:
         return None
 

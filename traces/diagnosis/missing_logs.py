@@ -97,17 +97,14 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     if (reason := _why_open(validation, missing)) is not None:
         return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
     if missing and validation.verdict is TraceVerdict.CONSISTENT:
-        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
-        return replace(answer, rests_on=(*validation.rests_on, f"{EXPLAINED}: {missing[0].text}{more}"))
+        return replace(answer, rests_on=(*validation.rests_on, f"{EXPLAINED}: {_first_of(missing, place=False)}"))
     sure = any(each.certain or _by_lines_alone(each) for each in validation.violations)
     if not (missing or unread) or validation.verdict is not TraceVerdict.INCONSISTENT or sure:
         return answer
     first = (missing or unread)[0]
-    text = first.text if missing or first.place is None else f"{first.place}: {first.text}"
-    more = f", and {len(missing) + len(unread) - 1} more" if len(missing) + len(unread) > 1 else ""
     what = "clocks differ" if first.kind == APART else "logs are missing"
     what = "lines were not read" if first.kind == UNREAD_EVENT else what
-    reason = f"{what}, which may be why not every line has an explanation: {text}{more}"
+    reason = f"{what}, which may be why not every line has an explanation: {_first_of([*missing, *unread], place=not missing)}"
     reason = reason if validation.reason is None else f"{reason}; {validation.reason}"
     return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
 
@@ -130,11 +127,11 @@ def _why_open(validation: Validation, missing: Sequence[Notice]) -> str | None:
     return None
 
 
-def _first_of(notices: Sequence[Notice]) -> str:
-    """The first of some notices with its place, and how many more there are."""
+def _first_of(notices: Sequence[Notice], *, place: bool = True) -> str:
+    """The first of some notices, with its place if it is asked for, and how many more there are."""
     first, *others = notices
-    where = "" if first.place is None else f"{first.place}: "
-    more = f", and {len(others)} more such notices" if others else ""
+    where = f"{first.place}: " if place and first.place is not None else ""
+    more = f", and {len(others):,} more" if others else ""
     return f"{where}{first.text}{more}"
 
 

@@ -286,8 +286,9 @@ class FileJob:
         if self._last is not None and self._nameless_last and not self._last.text.endswith(b"\n"):
             reading.note("end cut off", self._place(self._last), "the last record is not complete")
         for kind, (count, largest, place) in self._jumps.items():
-            what = "times go back" if kind == "clock went back" else "nothing is said for long"
-            reading.note(kind, place, f"{what} at {count:,} places, at most by {duration_in_words(largest)}, here")
+            what, how = ("times go back", "by") if kind == "clock went back" else ("nothing is said", "for")
+            often, most = (f" {count:,} times,", " at most") if count > 1 else ("", "")
+            reading.note(kind, place, f"{what}{often} {how} {duration_in_words(largest)}{most}, here")
         for (kind, text), (count, place) in self._unusual.items():
             reading.note(kind, place, f"{count:,} records {text}")
 

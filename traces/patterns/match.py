@@ -198,7 +198,7 @@ class PatternMatcher:
 
 _MASKS = (
     (re.compile(r"\dx[0-9a-fA-F]+"), "<hex>"),
-    (re.compile(r"\b[\w.]+-\d+\b"), "<partition>"),
+    (re.compile(r"\b[\w.]+-\d+\b(?!-)"), "<partition>"),
     (re.compile(r"-?\d[\d.,:]*"), "<n>"),
 )
 

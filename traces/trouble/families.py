@@ -19,6 +19,8 @@ _WRITER = re.compile(
     r"(?:\bid ?= ?|\bbroker ?= ?|\breplicaId=|\bon broker |\bnodeId=|\b(?:Broker|Controller) (?:id=)?|brokerId=)(\d+)"
 )
 _OF_HEAD = re.compile(r"\[(?:Partition |\w*Log partition=|LogLoader partition=)([\w.-]+-\d+)[ ,]")
+_CONTROLLERS = ("org.apache.kafka.controller.", "kafka.server.Controller")
+"""How the names of loggers begin that only controllers of KRaft mode have."""
 METADATA_LOG = "__cluster_metadata-0"
 
 
@@ -34,7 +36,7 @@ class TroubleLine:
     @property
     def who(self) -> str:
         """The broker, or the node."""
-        return f"broker {self.broker}" if self.broker is not None else self.node
+        return _called(self.node, self.broker, self.record)
 
     @property
     def time(self) -> int:
@@ -134,8 +136,13 @@ class TroubleLines:
         return own[0] if len(own) == 1 else None
 
     def _who(self, node: str, record: LogRecord) -> str:
-        broker = self.broker(node, record)
-        return node if broker is None else f"broker {broker}"
+        return _called(node, self.broker(node, record), record)
+
+
+def _called(node: str, id_: int | None, record: LogRecord) -> str:
+    """The writer of a line in an operator's words: a broker or, in KRaft mode, a controller."""
+    kind = "controller" if record.logger.startswith(_CONTROLLERS) else "broker"
+    return node if id_ is None else f"{kind} {id_}"
 
 
 def generic_findings(lines: TroubleLines, taken: Collection[str]) -> Iterator[TroubleFinding]:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from assay.report.logs.remarks import reported_together
+from pathlib import Path
+
+from tests.unit.report.test_first_screen import answer
+
+from assay.report.logs.remarks import RemarkGroup, reported_together
 from assay.traces.event import LogPosition, Notice
+from assay.traces.trouble.finding import Gravity, TroubleFinding
 
 
 def notice(kind: str, file: str, text: str) -> Notice:
@@ -27,3 +32,12 @@ def test_files_that_were_not_understood_are_one_line_with_the_first() -> None:
 
 def test_notices_without_a_place_stay_as_they_are() -> None:
     assert reported_together([Notice("lacking", None, "2 nodes are missing")]) == ["2 nodes are missing"]
+
+
+def test_known_behaviour_is_not_reported_again_beside_the_known_bug_of_its_lines(tmp_path: Path) -> None:
+    validation, _ = answer(tmp_path, [1, 7])
+    event = validation.violations[0].event
+    group = RemarkGroup("known", "Kafka 2.7 to 3.2: the controller does so", ("a-0", "b-0"), (event,))
+    bug = TroubleFinding(Gravity.BUG, "a bug", "Something is amiss.", lines=(event.record,))
+    assert group.is_reported([bug])
+    assert not group.is_reported([TroubleFinding(Gravity.WARNING, "no bug", "It is another.", lines=(event.record,))])

@@ -373,8 +373,8 @@ def test_clocks_that_jump_are_reported_with_the_largest_jump(tmp_path: Path) -> 
     assert reading.kinds == {"Resigned": 5}
     said = {n.kind: (n.text, n.place.line) for n in reading.notices if n.place is not None}
     assert said == {
-        "gap in time": ("nothing is said for long at 2 places, at most by 1 d, here", 2),
-        "clock went back": ("times go back at 1 places, at most by 2 d, here", 4),
+        "gap in time": ("nothing is said 2 times, for 1 d at most, here", 2),
+        "clock went back": ("times go back by 2 d, here", 4),
     }
 
 

@@ -403,7 +403,8 @@ class Unwrapper:
             )
             notices.append(Notice("no prefix", self._without[0], text))
         if self._left_out:
-            text = f"at {len(self._left_out):,} places, the numbers of lines jump: lines of the original file were left out"
+            times = f", {len(self._left_out):,} times" if len(self._left_out) > 1 else ""
+            text = f"the numbers of lines jump{times}: lines of the original file were left out"
             notices.append(Notice("lines left out", self._left_out[0], text))
         for place, size in self._too_long:
             text = f"a line of {size:,} bytes; only its first {self._limits.kept:,} were read"

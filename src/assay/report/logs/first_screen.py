@@ -107,8 +107,13 @@ def _cut(line: Line, width: int | None) -> Line:
 
 
 def _short(text: str) -> str:
-    """The text in one line of at most 200 characters: lines of Kafka may hold whole requests."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    """The text in one line of at most 200 characters, of whole sentences if it has some: lines of Kafka may hold whole
+    requests.
+    """
+    if len(text) <= LONGEST:
+        return text
+    end = text.rfind(". ", LONGEST // 3, LONGEST)
+    return f"{text[: LONGEST - 1]}…" if end < 0 else text[: end + 1]
 
 
 # ------------------------------------------------------------------------------------------------- the first lines

@@ -33,10 +33,13 @@ class RemarkGroup:
         return SEVERITIES[self.severity]
 
     def is_reported(self, findings: Sequence[TroubleFinding]) -> bool:
-        """Whether a finding about lost records, or a known bug, tells of the same slices."""
+        """Whether a finding about lost records tells of the same slices, or a known bug of these or of the same lines."""
         graver = (Gravity.LOST, Gravity.RISK) if self.severity == "risk" else (Gravity.BUG,)
-        reported = {name for each in findings if each.gravity in graver for name in each.partitions}
-        return bool(self.names) and reported.issuperset(self.names)
+        same = [each for each in findings if each.gravity in graver]
+        reported = {name for each in same for name in each.partitions}
+        places = {line.place for each in same if each.gravity is Gravity.BUG for line in each.lines}
+        by_lines = any(event.record.place in places for event in self.lines)
+        return by_lines or (bool(self.names) and reported.issuperset(self.names))
 
 
 def remark_groups(validation: Validation) -> list[RemarkGroup]:

@@ -165,8 +165,13 @@ def _outages(validation: Validation, input_: Overview) -> list[_Outage]:
         _Outage(each.measure, spell, each.slice)
         for each in validation.impact
         for spell in each.spells
-        if not (spell.lasting and end is not None and spell.begin >= end - ENDED_BY)
+        if not is_closing(spell, end)
     ]
+
+
+def is_closing(spell: Spell, shut_down: float | None) -> bool:
+    """Whether an interval begins because all brokers are shut down from that time on: it is no outage."""
+    return spell.lasting and shut_down is not None and spell.begin >= shut_down - ENDED_BY
 
 
 def _shared(outages: Sequence[_Outage]) -> Iterator[Happened]:
@@ -218,7 +223,8 @@ def _long(spell: Spell) -> str:
     most = duration_in_words(spell.at_most)
     if spell.at_least < LEAST_SPELL <= spell.at_most:
         return f"up to {most}"
-    return least if least == most else f"{least} to {most}"
+    number, unit = least.split(" ", 1)  # `12 to 15 s`: a unit that both have is said once
+    return least if least == most else f"{number if most.endswith(f' {unit}') else least} to {most}"
 
 
 def _total(impact: Impact) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from assay.report.lines import clean
 from assay.report.logs.history import ExecutionHistory
-from assay.report.logs.html.lane_rules import band_names, band_styles, requests
+from assay.report.logs.html.lane_rules import band_names, band_styles, requests, tones
 from assay.report.logs.html.lanes import TERM, LaneTimeline, Segment, TimelineLane
 from assay.report.logs.html.used import ExplainedStatements
 from assay.report.logs.validation_text import event_text
@@ -78,6 +78,7 @@ def script_data(
             for each in requests(events, nodes)
             if each.other in lane_of
         ],
+        "tones": dict(tones()) if styles else {},
         "texts": text.table,
     }
 

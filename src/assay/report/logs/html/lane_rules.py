@@ -37,6 +37,12 @@ def band_names() -> Mapping[str, str]:
     return names
 
 
+def tones() -> Mapping[str, str]:
+    """What values mean to an operator, by the word before their bracket."""
+    found: Mapping[str, str] = _rules()["tones"]
+    return found
+
+
 def requests(events: Iterable[Event], nodes: Mapping[int, Iterable[str]]) -> Iterator[RequestArrow]:
     """The requests that lines tell of. ``nodes`` are the nodes with an id."""
     rules = {kind: rule for rule in _rules()["request"] for kind in rule["kinds"]}

@@ -14,6 +14,8 @@ from assay.report.logs.html.findings import FIRST, page_findings
 from assay.report.logs.html.lane_rules import band_styles
 from assay.report.logs.html.lanes import timeline
 from assay.report.logs.impact import clock, duration, longest_first, moment
+from assay.report.logs.shown_line import place_text
+from assay.report.logs.timeline import is_closing
 from assay.report.logs.validation_text import event_text, slice_noun
 from assay.traces.diagnosis.node_settings import Overview
 from assay.traces.event import Event
@@ -34,7 +36,10 @@ def html_report(validation: Validation, events: Sequence[Event], title: str, inp
     line = timeline(events, past, validation.impact, terms, band_styles(validation.kernel))
     kind, data = embedded(script_data(validation, events, past, line, _nodes(input_)))
     found = page_findings(validation, input_)
-    page = _environment().from_string(_file("report.html.jinja"))
+    environment = _environment()
+    end = None if input_ is None else input_.shut_down
+    environment.tests["closing"] = lambda spell: is_closing(spell, end)
+    page = environment.from_string(_file("report.html.jinja"))
     return page.render(
         title=title,
         v=validation,
@@ -69,6 +74,7 @@ def _environment() -> Environment:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["clean"] = lambda value: clean(str(value))
+    environment.filters["short"] = place_text
     environment.filters["event"] = event_text
     environment.filters["number"] = "{:,}".format
     environment.filters["moment"] = _moment

@@ -10,6 +10,10 @@
   const canvas = byId("canvas"), pen = canvas.getContext("2d");
   const LABEL = 290, NAME = 150, AXIS = 24, MARKS = 16, BAND = 15, GAP = 8;
   let from = 0, to = span, chosen = null, marked = new Set();
+  /** On paper the picture is drawn for this width and reduced to the page's; on a screen (0) it is as wide as its frame. */
+  const PAPER = 1000;
+  let paper = 0;
+  const wide = () => paper || canvas.clientWidth;
 
   // ------------------------------------------------------------------ where things are
   const FOLD_FROM = 12, topics = new Map(), unfolded = new Set();
@@ -29,6 +33,9 @@
     each.alarms = [...alarms].map(([name, segments]) => ({ name, segments }));
   }
   if ([...topics.values()].reduce((sum, each) => sum + each.members.length, 0) <= FOLD_FROM) for (const name of topics.keys()) unfolded.add(name);
+  const toneOf = (text) => data.tones[text.replace(/\(.*/, "")], plain = (text) => ["none", "{}", "absent", "false", "0"].includes(text) || toneOf(text) === "plain";
+  /** Hue and saturation of what a value means to an operator. */
+  const HUES = { good: "145 45%", calm: "215 25%", warn: "45 85%", bad: "8 80%" };
   let shown = [], height = 0;
   function place() {
     const wanted = byId("lane-filter").value.toLowerCase(), internals = byId("internals").checked;
@@ -42,7 +49,7 @@
     }
     shown = shown.filter((lane) => internals || lane.marks || lane.members || lane.alarms.length || lane.bands.some((band) => !band.internal));
     for (const lane of shown) {
-      lane.drawn = lane.bands.filter((band) => internals || !band.internal).map((band) => ({ ...band, over: [] }));
+      lane.drawn = lane.bands.filter((band) => internals || (!band.internal && band.segments.some(([, , value]) => !plain(texts[value])))).map((band) => ({ ...band, over: [] }));
       for (const alarm of lane.alarms) {
         const style = texts[alarm.name] === "under min isr" ? "set" : "node", own = lane.drawn.find((band) => !band.internal && band.style === style);
         if (own) own.over.push(alarm); else lane.drawn.unshift({ ...alarm, alarm: true, over: [] });
@@ -55,7 +62,7 @@
     byId("all-lanes").style.height = height + "px";
   }
   const size = (text) => text === "none" || text === "{}" ? 0 : text.split(",").length;
-  const frame = byId("lanes"), above = () => frame.scrollTop;
+  const frame = byId("lanes"), above = () => paper ? 0 : frame.scrollTop, LONGEST = 8000;
   const steps = [], stepsOf = new Map(), hidden = [];
   for (const past of histories) {
     past.first = steps.length;
@@ -72,24 +79,23 @@
   for (const lane of lanes) lane.events.sort((a, b) => ev.time[a] - ev.time[b]);
 
   const moment = (ms, digits) => new Date(data.begin + ms).toISOString().replace("T", " ").slice(0, digits);
-  const dark = () => matchMedia("(prefers-color-scheme: dark)").matches && !matchMedia("print").matches;
+  const dark = () => matchMedia("(prefers-color-scheme: dark)").matches && !paper && !matchMedia("print").matches;
   const colours = new Map();
   const colour = (text) => {
     const key = text + dark();
     if (!colours.has(key)) {
       let hash = 7;
       for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) >>> 0;
-      const plain = ["none", "{}", "absent", "false", "Idle", "0"].includes(text);
-      colours.set(key, plain ? "transparent" : `hsl(${Math.floor(hash * 137.508) % 360} ${45 + hash % 25}% ${dark() ? 32 : 80}%)`);
+      const tone = HUES[toneOf(text)];
+      colours.set(key, plain(text) ? "transparent" : tone ? `hsl(${tone} ${dark() ? 30 : 80}%)` : `hsl(${Math.floor(hash * 137.508) % 360} ${45 + hash % 25}% ${dark() ? 32 : 80}%)`);
     }
     return colours.get(key);
   };
 
-  const PLAIN = ["none", "{}", "absent", "false", "Idle", "0", "Down", "Unregistered"];
   /** The colour of a node is the same in every lane. */
   const ofNode = (text) => {
     const id = /\d+/.exec(text);
-    return PLAIN.includes(text) || !id ? "transparent" : `hsl(${Math.round(200 + Number(id[0]) * 137.508) % 360} ${dark() ? "45% 34%" : "60% 76%"})`;
+    return plain(text) || !id ? "transparent" : `hsl(${Math.round(200 + Number(id[0]) * 137.508) % 360} ${dark() ? "45% 34%" : "60% 76%"})`;
   };
   const ofSet = (text, most) => {
     const there = size(text), light = dark() ? 30 : 78;
@@ -98,16 +104,19 @@
   const ofBand = (band, text) => band.style === "node" ? ofNode(text) : band.style === "set" ? ofSet(text, band.most) : colour(text);
 
   // ------------------------------------------------------------------ drawing
-  const x = (time) => LABEL + (time - from) / (to - from) * (canvas.clientWidth - LABEL);
-  const time = (px) => from + (px - LABEL) / (canvas.clientWidth - LABEL) * (to - from);
+  const x = (time) => LABEL + (time - from) / (to - from) * (wide() - LABEL);
+  const time = (px) => from + (px - LABEL) / (wide() - LABEL) * (to - from);
+  /** What a band holds, as short as it can be said: a set is the list of its members. */
+  const said = (band, text) => band.style === "set" && text.startsWith("{") ? text.slice(1, -1).replaceAll(", ", ",") : text;
   const fitted = (text, width) => {
     const most = Math.floor(width / 6.2);
     return text.length <= most ? text : most > 3 ? text.slice(0, most - 1) + "…" : "";
   };
   function draw() {
-    const width = canvas.clientWidth, ratio = devicePixelRatio || 1, ink = dark() ? "#e3e6ea" : "#1c2024";
-    const seen = Math.min(height, frame.clientHeight);
-    canvas.style.height = seen + "px";
+    const width = wide(), ratio = paper ? 2 : devicePixelRatio || 1, ink = dark() ? "#e3e6ea" : "#1c2024";
+    const seen = paper ? Math.min(height, LONGEST) : Math.min(height, frame.clientHeight);
+    canvas.style.height = paper ? "auto" : seen + "px";
+    byId("all-lanes").style.height = paper ? "auto" : height + "px";
     canvas.width = width * ratio; canvas.height = seen * ratio;
     pen.setTransform(ratio, 0, 0, ratio, 0, -above() * ratio);
     pen.textBaseline = "middle"; pen.font = "11px system-ui, sans-serif";
@@ -136,7 +145,7 @@
   function axis(width, ink) {
     const [unit, found] = ticks(width);
     pen.fillStyle = ink; pen.font = "11px system-ui, sans-serif";
-    for (const t of found) pen.fillText(unit >= 864e5 ? moment(t, 10) : moment(t, unit < 1000 ? 23 : 19).slice(11), x(t) + 2, 9);
+    for (const t of found) if (x(t) + (unit >= 864e5 ? 62 : unit < 1000 ? 70 : 50) < width) pen.fillText(unit >= 864e5 ? moment(t, 10) : moment(t, unit < 1000 ? 23 : 19).slice(11), x(t) + 2, 9);
   }
   function drawLane(lane, width, ink) {
     if (marked.has(lane)) { pen.fillStyle = dark() ? "#3a3420" : "#fff6d6"; pen.fillRect(0, lane.top - 2, width, lane.height + 4); }
@@ -168,7 +177,8 @@
       last = Math.floor(a);
       pen.fillStyle = band.alarm ? "#dc2626" : ofBand(band, texts[value]); pen.fillRect(a, y, Math.max(band.alarm ? 2 : 1, b - a - 0.5), BAND - 2);
       pen.fillStyle = band.alarm ? "#fff" : ink;
-      if (b - a > 24) pen.fillText(fitted(texts[value], b - a - 4), a + 3, y + 7);
+      const label = band.alarm ? texts[band.name] : said(band, texts[value]);
+      if (b - a > 8 + 6 * Math.min(label.length, 3)) pen.fillText(fitted(label, b - a - 4), a + 3, y + 7);
     }
     for (const alarm of band.over) for (const [begin, end] of alarm.segments) {
       if (end < from || begin > to) continue;
@@ -287,7 +297,7 @@
   canvas.addEventListener("pointermove", (e) => {
     if (!drag) return;
     if (Math.abs(e.offsetX - drag.x) > 3) drag.moved = true;
-    const shift = (drag.x - e.offsetX) / (canvas.clientWidth - LABEL) * (drag.to - drag.from);
+    const shift = (drag.x - e.offsetX) / (wide() - LABEL) * (drag.to - drag.from);
     if (drag.moved) view(drag.from + shift, drag.to + shift);
   });
   canvas.addEventListener("pointerup", (e) => { if (drag && !drag.moved) nearest(e.offsetX, e.offsetY); drag = null; });
@@ -377,8 +387,8 @@
   byId("only-used").addEventListener("change", filter);
   canvas.addEventListener("redraw", draw);
   addEventListener("resize", draw);
-  addEventListener("beforeprint", () => { frame.style.maxHeight = Math.min(height, 16000) + "px"; from = 0; to = span; draw(); });
-  addEventListener("afterprint", () => { frame.style.maxHeight = ""; draw(); });
+  addEventListener("beforeprint", () => { paper = PAPER; from = 0; to = span; draw(); });
+  addEventListener("afterprint", () => { paper = 0; draw(); });
   place(); draw(); filter();
   document.documentElement.dataset.drawn = Math.round(performance.now());
   if (location.hash.startsWith("#event=")) { const i = Number(location.hash.slice(7)); if (i < count) choose(i); }
