@@ -94,6 +94,13 @@ def fluent_bit(node: str, of: Sequence[Record]) -> str:
     )
 
 
+def otlp(node: str, record: Record, text: str) -> dict[str, object]:
+    """A record as OpenTelemetry's file exporter writes it."""
+    said = {"timeUnixNano": f"{milliseconds(record)}000000", "body": {"stringValue": text}}
+    named = [{"key": "k8s.pod.name", "value": {"stringValue": node}}]
+    return {"resourceLogs": [{"resource": {"attributes": named}, "scopeLogs": [{"logRecords": [said]}]}]}
+
+
 def rows(of: Sequence[Record], node: str) -> list[list[str]]:
     """Time, node and text of each record."""
     return [[f"{r.iso}Z", node, text] for r, text in texts(of)]
@@ -157,6 +164,65 @@ MORE: dict[str, Export] = {
         f"<pre>\n{escape(''.join(f'{text}{chr(10)}' for _, text in texts(of)), {chr(34): '&quot;'})}</pre>\n"
     ),
     "log4j 2, XML": xml,
+    "objects with names of one's own": lambda node, of: "".join(
+        json.dumps(
+            {
+                "ts": milliseconds(r) / 1000,
+                "sev": r.level,
+                "category": r.logger,
+                "body": r.message,
+                "trace": r.tail,
+                "instance": node,
+            }
+        )
+        + "\n"
+        for r in of
+    ),
+    "an array of objects with names of one's own": lambda node, of: json.dumps(
+        [{"when": f"{r.iso}Z", "machine": node, "entry": text} for r, text in texts(of)]
+    ),
+    "objects in texts of objects": lambda node, of: json.dumps(
+        [{"dt": f"{r.iso}Z", "raw": json.dumps({"message": text, "host": node})} for r, text in texts(of)]
+    ),
+    "Sumo Logic JSON": lambda node, of: json.dumps(
+        {
+            "messages": [
+                {"map": {"_messagetime": str(milliseconds(r)), "_raw": t, "_sourcehost": node}} for r, t in texts(of)
+            ]
+        }
+    ),
+    "kcat": lambda node, of: "".join(
+        json.dumps({"topic": "logs", "offset": 1, "ts": milliseconds(r), "key": node, "payload": text}) + "\n"
+        for r, text in texts(of)
+    ),
+    "LogScale": lambda node, of: "".join(
+        json.dumps({"@id": "a_1", "@timestamp": milliseconds(r), "@rawstring": text, "host": node}) + "\n"
+        for r, text in texts(of)
+    ),
+    "syslog-ng JSON": lambda node, of: "".join(
+        json.dumps({"PROGRAM": "kafka", "MESSAGE": line, "HOST": node, "ISODATE": f"{r.iso}Z"}) + "\n"
+        for r, line in lines(of)
+    ),
+    "OTLP": lambda node, of: "".join(json.dumps(otlp(node, r, text)) + "\n" for r, text in texts(of)),
+    "Azure, CSV": table(
+        ["TimeGenerated [UTC]", "Computer", "Name", "LogEntry"], lambda node, r, text: [r.iso, "aks-1", node, text]
+    ),
+    "CSV with semicolons": lambda node, of: (
+        "Zeit;Knoten;Meldung\r\n"
+        + "".join(f'{r.stamp};{node};"{text.replace(chr(34), 2 * chr(34))}"\r\n' for r, text in texts(of))
+    ),
+    "logfmt": lambda node, of: "".join(
+        f'time="{r.iso}Z" level={r.level.lower()} logger={r.logger} host={node} msg={json.dumps(r.body())}\n'
+        for r in of
+    ),
+    "Confluent for Kubernetes": lambda node, of: "".join(
+        f"[{r.level}] {r.stamp} [main] {r.logger} info - {r.body()}\n" for r in of
+    ),
+    "awslogs": lambda node, of: "".join(f"/ecs/kafka ecs/{node}/0123456789abcdef {text}\n" for _, text in texts(of)),
+    "papertrail": lambda node, of: "".join(f"{r.month_and_day} {node} server.log: {line}\n" for r, line in lines(of)),
+    "seconds since 1970": lambda node, of: "".join(
+        f"{milliseconds(r) / 1000:.3f} {node} {line}\n" for r, line in lines(of)
+    ),
 }
 """Exports that were no part of the catalogue when they were tried: found by what their lines have in common."""
 

@@ -9,6 +9,8 @@ from enum import Enum
 
 from assay.grammar.lazy_dataclass import dataclass
 
+_STAMP = re.compile(rb"\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[,.]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?\]?")
+
 
 class ContainerForm(Enum):
     """How a container carries lines (``form`` in the files)."""
@@ -77,12 +79,20 @@ class Container:
         """The text of a line behind its prefix, and before what else is the container's."""
         found = self.pattern.match(line) if self.pattern is not None else None
         text = line if found is None else line[found.end() :]
+        level = found["level"] if found is not None and self.moves_level else b""
+        if level and (stamp := _STAMP.match(text)) is not None:
+            text = text[: stamp.end()] + b" " + level + text[stamp.end() :]
         if self.controls and b"#01" in text:
             text = text.replace(b"#011", b"\t").replace(b"#012", b"\n")
         if not self.rest or not text.rstrip(b"\r\n").endswith(self.rest):
             return text
         text = text.rstrip(b"\r\n").removesuffix(self.rest).rstrip(b" ")
         return (text.replace(b'\\"', b'"').replace(b"\\\\", b"\\") if self.rest.startswith(b'"') else text) + b"\n"
+
+    @property
+    def moves_level(self) -> bool:
+        """Whether a prefix has the level of a record, which then stands behind the time."""
+        return self.pattern is not None and "level" in self.pattern.groupindex
 
     @property
     def timed(self) -> bool:
@@ -113,6 +123,10 @@ class Containers:
         """
         entries = tuple(replace(each, parts={**each.parts, "thread": ()}) for each in self.entries)
         return replace(self, entries=entries, parts={**self.parts, "thread": ()})
+
+    def keys_beside(self, part: str) -> frozenset[str]:
+        """The keys of all other parts of objects."""
+        return frozenset(key for name, keys in self.parts.items() if name != part for key in keys)
 
     def of(self, form: ContainerForm) -> tuple[Container, ...]:
         """Those of one form."""

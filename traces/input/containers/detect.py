@@ -17,6 +17,7 @@ from assay.traces.input.containers.documents import items_of
 from assay.traces.input.containers.encodings import is_markup, without_markup
 from assay.traces.input.containers.fields import ObjectReader, parsed
 from assay.traces.input.containers.found_items import found_items
+from assay.traces.input.containers.learned_parts import learned_message, learned_node, leaves_of
 from assay.traces.input.containers.learned_prefix import learned_prefix
 from assay.traces.input.containers.tables import entries_of, head_of, rows_of
 from assay.traces.input.containers.wrapped_lines import WrapColumn, find_wrap
@@ -45,7 +46,8 @@ class Wrapping:
     """What a file's lines are in. ``frame`` is a document, a table or neither. The layers follow, the outermost first:
     a prefix, or None where each line is a JSON object. ``wrap`` is the column at which lines are wrapped.
 
-    ``headings`` stand above lines, and say whose they are; with ``markup`` lines are those of a web page.
+    ``headings`` stand above lines, and say whose they are; with ``markup`` lines are those of a web page. ``learned`` are
+    kinds of objects of which the content told where their parts are.
     ``names`` are the containers in words. ``events`` is whether events were found in them.
     """
 
@@ -58,6 +60,7 @@ class Wrapping:
     columns: tuple[str, ...] = ()
     headings: tuple[Container, ...] = ()
     markup: bool = False
+    learned: tuple[Container, ...] = ()
 
 
 class ContainerDetector:
@@ -72,12 +75,9 @@ class ContainerDetector:
         is_event: Callable[[Mapping[str, Any]], bool],
         describes: Callable[[bytes], bool] = lambda _: False,
     ) -> None:
-        self.containers, self.objects, self.is_event, self.describes = (
-            containers,
-            ObjectReader(containers),
-            is_event,
-            describes,
-        )
+        self.containers, self.is_event, self.describes = containers, is_event, describes
+        self.objects = self._plain_objects = ObjectReader(containers)
+        self._learned: tuple[Container, ...] = ()
         self._prefixes = containers.of(ContainerForm.PREFIX)
         self._headings = containers.of(ContainerForm.HEADING)
         self._documents = containers.of(ContainerForm.DOCUMENT)
@@ -89,6 +89,17 @@ class ContainerDetector:
 
         A last line that may be cut is ignored, unless it is all that there is.
         """
+        self._learned, self.objects = (), self._plain_objects
+        found = self._find(head)
+        found = None if found is None else replace(found, learned=self._learned)
+        self._learned, self.objects = (), self._plain_objects
+        return found
+
+    def reader_of(self, wrapping: Wrapping) -> ObjectReader:
+        """What opens the objects of a file."""
+        return ObjectReader(self.containers, wrapping.learned) if wrapping.learned else self.objects
+
+    def _find(self, head: bytes) -> Wrapping | None:
         text = without_colours(head).removeprefix(BOM)
         found = self._document(text) or self._table(text)
         if found is None:
@@ -145,7 +156,7 @@ class ContainerDetector:
                 texts = inner
             elif self._is_stock(texts):
                 break
-            elif (prefix := self._outermost(texts) or learned_prefix(texts)) is not None and prefix.pattern is not None:
+            elif (prefix := self._prefix(texts, layers)) is not None and prefix.pattern is not None:
                 layers.append(prefix)
                 names.append(prefix.name)
                 texts = [prefix.inside_of(text) for text in texts if prefix.pattern.match(text) is not None]
@@ -164,9 +175,9 @@ class ContainerDetector:
         """The texts in JSON objects, if there are any."""
         found: list[bytes] = []
         seen: dict[str, None] = {}
-        for text in texts:
-            if (content := self.object_of(text)) is None:
-                continue
+        contents = [(text, content) for text in texts if (content := self.object_of(text)) is not None]
+        self._learn([content for _, content in contents if not self.is_event(content)])
+        for text, content in contents:
             if self.is_event(content):
                 seen["JSON events" if text.startswith(b"{") else LOGFMT] = None
                 found.append(b"")
@@ -177,12 +188,63 @@ class ContainerDetector:
         return [text for text in found if text.strip()] if found else None
 
     def object_of(self, text: bytes) -> dict[str, Any] | None:
-        """The object that a line is: JSON, or an event in logfmt; None if it is none."""
+        """The object that a line is: JSON, or an event or a record with a logger in logfmt; None if it is none."""
         if text.startswith(b"{"):
             return parsed(text)
-        if is_logfmt(text) and self.is_event(content := logfmt(text)):
+        if is_logfmt(text) and (self.is_event(content := logfmt(text)) or "logger" in content):
             return content
         return None
+
+    def _learn(self, contents: Sequence[dict[str, Any]], table: Container | None = None) -> Container | None:
+        """Learn where objects have their message and node if no catalogue says it, or lines say otherwise. Of a table,
+        whose message is known, only the node is learned; it is returned with that.
+        """
+        contents = contents[:_SAMPLE_LINES]
+        opened = [self.objects.open(content, table) for content in contents]
+        messages = ["" if each is None else each.text for each in opened]
+        parts: dict[str, tuple[str, ...]] = {}
+        leaves = leaves_of(contents)
+        if not any(map(self._holds_text, messages)):
+            parts = learned_message(leaves, self._holds_text) if table is None else {}
+            if not parts:
+                return table
+            messages = [str(each or "") for each in leaves[parts["message"][0]]]
+        stated = ["" if each is None or parts else each.origin[0] for each in opened]
+        taken = self.containers.keys_beside("node")
+        node = learned_node({key: own for key, own in leaves.items() if key not in taken}, messages, stated)
+        keys = [key for part in ("message", "logger", "level") for key in parts.get(part, ())]
+        if node:
+            parts["node"], keys = (node,), [*keys, node]
+        base = table or (self.objects.base_of(contents[0]) if parts else None)
+        if base is None or not parts or (base.inside and table is None):
+            return table
+        told = ", ".join(f"{part} in `{parts[part][0]}`" for part in ("message", "node") if parts.get(part))
+        found = replace(base, name=f"{base.name} ({told})", keys=(*base.keys, *keys), parts={**base.parts, **parts})
+        if table is None:
+            self._learned = (found, *self._learned)
+            self.objects = ObjectReader(self.containers, self._learned)
+        return found
+
+    def _holds_text(self, text: str) -> bool:
+        """Whether a text begins a record, or is an object that holds one."""
+        data = text.encode("utf-8", "replace")
+        if START.match(b"\n" + data[:LONGEST_HEADING]) is not None or self.describes(data):
+            return True
+        inner = parsed(data) if data.startswith(b"{") else None
+        return inner is not None and self._may_hold(inner)
+
+    def _may_hold(self, content: dict[str, Any]) -> bool:
+        """Whether an object may hold a log line, wherever in it."""
+        return self._holds_record(content) or bool(learned_message(leaves_of([content]), self._holds_text))
+
+    def _prefix(self, texts: Sequence[bytes], outer: Sequence[Container | None]) -> Container | None:
+        """What stands before the texts, inside what was taken off already."""
+        if (known := self._outermost(texts)) is not None:
+            return known
+        named = any(
+            each is not None and each.pattern is not None and "node" in each.pattern.groupindex for each in outer
+        )
+        return learned_prefix(texts, named=named)
 
     def _outermost(self, texts: Sequence[bytes]) -> Container | None:
         """The outermost prefix of the texts: one behind which a record begins, or another prefix."""
@@ -195,6 +257,8 @@ class ContainerDetector:
             if plain and (prefix.pattern is None or "node" not in prefix.pattern.groupindex):
                 continue
             rests = _remainders(prefix, texts)
+            if rests and _names_a_time(prefix, texts):
+                continue
             if any(self.begins(rest, stamped=prefix.timed) for rest in rests):
                 return prefix
             if rests and len(rests[0]) < len(texts[0]) and self._outermost(rests) is not None:
@@ -226,10 +290,11 @@ class ContainerDetector:
             if container.items.startswith("<") is not is_xml:
                 continue
             items = [item.content for item in islice(items_of(container, text)[0], _SAMPLE_ITEMS)]
-            names = [container.name]
-            if (layers := self._framed(items, names, container if container.parts else None)) is not None:
-                return Wrapping(tuple(names), container, layers, events=self._any_event(items))
-        if not is_xml and (found := found_items(text, self._holds_record)) is not None:
+            own = self._learn(self._records(items), container) or container if container.parts else container
+            names = [own.name]
+            if (layers := self._framed(items, names, own if own.parts else None)) is not None:
+                return Wrapping(tuple(names), own, layers, events=self._any_event(items))
+        if not is_xml and (found := found_items(text, self._may_hold)) is not None:
             names = [found.name]
             items = [item.content for item in islice(items_of(found, text)[0], _SAMPLE_ITEMS)]
             if (layers := self._framed(items, names)) is not None:
@@ -248,6 +313,8 @@ class ContainerDetector:
         """The layers inside the objects of a document, or the rows of a table; None if they hold no log lines."""
         texts: list[bytes] = []
         events = stamped = False
+        if table is None:
+            self._learn(self._records(items))
         for item in items:
             content = parsed(item) if isinstance(item, bytes) else item
             if not isinstance(content, dict):
@@ -264,6 +331,11 @@ class ContainerDetector:
             return layers
         return None
 
+    def _records(self, items: Sequence[object]) -> list[dict[str, Any]]:
+        """The objects that are no events."""
+        contents = (parsed(item) if isinstance(item, bytes) else item for item in items)
+        return [each for each in contents if isinstance(each, dict) and not self.is_event(each)]
+
     def _any_event(self, items: Sequence[object]) -> bool:
         contents = (parsed(item) if isinstance(item, bytes) else item for item in items)
         return any(isinstance(content, dict) and self.is_event(content) for content in contents)
@@ -277,8 +349,8 @@ class ContainerDetector:
             return None
         lines = [line + b"\n" for line in (first, *rest.split(b"\n")[:_SAMPLE_LINES])]
         found = head_of(first) if START.match(b"\n" + first) is None and not first.startswith((b"{", b"[")) else None
-        for table in self._tables:
-            names = [table.name]
+        for known in self._tables:
+            table = known
             if table.fields:
                 if not rest or re.search(rb"(?m)^ *" + table.keys[0].encode() + b"(?:=|$)", head) is None:
                     continue
@@ -289,6 +361,8 @@ class ContainerDetector:
                 rows = [row.cells for row in islice(rows_of(iter(lines), *found), _SAMPLE_ITEMS)]
             else:
                 continue
+            table = self._learn(self._records(rows), table) or table
+            names = [table.name]
             if (layers := self._framed(rows, names, table)) is not None:
                 events = self._any_event(rows)
                 return Wrapping(tuple(names), table, layers, events=events, delimiter=delimiter, columns=columns)
@@ -309,6 +383,7 @@ class ContainerDetector:
         table = Container(
             f"a table with log lines in `{column}`", ContainerForm.TABLE, "", {}, parts={"message": (column,)}
         )
+        table = self._learn(self._records(rows), table) or table
         names = [table.name]
         layers = self._framed(rows, names, table)
         return None if layers is None else Wrapping(tuple(names), table, layers, delimiter=delimiter, columns=columns)
@@ -324,6 +399,17 @@ def heading_of(headings: Sequence[Container], line: bytes) -> dict[str, bytes] |
     return None
 
 
+_MOMENT = re.compile(rb"\d{10}(?:\.\d{1,9})?|\d{13,19}")
+
+
+def _names_a_time(prefix: Container, texts: Sequence[bytes]) -> bool:
+    """Whether what a prefix takes for a node is a number of seconds or milliseconds since 1970."""
+    if prefix.pattern is None or "node" not in prefix.pattern.groupindex:
+        return False
+    found = next(filter(None, map(prefix.pattern.match, texts)), None)
+    return found is not None and _MOMENT.fullmatch(found["node"] or b"") is not None
+
+
 def _remainders(prefix: Container, texts: Sequence[bytes]) -> list[bytes]:
     """What stands behind the prefix in the texts that have it; empty if too few have it."""
     rests: list[bytes] = []
@@ -333,7 +419,7 @@ def _remainders(prefix: Container, texts: Sequence[bytes]) -> list[bytes]:
     for number, text in enumerate(texts):
         found = match(text)
         if found is not None:
-            rests.append(text[found.end() :])
+            rests.append(prefix.inside_of(text) if prefix.moves_level else text[found.end() :])
         # Gives up at the first text at which too few of the others can still have the prefix.
         elif number + 1 - len(rests) > len(texts) - _MIN_SHARE * len(texts):
             return []

@@ -20,6 +20,8 @@ from assay.traces.patterns.container import ORIGIN, Container, ContainerForm, Co
 
 _LEVEL = re.compile(r"TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL")
 _LOGGER = re.compile(r"[A-Za-z_][\w$.-]{0,250}")
+_STACK = re.compile(r"\n(?=\tat |[a-z][\w.$]{0,200}(?:Exception|Error|Throwable)\b)")
+"""Where a stack trace begins below a message."""
 _MOST_PLANS = 4096
 
 Origin = tuple[str, str, str, str]
@@ -44,10 +46,10 @@ class OpenedObject(NamedTuple):
 class _Plan:
     """Where objects with these keys have their parts."""
 
-    __slots__ = ("container", "inner", "level", "logger", "message", "origin", "stack", "thread", "time")
+    __slots__ = ("container", "inner", "is_learned", "level", "logger", "message", "origin", "stack", "thread", "time")
 
     def __init__(self, container: Container, inner: Path, paths: Mapping[str, tuple[Path, ...]]) -> None:
-        self.container, self.inner = container, inner
+        self.container, self.inner, self.is_learned = container, inner, False
         self.message, self.time, self.level = paths["message"], paths["time"], paths["level"]
         self.logger, self.thread, self.stack = paths["logger"], paths["thread"], paths["stack"]
         origin = tuple(paths[part] for part in ORIGIN)
@@ -57,9 +59,9 @@ class _Plan:
 class ObjectReader:
     """Opens objects: those of JSON lines, of documents, and rows of tables."""
 
-    def __init__(self, containers: Containers) -> None:
-        self._containers = containers
-        self._objects = containers.of(ContainerForm.OBJECT)
+    def __init__(self, containers: Containers, learned: tuple[Container, ...] = ()) -> None:
+        self._containers, self._learned = containers, learned
+        self._objects = (*learned, *containers.of(ContainerForm.OBJECT))
         self._plans: dict[tuple[object, ...], _Plan] = {}
         self._levels = containers.levels
         self._known_levels: dict[tuple[str, str], str] = {}
@@ -84,14 +86,23 @@ class ObjectReader:
             return None
         origin = self._origin(content, plan) if plan.origin else NOBODY
         time = _value(content, plan.time)
-        alone = time is None and origin == NOBODY and table is None
-        if alone and _value(content, plan.level) is None and not _begins_record(message):
+        alone = time is None and origin == NOBODY and table is None and not plan.is_learned
+        if alone and _value(content, plan.level) is None and not _begins_record(message) and not self._holds(message):
             return None
         if plan.logger:
             message = self._record(content, plan, message, timestamp(time))
         elif message[-1:] != "\n" and not plan.container.only:
             message += "\n"
         return OpenedObject(message, time, origin, plan.container)
+
+    def base_of(self, content: dict[str, Any]) -> Container:
+        """The container of an object, as its keys say."""
+        return next(each for each in self._objects if _fits(each, content))
+
+    def _holds(self, message: str) -> bool:
+        """Whether a message is an object with a log line."""
+        inner = parsed(message.encode("utf-8", "replace")) if message.startswith("{") else None
+        return inner is not None and self.open(inner) is not None
 
     def shape_of(self, line: bytes, content: dict[str, Any]) -> tuple[FixedShape, Origin] | None:
         """The shape of a line that is this object, and whose lines are so; None if only parsing reads lines like it."""
@@ -133,6 +144,8 @@ class ObjectReader:
             return message if message.endswith("\n") else message + "\n"
         begin = f"[{stamp}] {level}" if stamp else level
         thread, stack = _value(content, plan.thread), _value(content, plan.stack)
+        if not stack and (below_message := _STACK.search(message)) is not None:
+            message, stack = message[: below_message.start()], message[below_message.end() :]
         last = f" [{thread}]" if isinstance(thread, str) and "]" not in thread and "\n" not in message else ""
         below = f"{stack.rstrip()}\n" if isinstance(stack, str) and stack.strip() else ""
         return f"{begin} {message} ({logger}){last}\n{below}"
@@ -147,8 +160,8 @@ class ObjectReader:
                 self._known_levels[logged, logger] = known
         return known
 
-    def _plan(self, content: Mapping[str, Any], table: Container | None) -> _Plan:
-        container = table or next(each for each in self._objects if _fits(each, content))
+    def _plan(self, content: dict[str, Any], table: Container | None) -> _Plan:
+        container = table or self.base_of(content)
         inner = tuple(container.inside.split(".")) if container.inside else ()
         for step in inner:
             content = content[step] if isinstance(content.get(step), Mapping) else {}
@@ -157,7 +170,9 @@ class ObjectReader:
             part: tuple(path for key in own.get(part, keys) for path in _paths(content, key))
             for part, keys in general.items()
         }
-        return _Plan(container, inner, paths)
+        plan = _Plan(container, inner, paths)
+        plan.is_learned = any(container is each for each in self._learned)
+        return plan
 
 
 def _fits(container: Container, content: Mapping[str, Any]) -> bool:
@@ -179,11 +194,28 @@ def _has(content: Mapping[str, Any], key: str) -> bool:
 
 
 def _paths(content: Mapping[str, Any], key: str) -> Iterator[Path]:
-    """Where an object may have the value of a key: as it is, or with its dots as steps into objects."""
+    """Where an object may have the value of a key: as it is, in other case, or with its dots as steps into objects."""
     if key in content:
         yield (key,)
+    elif len(key) > 2 and (other := next((each for each in content if each.lower() == key.lower()), None)) is not None:
+        yield (other,)
     if "." in key and type(content.get(key.partition(".")[0])) in {dict, list}:
-        yield tuple(key.split("."))
+        yield _steps_to(content, key)
+
+
+def _steps_to(content: Mapping[str, Any], key: str) -> Path:
+    """The steps to a value whose names may have dots themselves; each dot is one if nothing is there."""
+    steps: list[str] = []
+    value: Any = content
+    while key:
+        ends = [at for at, char in enumerate(key) if char == "."]
+        names = [key, *(key[:at] for at in reversed(ends))] if isinstance(value, Mapping) else []
+        name = next((each for each in names if each in value), None)
+        if name is None:
+            return (*steps, *key.split("."))
+        steps.append(name)
+        value, key = value[name], key[len(name) + 1 :]
+    return tuple(steps)
 
 
 def _value(content: dict[str, Any], paths: tuple[Path, ...]) -> Any:

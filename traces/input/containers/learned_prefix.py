@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from assay.traces.input.containers.learned_parts import tells_brokers_apart, writers_of
 from assay.traces.patterns.container import Container, ContainerForm
 
 _RECORD = re.compile(
@@ -26,27 +27,31 @@ _FEWEST = 1
 _MOST_NODES = 64
 
 
-def learned_prefix(texts: Sequence[bytes]) -> Container | None:
-    """What stands before the records of nearly all of these lines; None if their beginnings are not alike."""
+def learned_prefix(texts: Sequence[bytes], *, named: bool = False) -> Container | None:
+    """What stands before the records of nearly all of these lines; None if their beginnings are not alike.
+
+    If an outer prefix has ``named`` the node, no other word is taken for it unless that tells brokers apart.
+    """
     found = list(_before(texts))
     if len(found) < _FEWEST:
         return None
-    layouts = Counter(_separators(text) for text in found)
+    layouts = Counter(_separators(text) for text, _ in found)
     separators, count = layouts.most_common(1)[0]
     if count < _MIN_SHARE * len(found):
         return None
-    columns = list(zip(*(_WORD.findall(text) for text in found if _separators(text) == separators), strict=True))
-    groups = _groups(columns)
+    alike = [(text, rest) for text, rest in found if _separators(text) == separators]
+    columns = list(zip(*(_WORD.findall(text) for text, _ in alike), strict=True))
+    groups = _groups(columns, writers_of(rest for _, rest in alike), named=named)
     pattern = _blanks(separators[0])
     for number, after in enumerate(separators[1:]):
         pattern += f"(?P<{groups[number]}>{_ANY_WORD})" if number in groups else _ANY_WORD
         pattern += _blanks(after)
-    rest, example = _after(texts), found[0].strip()
+    rest, example = _after(texts), found[0][0].strip()
     shown = example if len(example) <= 60 else f"{example[:60]}…"
     return Container(
         name=f"a prefix such as `{shown}`",
         form=ContainerForm.PREFIX,
-        example=found[0],
+        example=found[0][0],
         holds={},
         pattern=re.compile(pattern.encode()),
         rest=rest,
@@ -62,8 +67,8 @@ def _blanks(separator: str) -> str:
     return re.escape(separator).replace(r"\ ", " {1,200}")
 
 
-def _before(texts: Sequence[bytes]) -> Iterator[str]:
-    """What stands before the records; nothing if too many stand at the beginning of their line."""
+def _before(texts: Sequence[bytes]) -> Iterator[tuple[str, str]]:
+    """What stands before the records, and the records; nothing if too many stand at the beginning of their line."""
     plain = behind = 0
     for text in texts:
         place = _RECORD.search(text, 0, _LONGEST)
@@ -75,25 +80,29 @@ def _before(texts: Sequence[bytes]) -> Iterator[str]:
                 return
             continue
         behind += 1
-        yield text[: place.start()].decode("utf-8", "replace")
+        yield text[: place.start()].decode("utf-8", "replace"), text[place.start() :].decode("utf-8", "replace")
 
 
-def _groups(columns: Sequence[Sequence[str]]) -> dict[int, str]:
-    """Which word is the name of a file, and which that of a node: the first that differs from line to line, if any does.
+def _groups(columns: Sequence[Sequence[str]], writers: Sequence[int | None], *, named: bool) -> dict[int, str]:
+    """Which word is the name of a file, and which that of a node: the one that tells brokers apart, or the first that
+    differs from line to line, if any does; else the first with a number.
 
     What does not differ in these lines may do so later.
     """
+    telling = [number for number, values in enumerate(columns) if tells_brokers_apart(values, writers)]
+    if telling:
+        return {min(telling, key=lambda number: len(set(columns[number]))): "node"}
     found: dict[int, str] = {}
-    names: list[tuple[bool, int]] = []
+    names: list[tuple[bool, bool, int]] = []
     for number, values in enumerate(columns):
         different = set(values)
-        if any(map(_FILE.search, different)):
+        if any(map(_FILE.search, different)) and (len(different) > 1 or any("." in each for each in different)):
             if "path" not in found.values():
                 found[number] = "path"
         elif len(different) <= _MOST_NODES and not any(map(_CLOCK.search, different)):
-            names.append((len(different) == 1, number))
-    if names and "path" not in found.values():
-        found[min(names)[1]] = "node"
+            names.append((len(different) == 1, not any(map(str.isdigit, values[0])), number))
+    if names and "path" not in found.values() and not named:
+        found[min(names)[2]] = "node"
     return found
 
 

@@ -56,7 +56,8 @@ class Unwrapper:
         new_part: Callable[[LineOrigin], PartLines],
         take_event: TakesEvent,
     ) -> None:
-        self._wrapping, self._objects, self._noise = wrapping, detector.objects, detector.containers.is_noise
+        self._wrapping, self._objects = wrapping, detector.reader_of(wrapping)
+        self._noise = detector.containers.is_noise
         self._is_event, self._object_of = detector.is_event, detector.object_of
         self._lines_are_events = take_event.every_line
         self._file, self._tally, self._limits = file, tally, limits
@@ -278,7 +279,8 @@ class Unwrapper:
                 elif text.strip() and not self._noise(text):
                     self._without.append(LogPosition(self._file, number, offset))
                 break
-            text = layer.inside_of(text) if layer.rest or layer.controls else text[found.end() :]
+            is_plain = not (layer.rest or layer.controls or layer.moves_level)
+            text = text[found.end() :] if is_plain else layer.inside_of(text)
             group = found.groupdict()
             if group:
                 origin, time = _with_groups(group, origin, time)
@@ -418,6 +420,8 @@ def _with_groups(group: Mapping[str, bytes | None], origin: Origin, time: object
         for name, before in zip(("node", "role", "run", "path"), origin, strict=True)
     )
     path = path.replace("\\", "/")
+    if role.endswith(".log") and not path:
+        role, path = "", role  # what syslog calls a program may be the file that was forwarded
     labels = group.get("labels")
     if labels and (found := _LABEL.search(labels.decode("utf-8", "replace"))) is not None:
         node = found[1]

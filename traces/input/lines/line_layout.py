@@ -53,6 +53,8 @@ HEADERS = tuple(
         rf"{_FIRST}\[(?P<logger>[A-Za-z_][\w$.]{{0,200}})\] {_THREAD} \[[^\]\n]{{0,100}}\] \[[^\]\n]{{0,100}}\] ",
         # ZooKeeper's own: [myid:1] - INFO  [main:QuorumPeerMain@123] - message
         rf"(?:\[myid:[^\]\n]{{0,20}}\] {{0,4}})?(?:- )?{_FIRST}\[(?P<thread>[^\n]{{0,160}}?):{_LOGGER}\] - ",
+        # Confluent for Kubernetes, with the method: INFO [main] kafka.server.KafkaServer info - message
+        rf"{_FIRST}{_THREAD} {{0,8}}{_LOGGER} [a-z][\w$]{{0,80}} - ",
         rf"{_FIRST}{_THREAD} {{0,8}}{_LOGGER}{_END}",
         rf"{_THREAD} {{0,8}}{_LEVEL} {{1,8}}{_LOGGER}{_END}",
         rf"{_FIRST}{_LOGGER} {{0,8}}{_THREAD}{_END}",
