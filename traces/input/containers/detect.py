@@ -141,7 +141,7 @@ class ContainerDetector:
         self, lines: Sequence[bytes], names: list[str]
     ) -> tuple[tuple[Container, ...], Sequence[bytes]]:
         """The kinds of headings among lines, and the other lines; the names of the kinds are added."""
-        others = [line for line in lines if STOCK.match(line) is None]
+        others = [line for line in lines if STOCK.match(line) is None and not line.startswith((b"\t", b"    "))]
         kinds = [each for each in self._headings if any(heading_of((each,), line) is not None for line in others)]
         names += (each.name for each in kinds)
         return tuple(kinds), [line for line in lines if heading_of(kinds, line) is None] if kinds else lines

@@ -19,10 +19,7 @@ Leaves = dict[str, list[Any]]
 _LEVEL = re.compile(r"(?i)TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL")
 _LOGGER = re.compile(r"[a-z][\w-]{0,80}(?:\.[\w$-]{1,80}){1,12}")
 _STACK = re.compile(r"\n\tat |^\tat ")
-_WRITER = re.compile(
-    r"\[(?:KafkaServer|KafkaRaftServer|\w*Server|\w*Controller|Broker|RaftManager|\w*Coordinator|ReplicaManager|\w*Manager)"
-    r" (?:\w{1,20} )?(?:id|nodeId|broker|brokerId)=(\d{1,9})\b"
-)
+_WRITER = re.compile(r"\[[A-Z]\w{2,40} (?:\w{1,20} )?\w{0,12}[iI]d=(\d{1,9})\b")
 _NODE = re.compile(
     r"(?i)host|node|pod|instance|machine|server|broker|container|computer|rechner|knoten|noeud|nodo|^vm|logstream|^source$|^key$"
 )
@@ -92,7 +89,7 @@ def learned_node(leaves: Leaves, messages: Sequence[str], stated: Sequence[str])
 
 
 def writers_of(messages: Iterable[str]) -> list[int | None]:
-    """The broker that each line names as its writer."""
+    """The number by which each line names its writer, such as ``[Controller id=2]``."""
     return [int(found[1]) if (found := _WRITER.search(each)) is not None else None for each in messages]
 
 
