@@ -197,10 +197,15 @@ def _paths(content: Mapping[str, Any], key: str) -> Iterator[Path]:
     """Where an object may have the value of a key: as it is, in other case, or with its dots as steps into objects."""
     if key in content:
         yield (key,)
-    elif len(key) > 2 and (other := next((each for each in content if each.lower() == key.lower()), None)) is not None:
+    elif len(key) > 2 and (other := _in_other_case(content, key)):
         yield (other,)
     if "." in key and type(content.get(key.partition(".")[0])) in {dict, list}:
         yield _steps_to(content, key)
+
+
+def _in_other_case(content: Mapping[Any, Any], key: str) -> str:
+    """The key as an object writes it, in upper or lower case; empty if it has none such."""
+    return next((each for each in content if isinstance(each, str) and each.lower() == key.lower()), "")
 
 
 def _steps_to(content: Mapping[str, Any], key: str) -> Path:

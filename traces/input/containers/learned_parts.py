@@ -43,8 +43,10 @@ def leaves_of(contents: Sequence[Mapping[str, Any]]) -> Leaves:
     return {key: values + [None] * (len(contents) - len(values)) for key, values in found.items()}
 
 
-def _leaves(content: Mapping[str, Any], steps: tuple[str, ...], deepest: int) -> Iterator[tuple[str, Any]]:
+def _leaves(content: Mapping[Any, Any], steps: tuple[str, ...], deepest: int) -> Iterator[tuple[str, Any]]:
     for name, value in content.items():
+        if not isinstance(name, str):
+            continue
         if isinstance(value, (str, int, float)) and not isinstance(value, bool):
             yield ".".join((*steps, name)), value
         elif isinstance(value, dict) and deepest > 1:
