@@ -67,13 +67,11 @@ class UnusableSpecError(SpecError):
 
 @dataclass(frozen=True, slots=True)
 class ParameterInfo:
-    """A parameter that the command line may bind: its name, whether it is a set or a size, and whether it has a
-    default."""
+    """A parameter that the command line may bind: its name, and whether it is a set or a size."""
 
     name: str
     kind: str
     symmetric: bool
-    has_default: bool
     span: Span
 
 

@@ -135,6 +135,5 @@ def _outline(tree: ModuleTree, slots: Slots) -> Outline:
     for slot in slots.all:
         declared = slot.declaration
         kind = "size" if declared.size else "set" if declared.type is None else "value"
-        default = declared.default is not None
-        parameters.append(ParameterInfo(slot.shown, kind, declared.symmetric, default, declared.name.span))
+        parameters.append(ParameterInfo(slot.shown, kind, declared.symmetric, declared.name.span))
     return Outline(tree.top.name, tuple(m.name.text for m in models_of(tree.top)), tuple(parameters))

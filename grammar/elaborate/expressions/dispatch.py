@@ -309,13 +309,6 @@ def elaborate_expression(
     return convert(cx.attempt(expr, expected), expected, diagnostics)
 
 
-def elaborate_argument(
-    expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh, expected: Type
-) -> kernel.Expr:
-    """The typed expression as a value that is passed on: its integers are checked against the ranges of the type."""
-    return convert(context(scope, diagnostics, fresh).attempt(expr, expected), expected, diagnostics, put=True)
-
-
 def elaborate_condition(expr: syntax.Expr, scope: Scope, diagnostics: Diagnostics, fresh: Fresh) -> ScopedCondition:
     """A boolean expression, with the scopes of what follows where it is true and where it is false."""
     return logic.condition(expr, context(scope, diagnostics, fresh))

@@ -12,17 +12,24 @@ from assay.grammar.elaborate.expressions.dispatch import (
     action_reference,
     as_place,
     check_definition,
-    elaborate_argument,
+    context,
     elaborate_domain,
     elaborate_expression,
 )
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.rewrite import nodes
 from assay.grammar.elaborate.scopes.scope import FunctionEntity, ValueEntity
-from assay.grammar.kernel.types import INT, RangeType, SetType
+from assay.grammar.elaborate.types.coercion import convert
+from assay.grammar.kernel.types import INT, RangeType, SetType, Type
 
 if TYPE_CHECKING:
     from tests.unit.grammar.elaborate.conftest import World
+
+
+def argument(here: World, text: str, expected: Type) -> kernel.Expr:
+    """An expression as a value that is passed on."""
+    made = context(here.scope, here.diagnostics, Fresh()).attempt(here.syntax(text), expected)
+    return convert(made, expected, here.diagnostics, put=True)
 
 
 def count(expr: kernel.Node, kind: type[kernel.Node]) -> int:
@@ -58,15 +65,13 @@ def test_ranges_are_checked_only_where_a_value_becomes_part_of_another(here: Wor
 
 @pytest.mark.parametrize(("text", "checks"), [("digit", 0), ("3", 0), ("10", 1), ("digit + 1", 1), ("-1", 1)])
 def test_an_argument_is_checked_unless_it_lies_in_the_range(here: World, text: str, checks: int) -> None:
-    expr = elaborate_argument(here.syntax(text), here.scope, here.diagnostics, Fresh(), RangeType(0, 9))
+    expr = argument(here, text, RangeType(0, 9))
     assert count(expr, kernel.Checked) == checks
     assert expr.type == RangeType(0, 9)
 
 
 def test_a_set_of_integers_is_checked_as_a_whole(here: World) -> None:
-    expr = elaborate_argument(
-        here.syntax("{x + 1 for x in digits}"), here.scope, here.diagnostics, Fresh(), SetType(RangeType(0, 9))
-    )
+    expr = argument(here, "{x + 1 for x in digits}", SetType(RangeType(0, 9)))
     assert isinstance(expr, kernel.Checked)
 
 

@@ -148,8 +148,8 @@ def test_the_outline_lists_models_and_parameters(tmp_path: Path) -> None:
     spec = tmp_path / "s.assay"
     spec.write_text("param A: set\nparam B: bool = true\nsize param N: int = 2\nmodel m: A = 2\nmodel n: A = 3\n")
     assert model_names(spec) == ("m", "n")
-    assert [(p.name, p.kind, p.has_default) for p in outline(spec).parameters] == [
-        ("A", "set", False),
-        ("B", "value", True),
-        ("N", "size", True),
+    assert [(p.name, p.kind) for p in outline(spec).parameters] == [
+        ("A", "set"),
+        ("B", "value"),
+        ("N", "size"),
     ]
