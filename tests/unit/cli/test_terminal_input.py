@@ -55,3 +55,13 @@ def test_a_log_can_be_pasted(tmp_path: Path) -> None:
     with terminal(tmp_path, "validate", "-") as (write, wait):
         write(f"{LINE}\n\x04")
         assert "vacuous" in wait("vacuous")
+
+
+def test_the_explorer_takes_keys(tmp_path: Path) -> None:
+    pytest.importorskip("textual")
+    with terminal(tmp_path, "explore", "classics/two_phase", "--tui") as (write, wait):
+        assert "what is refused" in wait("what is refused")
+        write("r")
+        assert "ready: " in wait("ready: ")
+        write("q")
+        assert "\x1b[?1049l" in wait("\x1b[?1049l"), "the screen before is not shown again"

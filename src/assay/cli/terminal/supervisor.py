@@ -129,8 +129,9 @@ def supervised(work: Callable[[], int]) -> int:
 
 
 def reads_terminal() -> bool:
-    """Whether the command reads what is typed: a session, or a log that is pasted."""
-    return sys.stdin is not None and sys.stdin.isatty() and ("-" in sys.argv[1:] or "repl" in sys.argv[1:2])
+    """Whether the command reads what is typed: a session, keys, or a log that is pasted."""
+    asked = "repl" in sys.argv[1:2] or not {"-", "--tui"}.isdisjoint(sys.argv[1:])
+    return asked and sys.stdin is not None and sys.stdin.isatty()
 
 
 def _nothing(_signal: int, _frame: FrameType | None) -> None:
