@@ -63,6 +63,7 @@ class _Writer:
             for at in range(leaf.shift, leaf.shift + leaf.width):
                 self._leaf_of[at] = leaf
         self._taken = _names_in(system.kernel)
+        self._written = _binders_in(system.kernel)
         self._names = {atom: k.Local(t.AtomType(sort), atom.name) for sort in self._sorts for atom in _atoms(sort)}
 
     def statement(self, cube: Cube) -> k.Expr | None:
@@ -113,7 +114,8 @@ class _Writer:
         binders: list[tuple[t.Sort, k.Local, k.Local]] = []
         for sort in self._sorts:
             mine = [name for name in dict.fromkeys(used) if name in sort.elements]
-            fresh = [k.Local(t.AtomType(sort), self._fresh(sort, number)) for number in range(1, len(mine) + 1)]
+            others = {binder.name for _, _, binder in binders}
+            fresh = [k.Local(t.AtomType(sort), name) for name in self._fresh(sort, len(mine), others)]
             known = {local.name: local for local in self._names.values() if local.name in mine}
             binders += [(sort, known[name], new) for name, new in zip(mine, fresh, strict=True)]
         names_of = {old.name: new for _, old, new in binders}
@@ -129,12 +131,18 @@ class _Writer:
             body = k.Quantified(t.BOOL, "forall", binder, k.atom_domain(sort), body)
         return body
 
-    def _fresh(self, sort: t.Sort, number: int) -> str:
-        stem = sort.name[0].lower() + sort.name[1:]
-        name = f"{stem}_{number}"
-        while name in self._taken:
-            name += "_"
-        return name
+    def _fresh(self, sort: t.Sort, count: int, others: set[str]) -> list[str]:
+        """Names for some elements: those that the spec gives such elements, if it has as many."""
+        written = [name for name in self._written.get(sort.name, ()) if name not in others]
+        if len(written) >= count:
+            return written[:count]
+        stem, names = sort.name[0].lower() + sort.name[1:], list[str]()
+        for number in range(1, count + 1):
+            name = f"{stem}_{number}"
+            while name in self._taken:
+                name += "_"
+            names.append(name)
+        return names
 
 
 def _texts(parts: Sequence[k.Expr]) -> list[str]:
@@ -148,6 +156,27 @@ def _atoms(sort: t.Sort) -> list[Atom]:
 def _names_in(kernel: k.Kernel) -> set[str]:
     names = {variable.name for variable in kernel.variables} | {action.name for action in kernel.actions}
     return names | {element for sort in kernel.sorts for element in sort.elements}
+
+
+def _binders_in(kernel: k.Kernel) -> dict[str, list[str]]:
+    """The names of elements by set, in the order in which properties and actions of the spec's own file bind them.
+
+    As names do not shadow each other there, a statement of the spec may bind them too.
+    """
+    parts = [
+        part for each in kernel.properties for conjunct in each.conjuncts for part in _parts_of(conjunct.condition)
+    ]
+    locals_ = [part.binder for part in parts if isinstance(part, k.Quantified)]
+    locals_ += [each.binder for action in kernel.actions for each in action.parameters]
+    found: dict[str, dict[str, None]] = {}
+    for each in locals_:
+        if isinstance(each.type, t.AtomType) and each.name.isidentifier() and each.span.file == kernel.span.file:
+            found.setdefault(each.type.sort.name, {})[each.name] = None
+    return {sort: list(names) for sort, names in found.items()}
+
+
+def _parts_of(expr: k.Expr) -> tuple[k.Expr, ...]:
+    return (expr, *descendants(expr))
 
 
 def _excluded(parts: Sequence[k.Expr]) -> k.Expr:
