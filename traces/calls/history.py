@@ -146,9 +146,13 @@ class _Search:
         most = min(most, max(1 << 10, MOST_BYTES // self.row.nbytes))
         sizes = (self.effects.kinds, self.wide, self.first_optional, self.must, most)
         history, learnt = (self.entries, self.links, self.calls), self.effects.count
+        memo, table = (slots, rows, self.row), (self.effects.keys, self.effects.afters)
+        go_on = search.bound(history, self.taken, stack, memo, table, registers, sizes)
         while True:
-            table = self.effects.keys, self.effects.afters
-            said = search(history, self.taken, stack, (slots, rows, self.row), table, registers, sizes)
+            if table[0] is not self.effects.keys or memo[1] is not rows:  # they have grown
+                memo, table = (slots, rows, self.row), (self.effects.keys, self.effects.afters)
+                go_on = search.bound(history, self.taken, stack, memo, table, registers, sizes)
+            said = go_on()
             count = int(registers[COUNT])
             match said:
                 case _ if said == ASKS and self.effects.count - learnt >= most_learnt:

@@ -167,9 +167,8 @@ def ask_around(
     if not isinstance(answer, WindowRefuted):
         other = culprit()
         if other is not None and other.observation.event is not failed.observation.event:
-            answer = ask_related(log, order, believed, other) or answer
-        if other is not None and not isinstance(answer, WindowRefuted):
-            answer = _since_its_start(log, order, items, doubted, other) or answer
+            found = ask_related(log, order, believed, other)
+            answer = found or _since_its_start(log, order, items, doubted, other) or answer
     is_lost = isinstance(answer, WindowUnanswered) and answer.lost
     if born and not doubted and not isinstance(answer, WindowRefuted) and not is_lost:
         return None
@@ -183,11 +182,8 @@ def _since_its_start(
     doubted: Sequence[OrderedObservation],
     failed: OrderedObservation,
 ) -> WindowRefuted | None:
-    """The lines since the first one of the node that wrote the failed line, if these contradict each other.
-
-    Where logs begin anywhere, a node may have done anything unseen before its log begins: in a window that holds its
-    first line, anywhere in it. From that line on it did nothing unseen.
-    """
+    """The lines since the first one of the failed line's node, if these contradict each other. Where logs begin
+    anywhere, a node may have done anything unseen in a window that its log does not cover; since then it did not."""
     run = failed.observation.event.run
     start = next((n for n, each in enumerate(items) if each.observation.event.run == run), 0)
     at = next((n for n, each in enumerate(items) if each.index == failed.index), start)
