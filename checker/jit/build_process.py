@@ -1,4 +1,4 @@
-"""The machine code of a module, built by a process of its own: LLVM lets one thread of a process in at a time, and
+"""The machine code of a module, built by a process of its own. LLVM lets one thread of a process in at a time, and
 cannot be interrupted.
 """
 

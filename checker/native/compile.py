@@ -50,8 +50,8 @@ def object_code(program: Program, folder: Path | None = None) -> bytes:
 class BetterCode:
     """The better code of a program that runs code made in a hurry.
 
-    It is begun when the program has run for as long as building it takes: then no run takes more than twice the time
-    of the better choice.
+    It is begun when the program has run for as long as building it takes. Then no run takes more than twice the time of
+    the better choice.
     """
 
     def __init__(self, program: Program, folder: Path | None) -> None:

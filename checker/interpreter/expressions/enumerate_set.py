@@ -51,8 +51,8 @@ def few_enough(elements: Collected, expr: k.Subsets) -> Collected:
 
 
 class AllSubsets(Sequence[frozenset[Any]]):
-    """The subsets of a set in canonical order, each made when it is asked for: those with the fewest elements first, then
-    by their elements, which are in canonical order.
+    """The subsets of a set in canonical order, each made when it is asked for. Those with the fewest elements come
+    first. Then their elements decide, which are in canonical order.
     """
 
     __slots__ = ("elements",)

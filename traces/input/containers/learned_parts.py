@@ -1,7 +1,8 @@
 """Learns which keys of objects, or columns of a table, have the parts of a log line, where no catalogue names them.
 
 The message is what begins with records, or stands beside a level and the name of a logger. The node is what differs
-between lines of different brokers and is the same in those of one, as the lines say; else what is called like a node.
+between lines of different brokers and is the same in those of one, as the lines say. Else it is what is called like a
+node.
 """
 
 from __future__ import annotations

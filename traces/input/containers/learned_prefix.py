@@ -84,8 +84,8 @@ def _before(texts: Sequence[bytes]) -> Iterator[tuple[str, str]]:
 
 
 def _groups(columns: Sequence[Sequence[str]], writers: Sequence[int | None], *, named: bool) -> dict[int, str]:
-    """Which word is the name of a file, and which that of a node: the one that tells brokers apart, or the first that
-    differs from line to line, if any does; else the first with a number.
+    """Which word is the name of a file, and which that of a node. It is the one that tells brokers apart, or the first
+    that differs from line to line. If none does, it is the first with a number.
 
     What does not differ in these lines may do so later.
     """
