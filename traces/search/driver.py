@@ -35,6 +35,10 @@ OF_PARTIAL = 20
 Where there is no execution it would visit all of them, and with parts missing a failed search proves nothing.
 """
 
+SHARE_OF_PARTIAL = 0.01
+"""What share of its effort the solver spends on such logs: windows, which may begin anywhere, answer where it does not.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
@@ -83,8 +87,9 @@ def search_with_budgets(search: TraceSearch, beginnings: list[SearchPath], optio
 
     A search with a larger budget runs only to tell whether the budget is the reason for a failure.
     """
-    nodes = max(1, options.nodes // OF_PARTIAL) if options.partial else options.nodes
-    limits = Limits(search.model.plan.hidden_limit, nodes)
+    limits = Limits(search.model.plan.hidden_limit, options.nodes)
+    if options.partial:
+        limits = replace(limits, nodes=max(1, options.nodes // OF_PARTIAL), share=SHARE_OF_PARTIAL)
     bound = search.model.plan.ordering.commit_before_line
     ordered = len(search.frontier.order.streams) == 1  # then no window leaves an order out
     for window in (each for each in NEAR if not ordered and (bound is None or each < bound)):
@@ -132,7 +137,7 @@ def _past_cap(search: TraceSearch, beginnings: list[SearchPath], limits: Limits,
         starts = stopped.deepest[:1]
     for _ in range(HANDOVERS):
         items = sat_fallback.next_items(search, starts[0].node.cursors)
-        answer = sat_fallback.solve_with_sat(search, starts, limits.hidden, items)
+        answer = sat_fallback.solve_with_sat(search, starts, limits, items)
         if isinstance(answer, sat_fallback.Unanswered):
             return _stopped(found, answer.reason)
         if isinstance(answer, sat_fallback.Conflict):
@@ -162,7 +167,7 @@ def _contradicted(
     """
     from assay.traces.search import sat_fallback  # noqa: PLC0415 - as above
 
-    answer = sat_fallback.solve_with_sat(search, beginnings, wider(limits.hidden), asked)
+    answer = sat_fallback.solve_with_sat(search, beginnings, replace(limits, hidden=wider(limits.hidden)), asked)
     match answer:
         case sat_fallback.Unanswered(reason):
             return _stopped(stopped, reason)

@@ -22,7 +22,7 @@ from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation
-from assay.traces.search.dfs import TraceSearch
+from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.heads import Cursors, TraceHeads, advanced
 from assay.traces.search.path import Move, SearchNode, SearchPath
 from assay.traces.search.submodel import Submodel, TooManyInstancesError, steps_of, submodel_for
@@ -65,19 +65,19 @@ class Unanswered:
 
 
 def solve_with_sat(
-    search: TraceSearch, starts: Sequence[SearchPath], hidden: int, items: Sequence[OrderedObservation]
+    search: TraceSearch, starts: Sequence[SearchPath], limits: Limits, items: Sequence[OrderedObservation]
 ) -> SearchPath | Conflict | Unanswered:
     """A path that continues one of the starts through the items, or why there is none.
 
-    All starts have read the same items. ``hidden`` is the most hidden steps between two action observations. ``items``
-    come from :func:`next_items`; only the first may be asked about. A conflict excludes all executions, except for its
+    All starts have read the same items. ``limits`` say how many hidden steps may come between two action observations,
+    and what share of its effort the solver may spend. ``items`` come from :func:`next_items`; only the first may be asked about. A conflict excludes all executions, except for its
     ``unless``.
     """
-    model, node = search.model, starts[0].node
+    model, node, hidden = search.model, starts[0].node, limits.hidden
     try:
         states = [model.states[path.node.state] for path in starts]
         submodel = submodel_for(model, items, states)
-        trace = _symbolic(submodel, states, frozenset(model.plan.hidden), hidden, node.hidden)
+        trace = _symbolic(submodel, states, frozenset(model.plan.hidden), limits, node.hidden)
     except SpecError as error:
         return _not_asked(error.diagnostics[0].message)
     except TooManyInstancesError as error:
@@ -100,14 +100,14 @@ def solve_with_sat(
 
 
 def _symbolic(
-    submodel: Submodel, states: Sequence[State], actions: frozenset[str], hidden: int, before: int
+    submodel: Submodel, states: Sequence[State], actions: frozenset[str], limits: Limits, before: int
 ) -> SymbolicTrace:
     """The trace as clauses, from any of the states. Its solver gives up after a fixed number of steps, not of seconds,
     so that an answer does not depend on the machine.
     """
-    spent = count()
+    spent, most = count(), int(EFFORT * limits.share)
     starts = [submodel.project(each) for each in states]
-    return SymbolicTrace(submodel.kernel, starts, actions, hidden, lambda: next(spent) >= EFFORT, before)
+    return SymbolicTrace(submodel.kernel, starts, actions, limits.hidden, lambda: next(spent) >= most, before)
 
 
 def next_items(search: TraceSearch, cursors: Cursors) -> list[OrderedObservation]:
