@@ -62,8 +62,9 @@ def log_run(validation: Validation, slice_: str | None = None) -> Trace:
 
 
 def _trace(execution: Execution | None, otherwise: str) -> Trace:
-    """Observations are steps without action: they change nothing."""
+    """Observations, which are steps without action, are left out: they change nothing."""
     if execution is None:
         raise NoSuchStepError(f"{otherwise}, and no execution of it was found that could be shown")
     first = Step(None, (), (), execution.initial)
-    return Trace((first, *(Step(each.action, each.arguments, (), each.state) for each in execution.steps)))
+    taken = (each for each in execution.steps if each.action is not None)
+    return Trace((first, *(Step(each.action, each.arguments, (), each.state) for each in taken)))

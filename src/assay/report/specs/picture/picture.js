@@ -105,7 +105,7 @@ const Picture = (() => {
       this.top = several ? 40 : 28;
       this.head = el("div", { class: "head" }, lanes.map((lane, at) => {
         const group = several && lane.group ? el("span", { class: "group" }, lane.group) : null;
-        const label = el("div", { class: "lane", title: `${lane.group} ${lane.name}` }, group, lane.name);
+        const label = el("div", { class: "lane", title: `${lane.group} ${lane.name}` }, group, this.labelled(lane.name));
         label.style.left = `${this.x(at) - this.lane / 2 + 4}px`;
         label.style.width = `${this.lane - 8}px`;
         label.style.textAlign = "center";
@@ -118,6 +118,12 @@ const Picture = (() => {
       this.body.style.width = `${this.width}px`;
       this.body.style.height = `${this.steps.length * ROW + 6}px`;
       this.frame.replaceChildren(this.head, this.body);
+    }
+
+    // A long name keeps its end: names of one set mostly differ there.
+    labelled(name) {
+      const most = Math.max(3, Math.floor((this.lane - 14) / 7.2));
+      return name.length <= most ? name : `…${name.slice(1 - most)}`;
     }
 
     x(lane) { return this.names + (lane + 0.5) * this.lane; }
