@@ -58,7 +58,7 @@ def test_an_unchanged_model_follows_to_the_end_and_is_violated_again(load: Load)
     assert (answer.diverged, answer.differs, answer.violated) == (None, None, True)
     assert (len(answer.trace), answer.total) == (4, 4)
     assert answer.explanation is not None
-    assert answer.explanation.label == "spec.assay:16"
+    assert answer.explanation.label == "round < 2"
 
 
 def test_a_property_that_was_repaired_is_not_violated_any_more(load: Load) -> None:
