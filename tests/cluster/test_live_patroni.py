@@ -68,7 +68,7 @@ def _as_user() -> list[str]:
 
 def _interpreter() -> str | None:
     """A Python that this user may run; root's own may lie where nobody else may read."""
-    for python in (sys.executable, "/usr/bin/python{}.{}".format(*sys.version_info)):
+    for python in ("/usr/bin/python{}.{}".format(*sys.version_info), sys.executable):
         try:
             done = subprocess.run([*_as_user(), python, "-c", ""], capture_output=True, check=False)
         except OSError:
@@ -147,7 +147,8 @@ class Members:
             if holds():
                 return
             Event().wait(0.5)
-        raise TimeoutError(f"not within {PATIENCE} s: {what}")
+        ends = "\n".join(f"pg{n}: {self.text(n)[-300:]}" for n in MEMBERS)
+        raise TimeoutError(f"not within {PATIENCE} s: {what}\n{ends}")
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import assay
+from assay.report.logs.first_screen import first_screen
 from assay.traces.result import TraceVerdict
 
 SPEC = """module shop
@@ -67,6 +68,16 @@ def test_a_row_with_more_cells_than_columns_is_no_event(tmp_path: Path) -> None:
     found = asked(tmp_path, "event,order,n,price\nPlaced,x,1,7\nPlaced,y,1,3,50\n")
     assert found.verdict is TraceVerdict.INCONCLUSIVE
     assert "log.jsonl:3: 1 line: the row has 5 cells, and the head of the table names 4" in str(found)
+    text = "\n".join(line.text for line in first_screen(found.validation, found.overview))
+    assert "next: add what is missing below" in text  # no logs of brokers
+
+
+def test_values_of_fields_are_shown_as_the_language_writes_them_and_long_ones_are_cut(tmp_path: Path) -> None:
+    again = {**LOG[0], "more": {"a": {"b": None}, "c": 1}, "list": [{"a": 1}], "long": "x" * 500}
+    found = str(asked(tmp_path, lines(LOG[0], again)))
+    read_as = next(line for line in found.splitlines() if line.startswith("   read as"))
+    assert "more = {a: {b: none}, c: 1}, list = ({a: 1}), long = " in read_as
+    assert "x" * 120 + "…" in read_as
 
 
 @pytest.mark.parametrize(

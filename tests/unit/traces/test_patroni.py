@@ -15,6 +15,7 @@ SPEC = "systems/patroni"
 LOGS = Path(__file__).parents[2] / "corpus" / "patroni"
 FOLLOWS = "no action. I am (pg2), a secondary, and following a leader (pg0)"
 ACQUIRES = "promoted self to leader by acquiring session lock"
+READY = "21.591 UTC [28441] LOG:  database system is ready to accept connections"
 CHECK = ["check", SPEC, "--model", "two_members"]
 
 
@@ -34,6 +35,12 @@ def test_every_line_about_the_leader_key_and_timelines_is_explained(tmp_path: Pa
     found = answer(tmp_path)
     counts = found.validation.counts
     assert (found.verdict, counts.used, counts.unmapped) == (TraceVerdict.CONSISTENT, 98, 0)
+
+
+def test_patroni_may_write_behind_postgresql_what_it_did_before(tmp_path: Path) -> None:
+    acquires = f"INFO: {ACQUIRES}"
+    found = answer(tmp_path, ("pg2", f"21,522 {acquires}", "21,522 INFO: -"), ("pg2", READY, f"21,591 {acquires}"))
+    assert found.verdict is TraceVerdict.CONSISTENT
 
 
 @pytest.mark.parametrize(
