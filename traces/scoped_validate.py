@@ -21,9 +21,9 @@ from assay.traces import scope as window
 from assay.traces.diagnosis.clock_correction import in_step
 from assay.traces.diagnosis.clock_estimates import estimates, far_apart
 from assay.traces.diagnosis.duplicate_broker_ids import duplicates
-from assay.traces.diagnosis.inference import Fact
+from assay.traces.diagnosis.inference import Fact, inference_notices
 from assay.traces.diagnosis.inferred_kraft_events import events_of_members, unlogged_members
-from assay.traces.diagnosis.inferred_zookeeper_events import inference_notices, supposed_events
+from assay.traces.diagnosis.inferred_zookeeper_events import supposed_events
 from assay.traces.diagnosis.late_start import TRIED, beginnings, later, left_out, since
 from assay.traces.diagnosis.missing_logs import (
     BEFORE,

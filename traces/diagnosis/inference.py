@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from assay.traces.event import INFERRED, Event, Field, LogPosition, LogRecord, ProcessRun
+from assay.traces.event import INFERRED, Event, Field, LogPosition, LogRecord, Notice, ProcessRun
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.rule_files import rule_file
 from assay.traces.store.packed_records import NEVER
@@ -56,6 +59,27 @@ def _time(fact: Fact) -> int:
     return fact.time
 
 
+def unregistered_members(reading: LogReading) -> list[tuple[Field, Fact]]:
+    """The members that a line shows to be new, and of whose registration since they were new last no line tells.
+
+    Every line counts, also one that says what an earlier one said: a member may come more than once.
+    """
+    own = data()["member"]
+    entered: dict[Field, list[int]] = defaultdict(list)
+    for event in reading.of_kinds({*own["entered"], *own["tried"]}):
+        entered[event.fields.get(own["name"])].append(event.record.time or 0)
+    listing = reading.of_patterns(lambda pattern: not pattern.fields.keys().isdisjoint(own["new"]))
+    found: list[tuple[Field, Fact]] = []
+    since: dict[Field, float] = {}
+    for fact in sorted((Fact(each, each.record.time or 0) for each in listing), key=_time):
+        held = [each for name in own["new"] if isinstance(each := fact.get(name), tuple)]
+        for member in (each for members in held for each in members):
+            if not any(since.get(member, -inf) < time <= fact.time + NEAR for time in entered[member]):
+                found.append((member, fact))
+            since[member] = fact.time + NEAR
+    return found
+
+
 def stream(name: str, events: Sequence[UntimedEvent]) -> Iterator[Event]:
     """Inferred events as one stream. Times are lowered so that none is later than those after it."""
     run = ProcessRun(INFERRED, 1)
@@ -69,3 +93,18 @@ def stream(name: str, events: Sequence[UntimedEvent]) -> Iterator[Event]:
 def data() -> Mapping[str, Any]:
     """Which facts are read off which lines (``patterns/rules/inferred_events.toml``)."""
     return rule_file("inferred_events.toml")
+
+
+def inference_notices(events: Sequence[Event]) -> list[Notice]:
+    """Notices about how much was inferred."""
+    if not events:
+        return []
+    counts = Counter(event.kind for event in events)
+    listed = ", ".join(f"{count} {_in_words(kind)}" for kind, count in sorted(counts.items()))
+    text = f"it is supposed that this came before the lines, which rest on it: {listed}"
+    return [Notice(INFERRED, events[0].record.place, text)]
+
+
+def _in_words(kind: str) -> str:
+    """``broker node created`` for the kind ``BrokerNodeCreated``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).lower()

@@ -7,7 +7,6 @@ inconclusive at best (docs/design/inferred-events.md).
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -17,10 +16,10 @@ from math import inf
 from operator import itemgetter
 from typing import NamedTuple
 
-from assay.traces.diagnosis.inference import NEAR, Fact, UntimedEvent, all_facts, data, stream
+from assay.traces.diagnosis.inference import NEAR, Fact, UntimedEvent, all_facts, data, stream, unregistered_members
 from assay.traces.diagnosis.inferred_kraft_events import events_of_quorum
 from assay.traces.diagnosis.missing_logs import lost_starts
-from assay.traces.event import INFERRED, Event, Field, LogPosition, Notice, ProcessRun
+from assay.traces.event import Event, Field, LogPosition, ProcessRun
 from assay.traces.log_reader import LogReading
 
 APART = 10_000
@@ -36,21 +35,6 @@ def supposed_events(reading: LogReading, kinds: Container[str]) -> list[Event]:
     if data()["quorum"]["found"] in kinds:
         return [event for event in events_of_quorum(reading) if event.kind in kinds]
     return []
-
-
-def inference_notices(events: Sequence[Event]) -> list[Notice]:
-    """Notices about how much was inferred."""
-    if not events:
-        return []
-    counts = Counter(event.kind for event in events)
-    listed = ", ".join(f"{count} {_in_words(kind)}" for kind, count in sorted(counts.items()))
-    text = f"it is supposed that this came before the lines, which rest on it: {listed}"
-    return [Notice(INFERRED, events[0].record.place, text)]
-
-
-def _in_words(kind: str) -> str:
-    """``broker node created`` for the kind ``BrokerNodeCreated``."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).lower()
 
 
 class _Entry(NamedTuple):
@@ -114,8 +98,11 @@ class _Inference:
         for run, first in starts:
             yield from stream(f"start of {run}", list(self._start(run, first)))
         yield from stream("members", [event for entry in self._entries for event in self._entered(entry)])
-        for node, events in self._again().items():
-            yield from stream(f"members again {node}", events)
+        again: dict[str, list[UntimedEvent]] = defaultdict(list)
+        for node, events in (*self._found_new().items(), *self._again().items()):
+            again[node] += events
+        for node, events in again.items():
+            yield from stream(f"members again {node}", sorted(events, key=lambda each: each.time))
         yield from stream("terms", list(self._unlogged_elections()))
 
     # ------------------------------------------------------------------------------------------------- registrations
@@ -218,7 +205,34 @@ class _Inference:
         kinds = {*self._member["entered"], *self._member["tried"]}
         own = (fact for fact in self._facts if fact.event.kind in kinds and fact.get(self._member["name"]) == member)
         times = [*(fact.time for fact in own), *(entry.time for entry in self._entries if entry.member == member)]
+        times += (fact.time for who, fact in self._new if who == member)
         return any(begin < time <= end + NEAR for time in times)
+
+    @cached_property
+    def _new(self) -> list[tuple[Field, Fact]]:
+        """The members that a line shows to be new, of whose registration no line tells, where lines give no numbers: up
+        to Kafka 2.1 a controller tells of no broker epochs."""
+        return [] if self._with_maps else unregistered_members(self._reading)
+
+    def _found_new(self) -> dict[str, list[UntimedEvent]]:
+        """The registrations of members that a line shows to be new: of a node without logs, or of a run without a line
+        of it."""
+        found: dict[str, list[UntimedEvent]] = defaultdict(list)
+        for member, fact in self._new:
+            node, time, place = self._run_of(member, fact.time), fact.time, fact.event.record.place
+            runs = [run for run in self._of_run if str(run) == node]
+            session = f"session {len(found[node])} of {node} before {place}"
+            if not runs and found[node]:
+                found[node] += self._entered_again(node, member, len(found[node]), fact)
+                continue
+            if not runs:
+                found[node].append(self._started(node, member, time, place))
+            if not any(each.event.kind == self._member["opens"] for run in runs for each in self._of_run[run]):
+                found[node].append(self._opened(node, session, time, place))
+            text = f"supposed: {node} registered {self._member['name']} {member}"
+            fields: dict[str, Field] = {"node": node, self._member["name"]: member}
+            found[node].append(UntimedEvent(self._member["enters_next"], fields, time, place, text))
+        return found
 
     def _entered_again(self, node: str, member: Field, count: int, fact: Fact) -> Iterator[UntimedEvent]:
         own, time, place = self._member, fact.time, fact.event.record.place
@@ -235,6 +249,8 @@ class _Inference:
         for fact in self._facts:
             if fact.event.kind in own["entered"]:
                 since.setdefault((self._incarnation_at(fact.time), fact.get(own["name"])), fact.time)
+        for member, fact in reversed(self._new):
+            since[self._incarnation_at(fact.time), member] = fact.time
         for member, fact in self._there():
             incarnation = self._incarnation_at(fact.time)
             if since.get((incarnation, member), fact.time + NEAR + 1) > fact.time + NEAR:

@@ -157,8 +157,8 @@ class Joiner:
         """Whether lines of several slices that had one name, one after another, may have been taken for those of one.
         The line that would report a creation may be missing.
         """
-        lacking = self.joint.partial or self.joint.begun
-        return lacking and not lines.started and self.joint.split.slicing.since is not None
+        lacking = not lines.started if self.joint.begun else self.joint.partial
+        return lacking and self.joint.split.slicing.since is not None
 
     def _with_certain(self, result: SliceResult, lines: SliceLines) -> tuple[LogViolation, ...]:
         """The mismatches, those marked that lines alone show."""

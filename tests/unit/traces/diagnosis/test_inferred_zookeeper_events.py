@@ -168,3 +168,16 @@ def test_who_was_elected_is_the_run_that_was_there_then(logs: Path) -> None:
     (logs / "broker-2" / "controller.log").unlink()
     elected = fields(events(logs), "ControllerElected")
     assert [(each["epoch"], each["node"]) for each in elected] == [(1, "broker-2"), (4, "broker-2#2")]
+
+
+def test_who_is_new_to_a_controller_has_registered_shortly_before_where_no_line_has_a_number(tmp_path: Path) -> None:
+    changes = ("2, deleted brokers: , all live brokers: 1,2", ", deleted brokers: 2, all live brokers: 1")
+    written = "".join(
+        f"[2026-11-21 01:0{minute}:00,000] INFO [Controller id=1] Newly added brokers: {change} (kafka.controller.KafkaController)\n"
+        for minute, change in enumerate((*changes, *changes))
+    )
+    (tmp_path / "controller.log").write_text(written)
+    found = [each for each in events(tmp_path) if each.fields.get("node") == "broker 2"]
+    opened = "SessionEstablished", "BrokerRegisteredUnnumbered"
+    assert [each.kind for each in found] == ["ProcessStarting", *opened, "SessionLost", *opened]
+    assert [(each.record.time or 0) // 60_000 % 60 for each in found] == [0, 0, 0, 2, 2, 2]
