@@ -75,7 +75,8 @@ def check(
         if found.findings.beginning is None:
             break
         again = check_from(loaded, events, clause, options, found.findings.beginning)
-        if again.findings.path is None and again.findings.beginning is None:
+        is_refuted = any(each.contradiction is not None for each in again.findings.violations)
+        if again.findings.path is None and again.findings.beginning is None and not is_refuted:
             break
         found = again
     return found

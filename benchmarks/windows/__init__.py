@@ -12,6 +12,7 @@ RECORDING:KIND:NUMBER and the seed. The exit code is 1 if any healthy case is in
     python -m benchmarks windows --only A3:n:14 --shrink small   # one case again, and a minimal input
     python -m benchmarks windows --breaches --tries 1 --each 1
     python -m benchmarks windows --breaches --without guards     # a control: what rejects then is not the protocol
+    python -m benchmarks windows --lemmas 10                     # which lemmas few lines notice that are taken away
     python -m benchmarks windows --summary healthy.jsonl
 """
 
@@ -33,6 +34,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .breaches import BREACHES, breach_cases, note_evidence, twin
+from .lemmas import lemma_lines
 from .parts import APART, KINDS, Case, everything, make, schedule
 from .recordings import Recording, load_recordings, recordings_below
 from .runner import OVER_TIME, WEAKENED, Result, Runner, agrees, warm, weaken
@@ -78,6 +80,7 @@ def _parsed(arguments: Sequence[str]) -> Namespace:
         choices=WEAKENED,
         help="a control: the models without the guards of their actions, or without lemmas",
     )
+    add("--lemmas", type=float, metavar="SECONDS", help="which lemmas are noticed; so long for each at most")
     add("--summary", nargs="+", type=Path, metavar="FILE", help="only the tables of earlier runs")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.kinds) - set(KINDS | APART))
@@ -91,6 +94,9 @@ def lines(arguments: Sequence[str]) -> Iterator[dict[str, Any]]:
     options = _parsed(arguments)
     if options.summary:
         _tell_again(options.summary)
+        return
+    if options.lemmas is not None:
+        yield from lemma_lines(options.lemmas, options.seed)
         return
     if options.without is not None:
         weaken(options.without)

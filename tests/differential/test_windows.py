@@ -19,7 +19,8 @@ from assay.traces.observe.partial_order import OrderedObservation, PartialOrder,
 from assay.traces.options import Options
 from assay.traces.search.heads import Cursors, TraceHeads, advanced
 from assay.traces.search.transition_system import ANY, Taken, TraceModel
-from assay.traces.windows.ask import WindowExplained, WindowRefuted, ask
+from assay.traces.windows.ask import WindowExplained, ask
+from assay.traces.windows.slice_window import WindowRefuted
 from assay.traces.windows.window_model import LogPart
 
 SPEC = """\

@@ -18,7 +18,7 @@ from assay.traces.result import Blame, LineContradiction, LogViolation, Repair
 from assay.traces.table.statement_keys import EVERY_SLICE
 
 if TYPE_CHECKING:
-    from assay.traces.windows.ask import WindowRefuted
+    from assay.traces.windows.slice_window import WindowRefuted
 
 MOST_RULES = 6
 """How many rules a contradiction names at most; the switches of hidden steps are often among them."""

@@ -23,7 +23,9 @@ from assay.traces.stop import StopRequest
 from assay.traces.windows.window_model import LogPart
 
 if TYPE_CHECKING:
-    from assay.traces.windows.ask import WindowAnswer, WindowExplained, WindowRefuted, WindowUnanswered
+    from assay.traces.event import Event
+    from assay.traces.windows.ask import WindowAnswer, WindowExplained, WindowUnanswered
+    from assay.traces.windows.slice_window import WindowRefuted
 
 BLAMES_KEPT = 5
 """How many lines are blamed for one mismatch at most."""
@@ -97,7 +99,7 @@ def _explain_all(
         if not most and isinstance(conclusion, Rejected):
             _add(findings, without_candidate(search, conclusion), NOT_CHECKED)
             break
-        from assay.traces.windows.ask import WindowRefuted  # noqa: PLC0415 - the solver loads slowly, and few need it
+        from assay.traces.windows.slice_window import WindowRefuted  # noqa: PLC0415 - the solver loads slowly, and few need it
 
         answer = None if log is None or not most else _asked(search, conclusion, log, doubted)
         if isinstance(conclusion, Undecided):
@@ -158,13 +160,18 @@ def _leave_open(findings: MismatchFindings, undecided: Undecided, answer: Window
 def _follows(answer: WindowAnswer | None, doubted: Sequence[OrderedObservation], found: Sequence[LogViolation]) -> bool:
     """Whether a line is unexplained only because of an earlier finding: without it the lines are explained, or they
     contradict each other as that says."""
-    from assay.traces.windows.ask import WindowExplained, WindowRefuted  # noqa: PLC0415 - as above
+    from assay.traces.windows.ask import WindowExplained  # noqa: PLC0415 - as above
+    from assay.traces.windows.slice_window import WindowRefuted  # noqa: PLC0415 - as above
 
     if isinstance(answer, WindowRefuted):
         places = {str(each.observation.event.record.place) for each in answer.items}
         known = (each.contradiction for each in found if each.contradiction is not None)
         return any(places == {str(event.record.place) for event in each.events} for each in known)
     return bool(doubted) and isinstance(answer, WindowExplained)
+
+
+def _is_among(event: Event, items: Sequence[OrderedObservation]) -> bool:
+    return any(each.observation.event.record.place == event.record.place for each in items)
 
 
 def _left_out(search: TraceSearch, resumption: Resumption) -> list[OrderedObservation]:
@@ -223,11 +230,12 @@ def _with_window(
     resumption: Resumption | None,
     writer: ConditionPrinter,
 ) -> Resumption:
-    """The violation with the lines that contradict each other; without a repair the last of them is left out."""
+    """The violation with the lines that contradict each other. Without a repair, or if that blames none of them, the
+    last of them is left out."""
     from assay.traces.explain.contradiction import contradiction_of  # noqa: PLC0415 - as above
 
     contradiction = contradiction_of(refuted, search.model.kernel, writer)
-    if resumption is None:
+    if resumption is None or not _is_among(resumption.violation.event, refuted.items):
         resumption = _without_last(search, refuted.items, start)
     return replace(resumption, violation=replace(resumption.violation, contradiction=contradiction))
 

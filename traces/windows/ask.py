@@ -15,7 +15,6 @@ from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.report import State
 from assay.checker.symbolic.sat.clause_blocks import UnansweredError
-from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, FrozenMap, Value
@@ -23,13 +22,20 @@ from assay.traces.observe.model_size import Needs
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder, by_time
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.windows.births import begins_again, shows_birth
-from assay.traces.windows.far_lines import related_lines
 from assay.traces.windows.numbers import NamedNumbers, ValueMap
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Switch
 from assay.traces.windows.recent_values import RecentValues
 from assay.traces.windows.replayed import WindowRun, run_of
-from assay.traces.windows.slice_window import contradiction_among
-from assay.traces.windows.template import Template
+from assay.traces.windows.slice_window import (
+    FEW_CONFLICTS,
+    TWICE,
+    WindowRefuted,
+    ask_pairs,
+    ask_related,
+    before_of,
+    refuted_by,
+    template_of,
+)
 from assay.traces.windows.window_model import LogPart, WindowModel, window_model
 
 BEFORE, AFTER = 24, 12
@@ -40,11 +46,6 @@ FROM_START = 36
 
 CONFLICTS = 40_000
 """How many conflicts the solver may meet in one question. Not a clock, so that answers are reproducible."""
-
-FEW_CONFLICTS = 4_000
-"""The same where the lines may have any order that the clause allows: then each conflict takes longer."""
-
-TWICE = 2
 
 FEW_HIDDEN = 3
 """With so many hidden steps before each line an explanation is looked for first: it takes a quarter of the time."""
@@ -110,15 +111,6 @@ class WindowExplained:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowRefuted:
-    """No beginning explains these items: guards and properties are those that stand between them."""
-
-    items: tuple[OrderedObservation, ...]
-    guards: tuple[tuple[str, str], ...]
-    properties: tuple[k.Property, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class WindowUnanswered:
     """There is no answer, and why; ``lost`` if the lines contradict each other unless one line was lost."""
 
@@ -161,7 +153,11 @@ def ask_around(
     left = frozenset(n for n, each in enumerate(asked) if any(each is other for other in doubted))
     # Lines far away may speak of the same thing, and contradict the failed one however its neighbours are explained.
     believed = [each for each in items if not any(each is other for other in doubted)]
-    answer: WindowAnswer = ask_related(log, order, believed, failed) or ask(log, order, asked, left, items[at])
+    answer: WindowAnswer = (
+        ask_related(log, order, believed, failed)
+        or ask_pairs(log, order, believed, failed)
+        or ask(log, order, asked, left, items[at])
+    )
     if not isinstance(answer, WindowRefuted):
         answer = _since_its_start(log, order, items, doubted, items[at]) or answer
     if not isinstance(answer, WindowRefuted):
@@ -195,29 +191,6 @@ def _since_its_start(
     return answer if isinstance(answer, WindowRefuted) else None
 
 
-def ask_related(
-    log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], failed: OrderedObservation
-) -> WindowRefuted | None:
-    """The lines that speak of the same as a failed one and contradict each other, whatever else happened. None if there
-    are none, or no answer.
-    """
-    lines = related_lines(items, failed)
-    try:
-        with deep_recursion(log.loaded.kernel):
-            window = window_model(log, lines, TWICE)
-            template = template_of(window.kernel)
-            found = contradiction_among(template, log, window, _before(order, lines), FEW_CONFLICTS)
-    except (UnansweredError, SpecError, UnsupportedError):
-        return None
-    if found is None:
-        return None
-    refuted = _refuted(window, lines, found)
-    first = refuted.items[0].observation.event
-    # One line alone is wrong by what its window has too little room for, so it is no contradiction among lines.
-    several = any(each.observation.event is not first for each in refuted.items)
-    return refuted if several and not begins_again(log, refuted.items) else None
-
-
 def ask(
     log: LogPart,
     order: PartialOrder,
@@ -237,14 +210,6 @@ def ask(
     except (SpecError, UnsupportedError) as error:
         what = error.diagnostics[0].message if isinstance(error, SpecError) else str(error)
         return WindowUnanswered(f"no window of the log was asked about: {what}")
-
-
-_templates = RecentValues[Template](4)
-
-
-def template_of(kernel: k.Kernel) -> Template:
-    """The template of a kernel; the last few are kept."""
-    return _templates.get_or_make(kernel, None, lambda: Template(kernel))
 
 
 def _answer(
@@ -323,7 +288,7 @@ def _in_any_order(
 ) -> WindowAnswer:
     """The answer where the lines contradict each other in the order of their times, and not by themselves."""
     window = window_model(log, items, TWICE)
-    everything = Order(_before(order, items), doubted=doubted)
+    everything = Order(before_of(order, items), doubted=doubted)
     found = _question(window, everything, Allowance(TWICE, unlogged=True), FEW_CONFLICTS)
     if isinstance(found, WindowRun):
         return WindowExplained(tuple(items), window, found)
@@ -409,7 +374,7 @@ def _alone(
     """
     # Lines that certainly come before or after all of these cannot have changed anything between them.
     between = tuple(each for each in items if each not in core and not _is_outside(order, each, core))
-    asked = (_before(order, core), len(core), lost, minimal)
+    asked = (before_of(order, core), len(core), lost, minimal)
     events = tuple(each.observation.event for each in (*core, *between))
     answer = _answers.get_or_make(
         log, (asked, events), lambda: _found_alone(log, order, core, between, lost=lost, minimal=minimal)
@@ -438,7 +403,7 @@ def _found_alone(
     bounded = limit > 0
     if bounded and any(each.unlogged for each in window.hidden):
         limit += UNLOGGED  # the clause bounds what nodes with logs do unseen
-    lines, in_order = window.of(window.items[: len(core)]), Order(_before(order, core))
+    lines, in_order = window.of(window.items[: len(core)]), Order(before_of(order, core))
     allowed = Allowance(limit, unlogged=bounded, unbounded=not bounded, lost=lost, skipped=skipped)
     # What many hidden steps explain, mostly a lost line alone does, or few steps.
     less = Allowance(lost=True, skipped=skipped) if lost else replace(allowed, hidden=min(limit, FEW_HIDDEN))
@@ -451,18 +416,7 @@ def _found_alone(
         if isinstance(found, WindowRun):
             return found
         answer = found
-    return _refuted(window, core, answer)
-
-
-def _refuted(window: WindowModel, items: Sequence[OrderedObservation], core: Sequence[Switch]) -> WindowRefuted:
-    """The items, guards and properties of a core."""
-    left = {each.line for each in core if each.kind == "line"}
-    names = {each.name for each in core if each.kind == "property"}
-    return WindowRefuted(
-        tuple(each for at, each in enumerate(items) if at in left),
-        tuple(each.guard for each in core if each.kind == "guard"),
-        tuple(each for each in window.kernel.properties if each.name in names),
-    )
+    return refuted_by(window, core, answer)
 
 
 def _question(
@@ -485,10 +439,6 @@ def _question(
         return asked.core() if minimal else []
     finally:
         asked.close()
-
-
-def _before(order: PartialOrder, items: Sequence[OrderedObservation]) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(n for n, x in enumerate(items) if x is not y and order.comes_before(x, y)) for y in items)
 
 
 def _is_outside(order: PartialOrder, item: OrderedObservation, core: Sequence[OrderedObservation]) -> bool:

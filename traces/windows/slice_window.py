@@ -1,4 +1,6 @@
-"""Windows of one slice: do some of its lines contradict each other, whatever was shared, and whatever else was written?
+"""Windows with everything open between their lines, of one slice or of lines that lie far apart.
+
+Of a slice: do some of its lines contradict each other, whatever was shared, and whatever else was written?
 
 Between two lines anything may have happened, within the invariants, and within those transition properties that hold
 over any number of steps. So no shared execution is needed, no line of other slices, and none of the lines that are
@@ -7,14 +9,23 @@ missing. What contradicts itself here is wrong in every log that holds these lin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from assay.checker.symbolic.sat.clause_blocks import TRUE, BlockFormula, UnansweredError
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.interpreter.values.domains import domain
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
+from assay.checker.symbolic.sat.clause_blocks import FALSE, TRUE, BlockFormula, UnansweredError
 from assay.grammar import kernel as k
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.lazy_dataclass import dataclass
+from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
+from assay.traces.windows.births import begins_again
+from assay.traces.windows.far_lines import related_lines
+from assay.traces.windows.line_pairs import first_refuted
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Slot, Switch
 from assay.traces.windows.recent_values import RecentValues
 from assay.traces.windows.template import Template
-from assay.traces.windows.window_model import LogPart, WindowModel, small_model
+from assay.traces.windows.window_model import LogPart, WindowModel, count_named, small_model, window_model
 
 DEAR = 5_000
 """An invariant with more clauses than this is required of the state after all lines only. It speaks of what was
@@ -109,22 +120,38 @@ ELEMENTS, LARGEST = 2, 3
 def lasting(log: LogPart) -> frozenset[str]:
     """The transition properties that hold over any number of steps if they hold of each: over none, and over two.
 
-    This is asked in a small model. The last few answers are kept.
+    A process run is one stretch: who runs before and after some steps ran between them. Where lines were not read, two
+    runs may be taken for one, and that is not supposed. This is asked in a small model. The last few answers are kept.
     """
-    return _lasting.get_or_make(log.loaded, log.plan.name, lambda: _found_lasting(log))
+    stretches = not (log.options.lossy or log.options.holes)
+    key = log.plan.name, log.of_slice, stretches
+    return _lasting.get_or_make(log.loaded, key, lambda: _found_lasting(log, stretches=stretches))
 
 
-def _found_lasting(log: LogPart) -> frozenset[str]:
+def _found_lasting(log: LogPart, *, stretches: bool) -> frozenset[str]:
     kernel = small_model(log, ELEMENTS, LARGEST)
     template = Template(kernel)
+    runs = list(_running(template, log.plan)) if stretches else []
     found = [each for each in kernel.properties if each.kind == "transition"]
-    while len(kept := [each for each in found if _lasts(template, each, found)]) < len(found):
+    while len(kept := [each for each in found if _lasts(template, each, found, runs)]) < len(found):
         found = kept
     return frozenset(each.name for each in found)
 
 
-def _lasts(template: Template, wanted: k.Property, others: Sequence[k.Property]) -> bool:
-    """Whether a property holds over two steps of which all of these hold, and over none."""
+def _running(template: Template, plan: k.TracePlan) -> Iterator[int]:
+    """Where each process runs: an action that ends it, by the clause, could happen."""
+    for name in plan.ends:
+        if name not in template.meanings.actions:
+            continue
+        first, *others = template.parameters(name)
+        for each in domain(first.binder.type):
+            ways = template.instances(name, (each, *(None for _ in others)))
+            yield template.gates.any_of(way.enabled for way in ways)
+
+
+def _lasts(template: Template, wanted: k.Property, others: Sequence[k.Property], runs: Sequence[int]) -> bool:
+    """Whether a property holds over two steps of which all of these hold, and over none; ``runs`` are true in between
+    where they are before and after."""
     formula = BlockFormula(CONFLICTS_OF_ONE)
     try:
         frames = [[formula.fresh() for _ in range(template.width)] for _ in range(3)]
@@ -140,6 +167,16 @@ def _lasts(template: Template, wanted: k.Property, others: Sequence[k.Property])
             formula.add(formula.place(state, given))
         for literal in (*place(others, 1, 0), *place(others, 2, 1)):
             formula.add([literal])
+        switches = {switch >> 1: FALSE for switch in template.switches.values()}
+        for run in runs:
+            before, between, after = (
+                formula.place(
+                    template.block((run,)),
+                    switches | {bit >> 1: mine for bit, mine in zip(template.state, frame, strict=True)},
+                )[0]
+                for frame in frames
+            )
+            formula.add([-before, between, -after])
         formula.add([-each for each in (*place((wanted,), 0, 0), *place((wanted,), 2, 0))])
         return not formula.solve([TRUE])
     except UnansweredError:
@@ -150,3 +187,97 @@ def _lasts(template: Template, wanted: k.Property, others: Sequence[k.Property])
 
 CONFLICTS_OF_ONE = 20_000
 """How many conflicts the solver may meet in the question whether a property lasts."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRefuted:
+    """No beginning explains these items: guards and properties are those that stand between them."""
+
+    items: tuple[OrderedObservation, ...]
+    guards: tuple[tuple[str, str], ...]
+    properties: tuple[k.Property, ...]
+
+
+def refuted_by(window: WindowModel, items: Sequence[OrderedObservation], core: Sequence[Switch]) -> WindowRefuted:
+    """The items, guards and properties of a core."""
+    left = {each.line for each in core if each.kind == "line"}
+    names = {each.name for each in core if each.kind == "property"}
+    return WindowRefuted(
+        tuple(each for at, each in enumerate(items) if at in left),
+        tuple(each.guard for each in core if each.kind == "guard"),
+        tuple(each for each in window.kernel.properties if each.name in names),
+    )
+
+
+FEW_CONFLICTS = 4_000
+"""How many conflicts the solver may meet in a question where the lines may have any order that the clause allows: each
+takes longer then."""
+
+TWICE = 2
+
+_templates = RecentValues[Template](4)
+
+
+def template_of(kernel: k.Kernel) -> Template:
+    """The template of a kernel; the last few are kept."""
+    return _templates.get_or_make(kernel, None, lambda: Template(kernel))
+
+
+def ask_related(
+    log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], failed: OrderedObservation
+) -> WindowRefuted | None:
+    """The lines that speak of the same as a failed one and contradict each other, whatever else happened; None if there
+    are none, or no answer."""
+    lines = related_lines(items, failed)
+    try:
+        return _contradiction_of(log, lines, before_of(order, lines))
+    except (UnansweredError, SpecError, UnsupportedError):
+        return None
+
+
+def ask_pairs(
+    log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], failed: OrderedObservation
+) -> WindowRefuted | None:
+    """Two lines of a log that contradict each other, whatever else happened, looked for near a failed line first; None
+    if none were found."""
+    found: list[WindowRefuted] = []
+    named: list[dict[str, int]] = []
+
+    def is_refuted(lines: Sequence[OrderedObservation], before: tuple[tuple[int, ...], ...]) -> bool:
+        if not named:
+            named.append(count_named(log, items))
+        if _contradiction_of(log, lines, before, 1, least=named[0]) is not None:
+            found[:] = filter(None, [_contradiction_of(log, lines, before)])
+        return bool(found)
+
+    first_refuted(log, items, failed, lambda lines: before_of(order, lines), is_refuted)
+    return found[0] if found else None
+
+
+def _contradiction_of(
+    log: LogPart,
+    lines: Sequence[OrderedObservation],
+    before: tuple[tuple[int, ...], ...],
+    room: int = TWICE,
+    least: Mapping[str, int] | None = None,
+) -> WindowRefuted | None:
+    """Those of some lines that contradict each other with anything between them. Raises ``UnansweredError``,
+    ``SpecError`` or ``UnsupportedError``. With ``least`` the model is one for many questions."""
+    with deep_recursion(log.loaded.kernel):
+        window = window_model(log, lines, room, shared=least is not None, least=least or {})
+        found = contradiction_among(template_of(window.kernel), log, window, before, FEW_CONFLICTS)
+    if found is None:
+        return None
+    refuted = refuted_by(window, lines, found)
+    first = refuted.items[0].observation.event
+    # One line alone is wrong by what its window has too little room for, so it is no contradiction among lines.
+    several = any(each.observation.event is not first for each in refuted.items)
+    return refuted if several and not begins_again(log, refuted.items) else None
+
+
+def before_of(order: PartialOrder, items: Sequence[OrderedObservation]) -> tuple[tuple[int, ...], ...]:
+    """For each item the others, by number, that certainly come before it."""
+    return tuple(
+        tuple(at for at, other in enumerate(items) if other is not item and order.comes_before(other, item))
+        for item in items
+    )

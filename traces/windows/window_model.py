@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from math import prod
+from types import MappingProxyType
 
 from assay.checker.interpreter.expressions.traverse import assignments, descendants, variables_of
 from assay.checker.interpreter.values.domains import cardinality, domain
@@ -137,12 +138,18 @@ class WindowModel:
 
 
 def window_model(
-    log: LogPart, items: Sequence[OrderedObservation], factor: int = 1, *, shared: bool = False
+    log: LogPart,
+    items: Sequence[OrderedObservation],
+    factor: int = 1,
+    *,
+    shared: bool = False,
+    least: Mapping[str, int] = MappingProxyType({}),
 ) -> WindowModel:
     """The model of some items; ``factor`` multiplies the room for numbers and the spare elements. Raises
     ``SpecError``.
 
-    A model that is ``shared`` with other slices has at least as many spare elements as theirs.
+    A model that is ``shared`` with other windows has at least as many spare elements as theirs. Of sets without spare
+    elements it then has at ``least`` so many.
     """
     probe = probe_of(log.loaded, log.plan.name)
     named = NamedNumbers(probe)
@@ -163,20 +170,26 @@ def window_model(
     if log.of_slice:  # windows of many slices share few models
         counts = {sort: count + count % 2 if spares[sort] else count for sort, count in counts.items()}
         sizes = dict.fromkeys(sizes, max(sizes.values()))
+    if least:
+        sizes = {name: max(size, LEAST_NUMBER) for name, size in sizes.items()}
     if shared:
         counts = {sort: count + -count % SHARED_STEP if spares[sort] else count for sort, count in counts.items()}
+        counts = {sort: count if spares[sort] else max(count, least.get(sort, 0)) for sort, count in counts.items()}
         counts = _largest(log, counts, {sort for sort in counts if not spares[sort]}, sizes)
     sorts = {sort: tuple(f"{sort}-{at}" for at in range(count)) for sort, count in counts.items()}
-    model, kernel = _model(log, sorts, sizes)
+    model, kernel = model_of_size(log, sorts, sizes)
     found = _in_window(model, items, probe, names, scales)
     logged = log.processes(min((each.time for each in items), default=0.0))
     lossy = log.options.lossy
-    hidden = () if log.of_slice else tuple(_hidden(logged, kernel, model, names, lossy=lossy))
+    hidden = () if log.of_slice else tuple(hidden_calls(logged, kernel, model, names, lossy=lossy))
     return WindowModel(model, kernel, found, hidden, names, scales, probe)
 
 
 SHARED_STEP = 4
 """In windows that share a model, sets with spare elements have a multiple of so many."""
+
+LEAST_NUMBER = 15
+"""Where many windows are to have one model, numbers go at least up to this one."""
 
 _shapes: list[tuple[Loaded, object, dict[str, int]]] = []
 SHAPES = 8
@@ -193,6 +206,16 @@ def _largest(log: LogPart, counts: dict[str, int], exact: Set[str], sizes: Mappi
             break
     _shapes[:] = [(log.loaded, key, counts), *_shapes[: SHAPES - 1]]
     return counts
+
+
+def count_named(log: LogPart, items: Sequence[OrderedObservation]) -> dict[str, int]:
+    """How many elements of each set some items name."""
+    probe = probe_of(log.loaded, log.plan.name)
+    stated = NamedNumbers(probe)
+    for item in items:
+        for field, value in _fields(probe.plan, item.observation):
+            stated.walk(value, field.binder.type)
+    return {sort: len(names) for sort, names in stated.elements.items()}
 
 
 def _rule_in(plan: k.TracePlan, rule: k.TraceRule) -> k.TraceRule:
@@ -260,7 +283,9 @@ def writer_parameters(plan: k.TracePlan) -> Iterator[tuple[str, int, str]]:
 _models = RecentValues[tuple[TraceModel, k.Kernel]](4)
 
 
-def _model(log: LogPart, sorts: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> tuple[TraceModel, k.Kernel]:
+def model_of_size(
+    log: LogPart, sorts: Mapping[str, Sequence[str]], sizes: Mapping[str, int]
+) -> tuple[TraceModel, k.Kernel]:
     """The model of what all slices share, or of one slice, of this size. The last few are kept: windows of one size
     share one."""
     key = (tuple((sort, len(each)) for sort, each in sorts.items()), tuple(sizes.items()), log.plan.name, log.of_slice)
@@ -285,7 +310,7 @@ def small_model(log: LogPart, elements: int, largest: int) -> k.Kernel:
     sorts = {sort.name: tuple(f"{sort.name}-{at}" for at in range(elements)) for sort in probe.sorts}
     if log.plan.slicing is not None:
         sorts[log.plan.slicing.sort.name] = sorts[log.plan.slicing.sort.name][:1]
-    return _model(log, sorts, {each.name: largest for each in probe.parameters if each.size})[1]
+    return model_of_size(log, sorts, {each.name: largest for each in probe.parameters if each.size})[1]
 
 
 def _in_window(
@@ -345,7 +370,7 @@ MOST_INSTANCES = 64
 """An action of an unlogged writer with more instances than this is not supposed."""
 
 
-def _hidden(
+def hidden_calls(
     logged: frozenset[str], window: k.Kernel, model: TraceModel, names: Mapping[str, Sequence[str]], *, lossy: bool
 ) -> Iterator[HiddenCall]:
     """What may happen unseen: the hidden actions of the clause, and whatever a writer does that is not ``logged``. So

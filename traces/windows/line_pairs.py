@@ -1,0 +1,138 @@
+"""Pairs of lines that contradict each other, anywhere in a log, whatever happened before, between and after them.
+
+A search ends at one line, and what it never came to may hold the breach. So each line is asked about with few earlier
+ones that speak of the same. Between the two anything may have happened, within the transition properties that last. In
+the terms of a window most pairs of a log are alike, so that few questions are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
+from assay.checker.symbolic.sat.clause_blocks import UnansweredError
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.identity_memo import IdentityMemo
+from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
+from assay.traces.event import Event
+from assay.traces.observe.partial_order import OrderedObservation, by_time
+from assay.traces.windows.numbers import Scale, probe_of
+from assay.traces.windows.window_model import ROOM, LogPart
+
+QUESTIONS = 60
+"""How many pairs that are not alike are asked about at most."""
+
+PAIRS = 3_000
+"""How many pairs are compared with these at most: to compare takes a tenth of a millisecond."""
+
+Lines = tuple[OrderedObservation, ...]
+Before = tuple[tuple[int, ...], ...]
+
+
+def pairs_of(items: Sequence[OrderedObservation]) -> Iterator[Lines]:
+    """Each line with earlier ones of the same: the last with an equal number, the last of its kind with an equal
+    element, and that with the greatest number of a field, of all lines and of those that name an element of it."""
+    of_line: IdentityMemo[Event, list[OrderedObservation]] = IdentityMemo()
+    for each in sorted(items, key=by_time):
+        of_line.setdefault(each.observation.event, []).append(each)
+    lines = [tuple(each) for each in of_line.values()]
+    last: dict[object, int] = {}
+    greatest: dict[object, tuple[int, int]] = {}
+    for at, line in enumerate(lines):
+        named = {pair for each in line for pair in each.observation.values}
+        numbers = {(name, value) for name, value in named if type(value) is int}
+        atoms = {value for _, value in named if isinstance(value, Atom)}
+        alike = [*numbers, *((line[0].observation.event.kind, each) for each in atoms)]
+        fields = [((element, name), value) for element, (name, value) in product((None, *atoms), numbers)]
+        others = {last[key] for key in alike if key in last}
+        others |= {known[1] for key, value in fields if (known := greatest.get(key)) is not None and known[0] > value}
+        for other in sorted(others):
+            yield (*lines[other], *line)
+        last |= dict.fromkeys(alike, at)
+        greatest |= {key: (value, at) for key, value in fields if value >= greatest.get(key, (0, 0))[0]}
+
+
+def first_refuted(
+    log: LogPart,
+    items: Sequence[OrderedObservation],
+    failed: OrderedObservation,
+    before: Callable[[Lines], Before],
+    ask: Callable[[Lines, Before], bool],
+) -> Lines | None:
+    """The first pair of lines of which ``ask`` says that they contradict each other, of those whose later line is
+    nearest to a ``failed`` one. Pairs that are alike but for names and numbers are asked about once. None if there is
+    none among so many questions."""
+    constants = probe_of(log.loaded, log.plan.name).constants
+    known: set[object] = set()
+    pairs = sorted(pairs_of(items), key=lambda lines: abs(lines[-1].time - failed.time))
+    for lines in pairs[:PAIRS]:
+        order = before(lines)
+        key = order, _alike(lines, constants)
+        if key in known:
+            continue
+        if len(known) >= QUESTIONS:
+            return None
+        known.add(key)
+        try:
+            if ask(lines, order):
+                return lines
+        except (UnansweredError, SpecError, UnsupportedError):
+            continue
+    return None
+
+
+def _alike(lines: Lines, constants: frozenset[int]) -> tuple[object, ...]:
+    """What lines say, up to the names of elements, and to numbers with the same order and small distances."""
+    values = [value for each in lines for _, value in each.observation.values]
+    scale = Scale.of({*constants, *(n for each in values for n in _numbers(each))}, ROOM * 2)
+    names: dict[Atom, int] = {}
+    seen: dict[object, int] = {}
+
+    def shape(value: Value) -> object:
+        match value:
+            case int() if type(value) is int:
+                return scale.place(value)
+            case Atom():
+                return value.sort, names.setdefault(value, len(names))
+            case Some():
+                return "some", shape(value.value)
+            case frozenset():
+                return "set", tuple(sorted((shape(each) for each in value), key=repr))
+            case tuple():
+                return tuple(map(shape, value))
+            case FrozenMap():
+                return "map", tuple(sorted(((shape(a), shape(b)) for a, b in value.items()), key=repr))
+            case RecordValue():
+                return tuple(map(shape, value.fields))
+            case VariantValue():
+                return value.variant, *map(shape, value.payload)
+            case _:
+                return value
+
+    return tuple(
+        (
+            each.observation.rule.span,
+            seen.setdefault(each.observation.event.record.place, len(seen)),
+            *(shape(value) for _, value in each.observation.values),
+        )
+        for each in lines
+    )
+
+
+def _numbers(value: Value) -> Iterator[int]:
+    match value:
+        case int() if type(value) is int:
+            yield value
+        case Some():
+            yield from _numbers(value.value)
+        case frozenset() | tuple():
+            yield from (n for each in value for n in _numbers(each))
+        case FrozenMap():
+            yield from (n for pair in value.items() for each in pair for n in _numbers(each))
+        case RecordValue():
+            yield from (n for each in value.fields for n in _numbers(each))
+        case VariantValue():
+            yield from (n for each in value.payload for n in _numbers(each))
+        case _:
+            return
