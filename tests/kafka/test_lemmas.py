@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from shutil import copytree
 
 import pytest
+from benchmarks.windows.lemmas import lemma_lines
 
 from assay.api.bundled import SPECS
 from assay.checker.engines import engine_selection
@@ -114,6 +116,14 @@ def test_no_recorded_cluster_breaks_a_lemma(run: str, tmp_path: Path) -> None:
     assert kinds(loaded, "lemma") == []
     assert validation.execution is not None
     assert [broken.name for broken in validation.properties] == []
+
+
+@pytest.mark.slow
+def test_few_lines_notice_that_a_lemma_is_taken_away() -> None:
+    """And lines of whose kinds none reads what a lemma speaks of notice nothing: one cluster is never left here."""
+    noticed = {each["lemma"]: each["noticed_by"] for each in islice(lemma_lines(2, seed=2), 6)}
+    assert noticed["membership.stopped_knows_nothing"] is not None
+    assert noticed["cluster_is_new"] is None
 
 
 def kinds(loaded: Loaded, kind: str) -> list[str]:
