@@ -292,7 +292,8 @@ def _from_later(
             notice = left_out(reading, kept, time, [each.event for each in found.shared.violations])
             joint = again.shared.joint and replace(again.shared.joint, first=options.first)
             return again._replace(
-                shared=replace(again.shared, late=True, joint=joint), notices=[notice, *again.notices]
+                shared=replace(again.shared, reason=again.shared.reason or notice.text, joint=joint),
+                notices=[notice, *again.notices],
             )
     return found
 

@@ -34,7 +34,7 @@ class SharedAnswer:
     ``tally`` also counts the events of slices that could not be validated. ``supposed`` is the number of inferred
     events on which the answer rests; ``rests_on`` says what else it rests on. ``held`` counts the lines that were held
     against what others determine. It is None where all were, because nothing came before. ``stuck`` is the time of the
-    first line without an explanation, or the time that the search reached. ``late``: earlier events were left out.
+    first line without an explanation, or the time that the search reached.
     """
 
     kernel: k.Kernel
@@ -58,7 +58,6 @@ class SharedAnswer:
     rests_on: tuple[str, ...] = ()
     held: int | None = None
     stuck: float | None = None
-    late: bool = False
 
 
 def answer_of_search(

@@ -337,7 +337,6 @@ def _verdict(
     open_ = (
         not shared.explained
         or shared.reason is not None
-        or shared.late
         or (whole is not None and whole.verdict is TraceVerdict.INCONCLUSIVE)
         or any(result.verdict is TraceVerdict.INCONCLUSIVE for result in results)
         or unread > 0
