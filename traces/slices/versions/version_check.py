@@ -164,10 +164,16 @@ class SliceCheck:
         """Record the versions without a line before an update; whether there are any. What waits may belong to them and
         is retried.
         """
-        gap = self.last is not None and write.number > self.last + 1
-        if self.last is not None and gap:
-            self.gaps.append(Gap(range(self.last + 1, write.number), self.frontier))
+        known = self.last is not None or self.started
+        gap = known and write.number > self._expected
+        if gap:
+            self.gaps.append(Gap(range(self._expected, write.number), self.frontier))
         return gap
+
+    @property
+    def _expected(self) -> int:
+        """The version that comes next if no line is missing."""
+        return 0 if self.last is None else self.last + 1
 
     def _explained_by_missing(self, unversioned: UnversionedLine) -> range:
         """The missing versions of which one, as an update that the model allows there, would explain the line.
@@ -193,7 +199,7 @@ class SliceCheck:
     # ----------------------------------------------------------------------------------------------------- updates
 
     def _take_version(self, write: VersionedUpdate, ahead: Sequence[Entry]) -> None:
-        expected = 0 if self.last is None else self.last + 1
+        expected = self._expected
         unknown = self.last is None and not self.started and write.number > 0
         before = self.frontier
         if unknown or write.number > expected:
