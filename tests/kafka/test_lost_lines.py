@@ -63,6 +63,7 @@ def test_a_topic_that_was_created_again_needs_no_line_of_each_broker(tmp_path: P
         pytest.param("zookeeper-2.6.3", "h", 22, 601, id="all but the lines with one word, of two clusters"),
         pytest.param("zookeeper-1.0.2", "f", 3, 611, id="all but one kind of file, of a topic that was created again"),
         pytest.param("C1", "o", 12, 611, id="all but two stretches"),
+        pytest.param("zookeeper-1.1.1", "o", 19, 620, id="all but two stretches, of a topic that was created again"),
         pytest.param("elections", "m", 9, 620, id="the first write of a partition, and a topic's deletion"),
     ],
 )

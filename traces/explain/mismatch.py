@@ -230,14 +230,15 @@ def _with_window(
     resumption: Resumption | None,
     writer: ConditionPrinter,
 ) -> Resumption:
-    """The violation with the lines that contradict each other. Without a repair, or if that blames none of them, the
-    last of them is left out."""
+    """The violation with the lines that contradict each other. A repair that blames none of them shows how to go on;
+    without one the last of them is left out."""
     from assay.traces.explain.contradiction import contradiction_of  # noqa: PLC0415 - as above
 
     contradiction = contradiction_of(refuted, search.model.kernel, writer)
-    if resumption is None or not _is_among(resumption.violation.event, refuted.items):
-        resumption = _without_last(search, refuted.items, start)
-    return replace(resumption, violation=replace(resumption.violation, contradiction=contradiction))
+    without = _without_last(search, refuted.items, start)
+    onward = without if resumption is None else resumption
+    blamed = onward if _is_among(onward.violation.event, refuted.items) else without
+    return replace(onward, violation=replace(blamed.violation, contradiction=contradiction))
 
 
 def _last_time(deepest: Sequence[SearchPath]) -> float | None:

@@ -146,19 +146,18 @@ class Joiner:
         if isinstance(answer, str):
             explained = answer == EXPLAINED and result.open_lines and not doubted
             return explained_by_the_unlogged(result) if explained else result
-        if self._may_be_several(lines) and may_be_created_again(answer.items):
+        if self._may_be_several() and may_be_created_again(answer.items):
             return created_again(result, answer.items)
         found = violation_of_window(answer, self.model.kernel, self.blamer.writer, lines.few)
         named = {blame.place for blame in found.blame}
         others = (each for each in result.violations if each.place not in named)
         return replace(result, verdict=TraceVerdict.INCONSISTENT, reason=None, violations=(found, *others))
 
-    def _may_be_several(self, lines: SliceLines) -> bool:
+    def _may_be_several(self) -> bool:
         """Whether lines of several slices that had one name, one after another, may have been taken for those of one.
         The line that would report a creation may be missing.
         """
-        lacking = not lines.started if self.joint.begun else self.joint.partial
-        return lacking and self.joint.split.slicing.since is not None
+        return (self.joint.begun or self.joint.partial) and self.joint.split.slicing.since is not None
 
     def _with_certain(self, result: SliceResult, lines: SliceLines) -> tuple[LogViolation, ...]:
         """The mismatches, those marked that lines alone show."""
