@@ -20,8 +20,12 @@ class Interrupted(Solver):  # type: ignore[misc]  # python-sat has no types
 
 
 def test_ctrl_c_during_a_question_is_an_interruption() -> None:
-    with Interrupted("glucose4") as solver, pytest.raises(KeyboardInterrupt):
-        solve_limited(solver, [])
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore the signal
+    try:
+        with Interrupted("glucose4") as solver, pytest.raises(KeyboardInterrupt):
+            solve_limited(solver, [])
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_handler_that_only_notes_ctrl_c_leaves_the_question_open() -> None:
