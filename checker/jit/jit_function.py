@@ -79,7 +79,12 @@ class ArrayFunction(Generic[R]):
     def __call__(self, *arguments: Any) -> R:
         """Call it. Raises ``ValueError`` for an array that is not contiguous, ``UntranslatableError`` for a function
         outside the subset."""
-        return self.bound(*arguments)()
+        passed: list[int] = []
+        key = tuple(self._pass(each, passed) for each in arguments)
+        entry = self._entries.get(key) or self._build(key)
+        words = entry.given()
+        entry.call(words, *passed)
+        return cast(R, words[0] if len(words) == 1 else tuple(words) or None)
 
     def bound(self, *arguments: Any) -> Callable[[], R]:
         """What calls it with these arguments again and again, without looking at them each time: for arrays that change
