@@ -79,12 +79,7 @@ class ArrayFunction(Generic[R]):
     def __call__(self, *arguments: Any) -> R:
         """Call it. Raises ``ValueError`` for an array that is not contiguous, ``UntranslatableError`` for a function
         outside the subset."""
-        passed: list[int] = []
-        key = tuple(self._pass(each, passed) for each in arguments)
-        entry = self._entries.get(key) or self._build(key)
-        words = entry.given()
-        entry.call(words, *passed)
-        return cast(R, words[0] if len(words) == 1 else tuple(words) or None)
+        return self.bound(*arguments)()
 
     def bound(self, *arguments: Any) -> Callable[[], R]:
         """What calls it with these arguments again and again, without looking at them each time: for arrays that change
@@ -92,11 +87,11 @@ class ArrayFunction(Generic[R]):
         passed: list[int] = []
         key = tuple(self._pass(each, passed) for each in arguments)
         entry = self._entries.get(key) or self._build(key)
-        call, given, kept = entry.call, entry.given, arguments  # the arrays live as long as what is returned
 
-        def again(_: object = kept) -> R:
-            words = given()
-            call(words, *passed)
+        # The arrays and the code live as long as what is returned: another thread that builds the code replaces an entry.
+        def again(_: object = arguments) -> R:
+            words = entry.given()
+            entry.call(words, *passed)
             return cast(R, words[0] if len(words) == 1 else tuple(words) or None)
 
         return again

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +129,21 @@ def test_elements_are_widened_by_their_types_and_cut_when_written() -> None:
     out = np.zeros((3, 1), np.uint64)
     hash_kernels.second_prints(np.arange(6, dtype=np.uint64).reshape(3, 2), 3, out)
     assert len(set(out[:, 0].tolist())) == 3
+
+
+def test_code_lives_while_it_may_be_called() -> None:
+    """Two threads that call a function for the first time build it twice, and the later entry takes the place of the
+    other, whose code may be running."""
+    function = ArrayFunction(row_sum.python)
+    again = function.bound(np.arange(4))
+    (code,) = (weakref.ref(each.code) for each in function._entries.values())
+    function._entries.clear()
+    gc.collect()
+    assert code() is not None
+    assert again() == 6
+    del again
+    gc.collect()
+    assert code() is None
 
 
 def test_an_array_with_gaps_is_refused() -> None:
