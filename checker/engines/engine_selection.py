@@ -143,10 +143,8 @@ def compile_or_decline(
         return None, None
     try:
         with deep_recursion(kernel):
-            # By several threads it begins with the best code: a search once crashed while code was exchanged.
-            hurry = options.threads == 1
-            code = compile_kernel(kernel, options, cache, hurry=hurry)
-            return (with_behaviours(kernel, code, options, cache, hurry=hurry) if temporal else code), None
+            code = compile_kernel(kernel, options, cache, hurry=True)
+            return (with_behaviours(kernel, code, options, cache, hurry=True) if temporal else code), None
     except UnsupportedError as error:
         declined: tuple[Diagnostic, ...] = (error.diagnostic,)
     except SpecError as error:
