@@ -298,9 +298,9 @@ def _from_later(
     return found
 
 
-def _unregistered(member: int, said: Fact, read: Container[int]) -> Notice:
+def _unregistered(member: int, fact: Fact, read: Container[int]) -> Notice:
     """A notice about a broker of which nothing was read, or whose registration no line had reported by then."""
-    place = said.event.record.place
+    place = fact.event.record.place
     if member not in read:
         return Notice(UNREAD_BROKER, place, f"broker {member} holds replicas, and none of its logs was read")
     return Notice(UNLOGGED_BROKER, place, f"broker {member} is there, and no line before tells that it registered")

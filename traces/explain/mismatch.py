@@ -235,10 +235,10 @@ def _with_window(
     from assay.traces.explain.contradiction import contradiction_of  # noqa: PLC0415 - as above
 
     contradiction = contradiction_of(refuted, search.model.kernel, writer)
-    without = _without_last(search, refuted.items, start)
-    onward = without if resumption is None else resumption
-    blamed = onward if _is_among(onward.violation.event, refuted.items) else without
-    return replace(onward, violation=replace(blamed.violation, contradiction=contradiction))
+    onward = _without_last(search, refuted.items, start) if resumption is None else resumption
+    is_blamed = _is_among(onward.violation.event, refuted.items)
+    violation = onward.violation if is_blamed else _of_contradictory(refuted.items)
+    return replace(onward, violation=replace(violation, contradiction=contradiction))
 
 
 def _last_time(deepest: Sequence[SearchPath]) -> float | None:
@@ -380,15 +380,17 @@ def _leave_out(search: TraceSearch, item: OrderedObservation) -> TraceSearch:
 def _without_last(
     search: TraceSearch, conflict: Sequence[OrderedObservation], start: Sequence[SearchPath]
 ) -> Resumption:
-    """Lines that contradict each other are blamed together, the last one first; it is left out, and the search begins
-    again.
-    """
+    """Lines that contradict each other are blamed together. The last one is left out, and the search begins again."""
+    return Resumption(_of_contradictory(conflict), _leave_out(search, conflict[-1]), tuple(start))
+
+
+def _of_contradictory(conflict: Sequence[OrderedObservation]) -> LogViolation:
+    """The violation of lines that contradict each other, the last one first."""
     *others, last = conflict
     blames = [Blame(each.observation.event, _action(each), ()) for each in (last, *others)]
     places = ", ".join(str(each.place) for each in blames)
     text = f"{CONTRADICTORY} ({places}); the first is left out" if others else f"{UNEXPLAINED}; it is left out"
-    violation = LogViolation(blames[0].event, blames[0].action, tuple(blames), Repair("drop", text, blames[0].event))
-    return Resumption(violation, _leave_out(search, last), tuple(start))
+    return LogViolation(blames[0].event, blames[0].action, tuple(blames), Repair("drop", text, blames[0].event))
 
 
 def _action(item: OrderedObservation) -> str:

@@ -1,4 +1,4 @@
-"""A topic that is deleted and created again has the name of the earlier one: its lines are told apart."""
+"""A topic that is deleted and created again has the name of the earlier one: the lines of the two are distinguished."""
 
 from __future__ import annotations
 
