@@ -8,6 +8,7 @@ classes of data and calls nothing else, so that even a foreign file would run no
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import re
 from collections.abc import Mapping
@@ -30,17 +31,19 @@ _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 def entry(kind: str, *parts: object) -> str | None:
     """The name of an entry that depends on ``parts``, by their ``repr``; None where nothing can be kept."""
-    code = _code()
+    code = code_text(Path(__file__).parent)
     return None if code is None else f"{kind}-{sha256(repr((code, parts)).encode('utf-8', 'replace')).hexdigest()}"
 
 
-def remembered(name: str | None, stand_ins: Mapping[str, str] = _NO_NAMES) -> Any:
+def remembered(name: str | None, stand_ins: Mapping[str, str] = _NO_NAMES, folder: Path | None = None) -> Any:
     """The value that was kept under a name, with the texts that its stand-ins mean; None if there is none."""
-    content = None if name is None else cached(name)
+    content = None if name is None else cached(name, folder)
     return None if content is None else _decoded(content, stand_ins)
 
 
-def remember(name: str | None, value: object, stand_ins: Mapping[str, str] = _NO_NAMES) -> Any:
+def remember(
+    name: str | None, value: object, stand_ins: Mapping[str, str] = _NO_NAMES, folder: Path | None = None
+) -> Any:
     """Keep a value in which stand-ins occur. Returns the value with the texts in their places. Returns None if it was
     not kept, because it holds something else than data, or is nested too deeply.
     """
@@ -49,19 +52,21 @@ def remember(name: str | None, value: object, stand_ins: Mapping[str, str] = _NO
         return None
     named = _decoded(content, stand_ins)
     if named is not None:
-        keep(name, content)
+        keep(name, content, folder)
     return named
 
 
 @cache
-def _code() -> str | None:
-    """The hash of this package's text; None where its files cannot be read, as in an archive."""
-    folder = Path(__file__).parent
+def code_text(folder: Path) -> str | None:
+    """The hash of a package's text; None where its files cannot be read, as in an archive."""
     digest = sha256()
     try:
-        for path in sorted(folder.rglob("*")):
-            if path.suffix in (".py", ".lark"):
-                digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
+        for below, folders, files in os.walk(folder):  # half the time of `Path.rglob`
+            folders.sort()
+            for name in sorted(files):
+                if name.endswith((".py", ".lark")):
+                    path = Path(below, name)
+                    digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
     except OSError:
         return None
     return digest.hexdigest() if folder.is_dir() else None

@@ -14,12 +14,23 @@ from typing import TYPE_CHECKING
 from assay.grammar.data_cache import MARK, entry, remember, remembered
 from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.elaborate.modules.library import Folders, Library, UnreadModule, command_line_source
+from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.kernel import Kernel
 from assay.grammar.loaded import Elements, Loaded
 from assay.grammar.parsing.spec_text import normalized, read_text
 
 if TYPE_CHECKING:
     from assay.grammar.elaborate.modules.module_tree import ModuleTree
+
+_entries: IdentityMemo[Kernel, str] = IdentityMemo(limit=16)
+"""Kernels that were read or kept, with the names of their entries."""
+
+
+def entry_of(kernel: Kernel) -> str | None:
+    """The name under which this kernel is kept, which is a hash of all that it was made from. None for a kernel that is
+    not kept, and for one that was made from another kernel.
+    """
+    return _entries.get(kernel)
 
 
 def remembered_spec(
@@ -33,9 +44,11 @@ def remembered_spec(
     sources = _sources(top, library)
     if sources is None:
         return None
-    kernel = remembered(_kernel_entry(sources, model, overrides))
-    if not isinstance(kernel, Kernel):
+    name = _kernel_entry(sources, model, overrides)
+    kernel = remembered(name)
+    if name is None or not isinstance(kernel, Kernel):
         return None
+    _entries[kernel] = name
 
     @cache
     def tree() -> ModuleTree:
@@ -55,7 +68,9 @@ def remember_spec(
     for file, names in used.items():
         remember(_names_entry(file, tree.sources[file]), tuple(names))
     remember(_tree_entry(tree.sources), tree)
-    remember(_kernel_entry(tree.sources, model, overrides), kernel)
+    name = _kernel_entry(tree.sources, model, overrides)
+    if name is not None and remember(name, kernel) is not None:
+        _entries[kernel] = name
 
 
 def declared_models(loaded: Loaded) -> tuple[str, ...]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from assay.checker.engines import native_engine as explicit
 from assay.checker.engines import reference_engine as reference
+from assay.checker.engines.program_cache import kept_program
 from assay.checker.engines.race import race
 from assay.checker.explicit.expansion.compiled_interface import Behaviours, Compiled
 from assay.checker.interpreter.compiled_model import Model
@@ -19,9 +21,9 @@ from assay.checker.liveness.fairness_events import split
 from assay.checker.liveness.plan import plan as temporal_plan
 from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.native.compile import NativeProgram
-from assay.checker.native.program import Program, behaviours, program
+from assay.checker.native.program import Program, behaviours, outlined, outlined_behaviours, program
 from assay.checker.options import SearchOptions
-from assay.checker.partial_order.dependence import dependence_of, refuse_unsound
+from assay.checker.partial_order.dependence import Dependence, dependence_of, refuse_unsound
 from assay.checker.partial_order.stubborn_sets import StubbornFilter
 from assay.checker.print_kernel import Sources
 from assay.checker.report import Report
@@ -30,7 +32,7 @@ from assay.checker.results.state_view import view_of
 from assay.checker.search_interface.finding import DEADLOCK
 from assay.checker.symmetry.reduction import reduction_of
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
-from assay.grammar.kernel import Kernel
+from assay.grammar.kernel import Expr, Kernel
 from assay.grammar.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -231,17 +233,26 @@ def compile_kernel(
 
     Raises ``UnsupportedError`` or ``SpecError``.
     """
-    reduction = reduction_of(kernel, options)
     dependence = dependence_of(Model(kernel), options)
-    text = program(
-        kernel,
-        options.properties,
-        deadlock=bool(kernel.next) and options.check_deadlock and options.selects(DEADLOCK),
-        group=None if reduction is None else reduction.group,
-        conditions=None if dependence is None else dependence.conditions,
-    )
-    compiled = _compiled(kernel, text, cache, hurry=hurry)
+    compiled = _compiled(kernel, translated(kernel, options, dependence, cache), cache, hurry=hurry)
     return compiled if dependence is None else replace(compiled, stubborn=StubbornFilter(kernel, dependence))
+
+
+def translated(
+    kernel: Kernel, options: SearchOptions, dependence: Dependence | None, cache: Path | None = None
+) -> Program:
+    """The program of a kernel for the selected properties, translated or kept. Raises as ``compile_kernel`` does."""
+    reduction = reduction_of(kernel, options)
+    deadlock = bool(kernel.next) and options.check_deadlock and options.selects(DEADLOCK)
+    group = None if reduction is None else reduction.group
+    conditions = None if dependence is None else dependence.conditions
+    return kept_program(
+        kernel,
+        ("states", _names(options), deadlock, options.symmetry, options.reduce),
+        cache,
+        partial(outlined, kernel, options.properties, group=group, conditions=conditions),
+        partial(program, kernel, options.properties, deadlock=deadlock, group=group, conditions=conditions),
+    )
 
 
 def with_behaviours(
@@ -252,8 +263,25 @@ def with_behaviours(
     if plan is None:
         return compiled
     parts = split(kernel, plan.parts)
-    code = _compiled(parts, behaviours(parts, plan.conditions), cache, hurry=hurry)
-    return replace(compiled, behaviours=Behaviours(plan, code))
+    text = translated_behaviours(kernel, parts, plan.conditions, options, cache)
+    return replace(compiled, behaviours=Behaviours(plan, _compiled(parts, text, cache, hurry=hurry)))
+
+
+def translated_behaviours(
+    kernel: Kernel, parts: Kernel, conditions: Sequence[Expr], options: SearchOptions, cache: Path | None = None
+) -> Program:
+    """The program for the selected temporal properties of a kernel, whose actions are split into ``parts``."""
+    return kept_program(
+        kernel,
+        ("behaviours", _names(options)),
+        cache,
+        partial(outlined_behaviours, parts, conditions),
+        partial(behaviours, parts, conditions),
+    )
+
+
+def _names(options: SearchOptions) -> list[str] | None:
+    return None if options.properties is None else sorted(options.properties)
 
 
 def _compiled(kernel: Kernel, text: Program, cache: Path | None, *, hurry: bool) -> Compiled:

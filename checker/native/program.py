@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from assay.checker.interpreter.expressions.traverse import variables_of
@@ -79,8 +80,8 @@ def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
     An instance that is cut is emitted as a step to the same row, by an action number increased by the number of
     actions. Raises as ``program`` does.
     """
-    layout = row_layout(kernel.variables)
-    hits, guards, count = LabelPositions({}), LabelPositions({}), len(kernel.next)
+    made = outlined_behaviours(kernel, conditions)
+    layout, hits, guards, count = made.layout, LabelPositions({}), LabelPositions({}), len(kernel.next)
     actions = [
         partial(_action, kernel, layout, at, (hits, guards), InstanceFlags(cuts_as=at + count)) for at in range(count)
     ]
@@ -102,7 +103,36 @@ def behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
             *functions,
         ]
     )
-    return Program(text, layout, tuple(hits.positions), tuple(guards.positions), (), (), conditions=len(conditions))
+    return replace(made, text=text, hits=tuple(hits.positions), guards=tuple(guards.positions))
+
+
+def outlined_behaviours(kernel: k.Kernel, conditions: Sequence[k.Expr]) -> Program:
+    """The module for temporal properties without what translation finds: text, hits and guards."""
+    return Program("", row_layout(kernel.variables), (), (), (), (), conditions=len(conditions))
+
+
+def outlined(
+    kernel: k.Kernel,
+    properties: frozenset[str] | None = None,
+    *,
+    group: Group | None = None,
+    conditions: Sequence[k.Expr] | None = None,
+) -> Program:
+    """The module of a kernel without what translation finds: text, hits, guards and initial states."""
+    chosen = [p for p in kernel.properties if properties is None or p.name in properties]
+    refinements = tuple(r for r in kernel.refinements if any(p.name == r.name for p in chosen))
+    return Program(
+        "",
+        row_layout(kernel.variables),
+        (),
+        (),
+        tuple(p for p in chosen if p.kind in {"invariant", "lemma", "reachable"}),
+        tuple(p for p in chosen if p.kind == "transition"),
+        group is not None,
+        len(conditions or ()),
+        refinements,
+        tuple(image_layout(kernel, each) for each in refinements),
+    )
 
 
 def program(
@@ -119,14 +149,10 @@ def program(
     the arguments of each successor. Raises ``UnsupportedError`` for the first construct that cannot be
     compiled, ``SpecError`` if a variable does not fit a row.
     """
-    layout = row_layout(kernel.variables)
+    made = outlined(kernel, properties, group=group, conditions=conditions)
+    layout, states, steps, refinements, images = made.layout, made.states, made.steps, made.refinements, made.images
     hits, guards = LabelPositions({}), LabelPositions({})
-    chosen = [p for p in kernel.properties if properties is None or p.name in properties]
-    refinements = tuple(r for r in kernel.refinements if any(p.name == r.name for p in chosen))
-    images = tuple(image_layout(kernel, each) for each in refinements)
     arguments = _argument_layouts(kernel) if refinements or conditions is not None else None
-    states = tuple(p for p in chosen if p.kind in {"invariant", "lemma", "reachable"})
-    steps = tuple(p for p in chosen if p.kind == "transition")
     strict = frozenset[str]() if group is None else group.names
     writers: list[Writer] = [
         *_actions(kernel, layout, (hits, guards), arguments),
@@ -149,17 +175,11 @@ def program(
         emit = _emit(layout.words, has_steps=False, symmetric=group is not None, name="emit_initial")
         functions += [initial[0], emit]
     text = "\n".join([*fixed, *orbits, *functions])
-    return Program(
-        text,
-        layout,
-        tuple(hits.positions),
-        tuple(guards.positions),
-        states,
-        steps,
-        group is not None,
-        len(conditions or ()),
-        refinements=refinements,
-        images=images,
+    return replace(
+        made,
+        text=text,
+        hits=tuple(hits.positions),
+        guards=tuple(guards.positions),
         starts=None if initial is None else initial[1],
     )
 
