@@ -51,12 +51,12 @@ def explain(
 
 
 def _name(conjunct: k.Conjunct | k.Guard, sources: Sources) -> str:
-    """Its label; for a line without one, whose label is its place, its text if that is short."""
+    """Its label; for a line without one, whose label is its place, the begin of its text."""
     place = conjunct.span
     if conjunct.label != f"{place.file.rpartition('/')[2]}:{place.line}":
         return conjunct.label
     text = expression_text(conjunct.condition, sources)
-    return text if len(text) <= LONGEST_NAME else conjunct.label
+    return text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME].rpartition(' ')[0]} …"
 
 
 @dataclass(slots=True)

@@ -50,6 +50,9 @@ def remember(
     content = None if name is None else _encoded(value, stand_ins)
     if name is None or content is None:
         return None
+    if not stand_ins:
+        keep(name, content)
+        return value
     named = _decoded(content, stand_ins)
     if named is not None:
         keep(name, content, folder)
@@ -112,6 +115,8 @@ class _Reader(pickle.Unpickler):
 def _encoded(value: object, stand_ins: Mapping[str, str]) -> bytes | None:
     out = io.BytesIO()
     try:
+        if not stand_ins:  # a writer that asks for each object takes three times as long
+            return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
         _Writer(out, stand_ins).dump(value)
     except (pickle.PicklingError, RecursionError, TypeError, AttributeError):
         return None

@@ -6,23 +6,17 @@ of them are reported together. ``read_file.read_spec`` reads a file.
 
 from __future__ import annotations
 
-import marshal
-import sys
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from hashlib import sha256
-from importlib import resources
 from typing import Any
 
-import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
-from lark.grammar import Rule
-from lark.lexer import TerminalDef
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Severity, Span
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.lazy_dataclass import dataclass
+from assay.grammar.parser_tables import make_parser
 from assay.grammar.parsing.build_scenarios_and_traces import SpecBuilder
 from assay.grammar.parsing.builder import DeclarationOrigin, string_value
 from assay.grammar.parsing.error_recovery import report_faults
@@ -32,7 +26,6 @@ from assay.grammar.parsing.spec_text import normalized
 from assay.grammar.parsing.split_clause import clause_parts, goes_on
 from assay.grammar.parsing.split_declarations import DECLARATION_WORDS, DeclarationTokens, scan
 from assay.grammar.syntax import Declaration, DottedName, Expr, Module, TraceClause
-from assay.grammar.user_cache import cached, keep
 
 #: How deep an expression may be nested: later passes recurse, and Python's stack is finite.
 MAX_DEPTH = 200
@@ -206,27 +199,7 @@ def warm_up() -> None:
 
 @cache
 def _parser() -> Lark:
-    """The parser. Its tables are kept in the user's cache: as plain data, which cannot run code when it is read."""
-    grammar = resources.files("assay.grammar").joinpath("assay.lark").read_text(encoding="utf-8")
-    version = sha256(f"{grammar}\0{lark.__version__}\0{sys.version}".encode()).hexdigest()
-    tables = cached(f"parser-{version}")
-    if tables is not None:
-        parser = Lark.__new__(Lark)
-        # Not ``Lark.load``, which would unpickle.
-        parser._load(marshal.loads(tables), postlex=Layout())
-        return parser
-    parser = Lark(
-        grammar,
-        parser="lalr",
-        start=["chunk", "lone_expression"],
-        postlex=Layout(),
-        propagate_positions=True,
-        maybe_placeholders=True,
-    )
-    data, memo = parser.memo_serialize([TerminalDef, Rule])
-    del data["options"]["postlex"]
-    keep(f"parser-{version}", marshal.dumps({"data": data, "memo": memo}))
-    return parser
+    return make_parser(Layout())
 
 
 def _read(source: str, start: str, origin: DeclarationOrigin, diagnostics: Diagnostics) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-DATA = (".lark", ".assay", ".toml", ".tar.xz", "py.typed")
+DATA = (".lark", ".json.gz", ".assay", ".toml", ".tar.xz", "py.typed")
 
 
 @pytest.fixture(scope="module")

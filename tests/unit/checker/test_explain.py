@@ -123,3 +123,8 @@ def test_changes_are_shown_at_the_entry_and_the_field(run: Run) -> None:
         ("last.at", "0", "1"),
         ("log", "[]", "[a]"),
     ]
+
+
+def test_a_long_condition_without_a_label_is_named_by_how_it_begins(run: Run) -> None:
+    why = explanation(run, " or ".join(f"last.at == {n} - {n}" for n in range(20)))
+    assert why.label == "last.at == 0 - 0 or last.at == 1 - 1 or last.at == 2 - 2 or last.at == 3 - 3 or …"
