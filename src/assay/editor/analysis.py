@@ -15,6 +15,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, UnusableSpecError, analyse_text
 from assay.grammar.parsing.parse import Parsed, parse
 from assay.grammar.parsing.spec_text import normalized
+from assay.grammar.syntax import Declaration
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,11 @@ class Document:
             return False
         self.diagnostics = found.diagnostics
         return True
+
+    @property
+    def declarations(self) -> tuple[Declaration, ...]:
+        """The declarations of the present text that can be read."""
+        return () if self._parsed is None else self._parsed.module.declarations
 
     def formatted(self) -> str | None:
         """The canonical text; None while the syntax has errors, since what is not understood would be lost."""

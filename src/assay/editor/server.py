@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,16 @@ from pygls.uris import from_fs_path, to_fs_path
 from assay import __version__
 from assay.editor.analysis import Document
 from assay.editor.names import Declared, NameAt, declaration, name_at, own_name, references, suggestions
+from assay.editor.offers import fixes, hints, lenses
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Severity, Span
 from assay.grammar.parsing.parse import warm_up
 
 PAUSE = 0.3
 """Seconds without a key before the whole spec is analysed."""
+RUN = "assay.run"
+"""The command of a lens; its arguments are a document and the name of a property or scenario."""
+LONGEST_CHECK = 60
+"""Seconds after which a check ends that a lens began."""
 NEVER = 1_000_000_000
 """Collections of young objects before one of all."""
 
@@ -158,6 +164,77 @@ def symbols(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
         lsp.DocumentSymbol(name.text, lsp.SymbolKind.Function, _range(each.span), _range(name.span))
         for each, name in named
     ]
+
+
+@server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix]))
+def code_actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+    """The fixes that messages about this range propose."""
+    uri, wanted = params.text_document.uri, params.range
+    document = _document(uri)
+    near = [
+        (each, _range(each.span))
+        for each in document.diagnostics
+        if each.span.line - 1 <= wanted.end.line and wanted.start.line <= each.span.end_line - 1
+    ]
+    return [
+        lsp.CodeAction(
+            f"Write `{fix.text.strip()}`",
+            lsp.CodeActionKind.QuickFix,
+            [_diagnostic(each, document)],
+            edit=lsp.WorkspaceEdit(changes={uri: [lsp.TextEdit(place, fix.text)]}),
+        )
+        for each, place in near
+        for fix in fixes(document, each)
+    ]
+
+
+@server.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions())
+def code_lenses(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+    """What can be run: the whole spec, each property, each scenario."""
+    uri = params.text_document.uri
+    return [
+        lsp.CodeLens(lsp.Range(place, place), lsp.Command(each.title, RUN, arguments=[uri, each.name]))
+        for each in lenses(_document(uri))
+        for place in [lsp.Position(each.line - 1, 0)]
+    ]
+
+
+@server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
+def inlay_hints(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
+    """How many instances of each action in the range the model has."""
+    shown = range(params.range.start.line, params.range.end.line + 1)
+    return [
+        lsp.InlayHint(lsp.Position(each.line - 1, each.column - 1), each.text, padding_left=True)
+        for each in hints(_document(params.text_document.uri))
+        if each.line - 1 in shown
+    ]
+
+
+@server.command(RUN)
+async def run_check(uri: str, name: str | None = None) -> None:
+    """Check the file, or one of its properties or scenarios, in a process of its own. The first line of the answer is
+    shown, and all of it is in the log that the editor keeps of the server."""
+    document = _document(uri)
+    if not document.path.is_file() or document.path.read_text(encoding="utf-8") != document.text:
+        _show("Save the file first: what is checked is what is saved.", lsp.MessageType.Warning)
+        return
+    chosen = [] if name is None else ["--property", name]
+    command = [sys.executable, "-m", "assay", "check", str(document.path), *chosen, "--timeout", str(LONGEST_CHECK)]
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+    )
+    try:
+        told = (await process.communicate())[0].decode("utf-8", "replace")
+    finally:
+        if process.returncode is None:
+            process.kill()
+    kind = lsp.MessageType.Info if process.returncode == 0 else lsp.MessageType.Warning
+    server.window_log_message(lsp.LogMessageParams(kind, told))
+    _show(f"{told.partition(chr(10))[0]}: {name or document.path.name}, in the output of this server", kind)
+
+
+def _show(text: str, kind: lsp.MessageType) -> None:
+    server.window_show_message(lsp.ShowMessageParams(kind, text))
 
 
 def _document(uri: str) -> Document:

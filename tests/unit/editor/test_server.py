@@ -16,13 +16,18 @@ from pygls.lsp.client import LanguageClient
 
 from assay.editor.server import NEVER, settle
 
-SPEC = "module light\nstate:\n    on: bool = false\n\naction press:\n    on := not on\n"
+DARK = "invariant dark: not on\n"
+SPEC = "module light\nstate:\n    on: bool = false\n\naction press:\n    on := not on\n" + DARK
+MENDED = SPEC.replace("not on\ninv", "on\ninv")
 
 
 async def session(folder: Path) -> dict[str, Any]:
     """The answers to a short session of an editor."""
     client, told = LanguageClient("test", "1"), asyncio.Queue[lsp.PublishDiagnosticsParams]()
-    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda shown: told.put_nowait(shown))  # noqa: PLW0108 - pygls sets attributes of it
+    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda found: told.put_nowait(found))  # noqa: PLW0108 - pygls sets attributes of it
+    shown = asyncio.Queue[lsp.ShowMessageParams]()
+    client.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda found: shown.put_nowait(found))  # noqa: PLW0108 - likewise
+    client.feature(lsp.WINDOW_LOG_MESSAGE)(lambda _: None)
     await client.start_io(sys.executable, "-m", "assay", "lsp")
     await client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities(), root_uri=folder.as_uri()))
     client.initialized(lsp.InitializedParams())
@@ -36,12 +41,30 @@ async def session(folder: Path) -> dict[str, Any]:
     answers["rename"] = await client.text_document_rename_async(lsp.RenameParams(document, at, "lit"))
     answers["completion"] = await client.text_document_completion_async(lsp.CompletionParams(document, at))
     answers["symbols"] = await client.text_document_document_symbol_async(lsp.DocumentSymbolParams(document))
-    change = lsp.TextDocumentContentChangeWholeDocument(SPEC.replace("not on", "not onn"))
+    change = lsp.TextDocumentContentChangeWholeDocument(SPEC.replace("not on\ninv", "not True\ninv"))
     client.text_document_did_change(
         lsp.DidChangeTextDocumentParams(lsp.VersionedTextDocumentIdentifier(2, uri), [change])
     )
     answers["typed"] = (await told.get()).diagnostics
     answers["paused"] = (await told.get()).diagnostics
+    everywhere = lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
+    answers["fixes"] = await client.text_document_code_action_async(
+        lsp.CodeActionParams(document, everywhere, lsp.CodeActionContext([]))
+    )
+    answers["hints"] = await client.text_document_inlay_hint_async(lsp.InlayHintParams(document, everywhere))
+    answers["lenses"] = await client.text_document_code_lens_async(lsp.CodeLensParams(document))
+    answers["run"] = []
+    run = answers["lenses"][-1].command
+    for text in (MENDED, SPEC):
+        await client.workspace_execute_command_async(lsp.ExecuteCommandParams(run.command, run.arguments))
+        answers["run"].append((await shown.get()).message)
+        (folder / "light.assay").write_text(text)
+        change = lsp.TextDocumentContentChangeWholeDocument(text)
+        client.text_document_did_change(
+            lsp.DidChangeTextDocumentParams(lsp.VersionedTextDocumentIdentifier(3, uri), [change])
+        )
+    await client.workspace_execute_command_async(lsp.ExecuteCommandParams(run.command, run.arguments))
+    answers["run"].append((await shown.get()).message)
     await client.shutdown_async(None)
     client.exit(None)
     await client.stop()  # type: ignore[no-untyped-call]
@@ -55,11 +78,19 @@ def test_an_editor_is_answered(tmp_path: Path) -> None:
     assert "on: bool = false" in answers["hover"].contents.value
     assert answers["definition"].range.start == lsp.Position(2, 4)
     (edits,) = answers["rename"].changes.values()
-    assert [edit.range.start.line for edit in edits] == [2, 5, 5]
+    assert [edit.range.start.line for edit in edits] == [2, 5, 5, 6]
     assert "press" in [item.label for item in answers["completion"]]
-    assert [symbol.name for symbol in answers["symbols"]] == ["press"]
+    assert [symbol.name for symbol in answers["symbols"]] == ["press", "dark"]
     assert [found.code for found in answers["typed"]] == ["E101"]
     assert [found.code for found in answers["paused"]] == ["E101"]
+    assert [fix.title for fix in answers["fixes"]] == ["Write `true`"]
+    assert not answers["hints"]
+    assert [each.command.title for each in answers["lenses"]] == ["check this spec", "check dark"]
+    assert answers["run"] == [
+        "Save the file first: what is checked is what is saved.",
+        "holds: dark, in the output of this server",
+        "VIOLATED: dark: dark, in the output of this server",
+    ]
 
 
 def test_no_key_waits_for_a_visit_of_the_collector_to_all_objects() -> None:
