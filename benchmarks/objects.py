@@ -1,19 +1,24 @@
-"""How fast are histories of a register decided, beside Porcupine (github.com/anishathalye/porcupine) in the same run?
+"""How fast are histories of calls decided, beside Porcupine (github.com/anishathalye/porcupine) in the same run?
 
 `python -m benchmarks objects [FOLDER] [--histories 20] [--calls 200] [--processes 5] [--seed 1]`
 
-FOLDER holds logs of Jepsen, such as those of etcd in Porcupine's own tests; without it histories are generated, of
-which every second one lies once. Reading is not counted for either. Porcupine needs Go, and its module from the proxy.
+FOLDER holds logs of Jepsen, such as those of etcd in Porcupine's own tests (`*.log`, of a register), or its histories
+of a key-value store (`*.txt`); without it histories are generated, of which every second one lies once. Reading is not
+counted for either, and both stop at the first contradiction. Porcupine needs Go, and its module from the proxy.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
+from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
 from time import process_time
 
@@ -26,6 +31,12 @@ from benchmarks.synthetic import Line
 
 MODULE = "github.com/anishathalye/porcupine@v1.3.1"
 PROGRAM = Path(__file__).with_name("porcupine.go")
+REGISTER = bundled_specs()[0] / "objects" / "register.assay"
+TEXTS = Path(__file__).with_name("appends.assay")
+
+_CALL = re.compile(r'{:process (\d+), :type :(\w+), :f :(\w+), :key "([^"]*)", :value (?:nil|"([^"]*)")}')
+_PIECE = re.compile(r"x \d+ \d+ y")
+"""What Porcupine's clients append: a text of the store consists of such pieces."""
 
 
 def lines(arguments: Sequence[str]) -> Iterator[Line]:
@@ -45,7 +56,32 @@ def lines(arguments: Sequence[str]) -> Iterator[Line]:
             for at in range(options.histories):
                 text = history(choose, options.calls, options.processes, lies=at % 2)
                 (folder / f"history_{at:03}.log").write_text("\n".join(text) + "\n", encoding="utf-8")
-        yield measure(sorted(folder.glob("*.log")), Path(scratch))
+        yield from groups(folder, Path(scratch))
+
+
+def groups(folder: Path, scratch: Path) -> Iterator[Line]:
+    """A line for the histories of a register in a folder, and one for those of a key-value store."""
+    logs, texts = sorted(folder.rglob("*.log")), sorted(folder.rglob("*.txt"))
+    if logs:
+        yield {"object": "register", **measure(logs, scratch / "register")}
+    if texts:
+        written = []
+        for each in texts:
+            written.append(scratch / f"{each.stem}.jsonl")
+            written[-1].write_text("".join(f"{line}\n" for line in pieces(each.read_text("utf-8"))), encoding="utf-8")
+        yield {"object": "texts", **measure(written, scratch / "texts", TEXTS, "history")}
+
+
+def pieces(text: str) -> Iterator[str]:
+    """The lines of a history of Porcupine's store, with the pieces of each text."""
+    for line in text.splitlines():
+        found = _CALL.fullmatch(line)
+        assert found is not None, line
+        process, phase, f, key, said = found.groups()
+        own = _PIECE.findall(said or "")
+        assert "".join(own) == (said or ""), line
+        value = own[0] if f != "get" else None if phase == "invoke" else own
+        yield json.dumps({"process": int(process), "type": phase, "f": f, "key": f"k{key}", "value": value})
 
 
 def history(choose: Random, calls: int, processes: int, lies: int) -> list[str]:
@@ -93,14 +129,15 @@ def _effect(f: str, given: str, value: int | None) -> tuple[int | None, str]:
     return (new, f"ok\t:cas\t{given}") if value == old else (value, f"fail\t:cas\t{given}")
 
 
-def measure(files: Sequence[Path], scratch: Path) -> Line:
+def measure(files: Sequence[Path], scratch: Path, spec: Path = REGISTER, clause: str = "jepsen") -> Line:
     """Decide each history with both."""
-    loaded = load_spec(bundled_specs()[0] / "objects" / "register.assay")
-    source, seconds, ours = source_of(loaded, "jepsen"), 0.0, list[bool]()
+    scratch.mkdir(exist_ok=True)
+    loaded, options = load_spec(spec), replace(DEFAULT_OPTIONS, mismatches=1)
+    source, seconds, ours = source_of(loaded, clause), 0.0, list[bool]()
     for file in files:
         events = read_logs([file], ReadOptions(source=source)).events
         begun = process_time()
-        answer = decide(loaded, events, "jepsen", DEFAULT_OPTIONS)
+        answer = decide(loaded, events, clause, options)
         seconds += process_time() - begun
         ours.append(answer.explained)
     theirs, beside, reason = porcupine(files, scratch)
@@ -113,6 +150,7 @@ def measure(files: Sequence[Path], scratch: Path) -> Line:
         "ratio": None if not beside else round(seconds / beside, 2),
         "verdicts_differ": None if beside is None else sum(a != b for a, b in zip(ours, theirs, strict=True)),
         "without_porcupine": reason,
+        "peak_mb_of_the_process": getrusage(RUSAGE_SELF).ru_maxrss // 1024,
     }
 
 

@@ -1,12 +1,16 @@
-// Decides histories of a register with Porcupine: one line of output for each file, its verdict and its nanoseconds of processor time.
+// Decides histories with Porcupine: one line of output for each file, its verdict and its nanoseconds of processor time.
+// A file .jsonl is of a map of texts, and each other one of a register.
 package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/anishathalye/porcupine"
@@ -45,6 +49,87 @@ var register = porcupine.Model{
 			return true, value
 		}
 	},
+}
+
+type piece struct {
+	Process int
+	Type, F string
+	Key     string
+	Value   json.RawMessage
+}
+
+type text struct {
+	f, key, said string
+}
+
+var texts = porcupine.Model{
+	PartitionEvent: func(history []porcupine.Event) [][]porcupine.Event {
+		parts := map[string][]porcupine.Event{}
+		keys := map[int]string{}
+		for _, each := range history {
+			if each.Kind == porcupine.CallEvent {
+				keys[each.Id] = each.Value.(text).key
+			}
+			parts[keys[each.Id]] = append(parts[keys[each.Id]], each)
+		}
+		found := [][]porcupine.Event{}
+		for _, each := range parts {
+			found = append(found, each)
+		}
+		return found
+	},
+	Init: func() interface{} { return "" },
+	Hash: func(state interface{}) uint64 {
+		found := fnv.New64a()
+		found.Write([]byte(state.(string)))
+		return found.Sum64()
+	},
+	Step: func(state, input, output interface{}) (bool, interface{}) {
+		given := input.(text)
+		switch given.f {
+		case "get":
+			return output.(string) == state.(string), state
+		case "put":
+			return true, given.said
+		default:
+			return true, state.(string) + given.said
+		}
+	},
+}
+
+func textOf(value json.RawMessage) string {
+	var pieces []string
+	var one string
+	if json.Unmarshal(value, &pieces) == nil {
+		return strings.Join(pieces, "")
+	}
+	_ = json.Unmarshal(value, &one)
+	return one
+}
+
+func textHistory(path string) []porcupine.Event {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		panic(err)
+	}
+	var events []porcupine.Event
+	running := map[int]int{}
+	next := 0
+	for _, each := range strings.Split(strings.TrimSpace(string(content)), "\n") {
+		var one piece
+		if err := json.Unmarshal([]byte(each), &one); err != nil {
+			panic(err)
+		}
+		if one.Type == "invoke" {
+			given := text{one.F, one.Key, textOf(one.Value)}
+			events = append(events, porcupine.Event{ClientId: one.Process, Kind: porcupine.CallEvent, Value: given, Id: next})
+			running[one.Process] = next
+			next++
+		} else {
+			events = append(events, porcupine.Event{ClientId: one.Process, Kind: porcupine.ReturnEvent, Value: textOf(one.Value), Id: running[one.Process]})
+		}
+	}
+	return events
 }
 
 func number(text string) int {
@@ -102,9 +187,13 @@ func processor() int64 {
 
 func main() {
 	for _, path := range os.Args[1:] {
-		events := history(path)
+		model, read := register, history
+		if strings.HasSuffix(path, ".jsonl") {
+			model, read = texts, textHistory
+		}
+		events := read(path)
 		begun := processor()
-		found := porcupine.CheckEvents(register, events)
+		found := porcupine.CheckEvents(model, events)
 		fmt.Println(found, processor()-begun)
 	}
 }

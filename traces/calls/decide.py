@@ -17,12 +17,12 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.traces.calls.call import BoundCall, HistoryCall
 from assay.traces.calls.contradiction import violation_of_window
-from assay.traces.calls.history import Effects, GaveUp, Linearized, Refuted, linearize
+from assay.traces.calls.history import Answer, Effects, GaveUp, Linearized, Refuted, linearize
 from assay.traces.calls.instants import MILLISECOND
 from assay.traces.calls.object_states import ObjectStates, changes_nothing
 from assay.traces.calls.pairing import History, history_of
 from assay.traces.calls.partition import ANY_KEY, KeyOfCalls, key_of_calls
-from assay.traces.calls.window import shortest_window
+from assay.traces.calls.window import first_unexplained, shortest_window
 from assay.traces.event import Event, Field
 from assay.traces.explain.mismatch import violation_of
 from assay.traces.observe.binding import EventBinder
@@ -39,6 +39,9 @@ from assay.traces.stop import StopRequest
 
 ONE_OBJECT = ""
 """The name of the only part of a history that is not divided."""
+
+SHORT_SEARCH, UNLIMITED = 1 << 12, 1 << 40
+"""How many configurations are visited of each part, and of those for which that was not enough."""
 
 
 @dataclass(slots=True)
@@ -72,16 +75,10 @@ def decide(loaded: Loaded, events: Sequence[Event], clause: str | None, options:
     model = TraceModel(kernel, adapt_clause(plan, options))
     answer = CallsAnswer(kernel, model.plan, history.tally)
     bound = {name: _bound(model, calls, answer) for name, calls in parts.items()}
-    states = ObjectStates(model)
-    effects = Effects(states, len({states.kind(call) for calls in bound.values() for call in calls}))
     skew = model.plan.ordering.skew * MILLISECOND if history.by_time else 0
     answer.explained = True
     try:
-        for name, calls in bound.items():
-            _decide_part(name, calls, effects, skew, answer)
-            if len(answer.violations) >= options.mismatches:
-                answer.reason = answer.reason or "what follows was not checked"
-                break
+        _decide_parts(bound, model, skew, answer, options.mismatches)
     except StopRequest as stop:
         answer.reason, answer.explained = f"{stop}; what follows was not checked", False
     answer.parts = len(bound)
@@ -171,9 +168,41 @@ def _matters(model: TraceModel, each: BoundCall, answer: CallsAnswer) -> bool:
     return True
 
 
-def _decide_part(name: str, calls: Sequence[BoundCall], effects: Effects, skew: int, answer: CallsAnswer) -> None:
-    found = linearize(calls, effects, skew)
-    answer.visited += found.visited
+def _decide_parts(
+    bound: Mapping[str, Sequence[BoundCall]], model: TraceModel, skew: int, answer: CallsAnswer, most: int
+) -> None:
+    """Decide the parts, those first for which a short search is enough; stop at so many contradictions."""
+    effects, pending = _effects_of(bound, model), list(bound.items())
+    for effort in (SHORT_SEARCH, UNLIMITED):
+        left = []
+        for name, calls in pending:
+            found = linearize(calls, effects, skew, most=effort)
+            answer.visited += found.visited
+            if isinstance(found, GaveUp) and effort == SHORT_SEARCH:
+                left.append((name, calls))
+                continue
+            _note(found, name, calls, effects, skew, answer)
+            if len(answer.violations) >= most:
+                answer.reason = answer.reason or "what follows was not checked"
+                return
+            if effects.are_many:
+                model.forget()
+                effects = _effects_of(bound, model)
+        pending = left
+
+
+def _effects_of(bound: Mapping[str, Sequence[BoundCall]], model: TraceModel) -> Effects:
+    """A table for all calls, of which nothing is known yet."""
+    states = ObjectStates(model)
+    for call in (call for calls in bound.values() for call in calls):
+        states.kind(call)
+    return Effects(states)
+
+
+def _note(
+    found: Answer, name: str, calls: Sequence[BoundCall], effects: Effects, skew: int, answer: CallsAnswer
+) -> None:
+    """Note what was found about a part."""
     match found:
         case Linearized(order):
             _accept([calls[at] for at in order], effects.states, answer)
@@ -187,6 +216,7 @@ def _decide_part(name: str, calls: Sequence[BoundCall], effects: Effects, skew: 
             if doubt is not None:
                 answer.reason = f"{calls[until].call.event.record.place}: {doubt}"
                 return
+            until = first_unexplained(calls, effects, skew, until)
             window = shortest_window(calls, effects, skew, until)
             answer.violations.append(violation_of_window(name, calls, window, until))
 

@@ -5,14 +5,16 @@ The arrays that ``wing_gong`` works on are made here, and its questions are answ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
+from operator import is_not
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.calls.call import BoundCall
+from assay.traces.calls.growth import Growth
 from assay.traces.calls.object_states import ObjectStates
 from assay.traces.calls.wing_gong import (
     ANSWER,
@@ -26,6 +28,9 @@ from assay.traces.calls.wing_gong import (
     FULL,
     FURTHEST,
     LEFT,
+    LOOK_AHEAD,
+    LOOKS,
+    REACHED,
     REFUTED,
     STATE,
     UNKNOWN,
@@ -40,6 +45,12 @@ Numbers = npt.NDArray[np.int64]
 MOST_BYTES = 80_000_000
 """How large the rows of the memo may become; its hash table takes as much again."""
 
+MOST_BYTES_OF_STATES = 120_000_000
+"""How much the states of an object may take, and the effects in them, by a guess."""
+
+BYTES_OF_EFFECT = 1_100
+"""What an effect takes beside the items of the values in its state."""
+
 
 @dataclass(frozen=True, slots=True)
 class Linearized:
@@ -51,9 +62,7 @@ class Linearized:
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
-    """There is no such order: the return of the call ``until`` cannot be explained, and that of each call before it
-    can.
-    """
+    """There is no such order up to the return of the call ``until``."""
 
     until: int
     visited: int
@@ -61,7 +70,7 @@ class Refuted:
 
 @dataclass(frozen=True, slots=True)
 class GaveUp:
-    """The memo was full."""
+    """The memo was full, or the states took too much."""
 
     visited: int
 
@@ -70,14 +79,27 @@ Answer = Linearized | Refuted | GaveUp
 
 
 class Effects:
-    """The effects that are known, as a hash table for the machine code."""
+    """The effects that are known, as a hash table for the machine code, and which results may still come."""
 
-    def __init__(self, states: ObjectStates, kinds: int) -> None:
-        """``kinds``: how many kinds of calls there can be at most."""
-        self.states, self.kinds = states, max(1, kinds)
+    def __init__(self, states: ObjectStates) -> None:
+        """The calls of ``states`` are all that there are."""
+        self.states, self.kinds = states, max(1, len(states.kinds))
+        self.growth = Growth(states.model, [each.example.observation for each in states.kinds])
+        self.ranges: Numbers = np.full((1 << 8, 2), -1, np.int64)
         self.keys: Words = np.zeros(1 << 10, np.uint64)
         self.afters: Numbers = np.zeros(1 << 10, np.int64)
         self.count = 0
+        self._bytes, self._newest = 0, states.initial
+
+    @property
+    def are_full(self) -> bool:
+        """Whether no more should be learnt."""
+        return self._bytes > MOST_BYTES_OF_STATES
+
+    @property
+    def are_many(self) -> bool:
+        """Whether another part had better begin without them."""
+        return self._bytes > MOST_BYTES_OF_STATES // 2
 
     def learn(self, state: int, kind: int) -> int:
         """Ask the model for one effect, for which there is room then."""
@@ -86,7 +108,28 @@ class Effects:
             put_effects(keys, afters, self.keys, self.afters)
             self.keys, self.afters = keys, afters
         self.count += 1
-        return self.states.after(state, kind)
+        after = self.states.after(state, kind)
+        self._newest = max(self._newest, after)
+        self._bytes += BYTES_OF_EFFECT
+        if self.count % 256 == 0:
+            values = [
+                value for number in self.states.states(self._newest) for value in self.states.model.states[number]
+            ]
+            self._bytes += 256 * sum(map(_bytes_of, values))
+        return after
+
+    @property
+    def tables(self) -> tuple[Words, Numbers, Numbers]:
+        """What the machine code reads."""
+        return self.keys, self.afters, self.ranges
+
+    def look(self, state: int) -> None:
+        """Note which results may still come in a state."""
+        if state >= len(self.ranges):
+            more: Numbers = np.full((2 * state, 2), -1, np.int64)
+            more[: len(self.ranges)] = self.ranges
+            self.ranges = more
+        self.ranges[state] = self.growth.range_of(self.states.states(state))
 
 
 def linearize(
@@ -119,8 +162,12 @@ class _Search:
         bits = _bits(order, needed)
         pure = effects.states.kinds
         columns = zip(kinds, bits, needed, _before(calls, order, kinds, bits, needed), strict=True)
-        rows = [(kind, bit, need, before, pure[kind].changes_nothing) for kind, bit, need, before in columns]
-        self.calls: Numbers = np.array(rows, np.int64).reshape(-1, 5)
+        growth = effects.growth
+        rows = [
+            (kind, bit, need, before, pure[kind].changes_nothing, growth.ranks[kind], *growth.begins[kind])
+            for kind, bit, need, before in columns
+        ]
+        self.calls: Numbers = np.array(rows, np.int64).reshape(-1, 8)
         self.entries, self.links = _entries(begins, ends)
         must = sum(needed)
         self.wide = _window([(begins[at], end) for at in order if (end := ends[at]) is not None])
@@ -137,28 +184,31 @@ class _Search:
 
     def run(self, initial: int, most: int, most_learnt: int) -> Answer:
         """Search to the end."""
-        registers: Numbers = np.zeros(9, np.int64)
+        registers: Numbers = np.zeros(10, np.int64)
         registers[[STATE, LEFT, FURTHEST, ANSWER]] = initial, self.must, -1, UNKNOWN
         registers[ENTRY] = self.links[len(self.entries), 1]
         stack: Numbers = np.zeros((len(self.calls) + 1, 3), np.int64)
         slots: Numbers = np.zeros(1 << 10, np.int64)
         rows: Words = np.zeros((1 << 9, len(self.row)), np.uint64)
         most = min(most, max(1 << 10, MOST_BYTES // self.row.nbytes))
-        sizes = (self.effects.kinds, self.wide, self.first_optional, self.must, most)
+        ahead = LOOK_AHEAD if self.effects.growth else 0
+        sizes = (self.effects.kinds, self.wide, self.first_optional, self.must, most, ahead)
         history, learnt = (self.entries, self.links, self.calls), self.effects.count
-        memo, table = (slots, rows, self.row), (self.effects.keys, self.effects.afters)
+        memo, table = (slots, rows, self.row), self.effects.tables
         go_on = search.bound(history, self.taken, stack, memo, table, registers, sizes)
         while True:
-            if table[0] is not self.effects.keys or memo[1] is not rows:  # they have grown
-                memo, table = (slots, rows, self.row), (self.effects.keys, self.effects.afters)
+            if memo[1] is not rows or any(map(is_not, table, self.effects.tables)):  # they have grown
+                memo, table = (slots, rows, self.row), self.effects.tables
                 go_on = search.bound(history, self.taken, stack, memo, table, registers, sizes)
             said = go_on()
             count = int(registers[COUNT])
             match said:
-                case _ if said == ASKS and self.effects.count - learnt >= most_learnt:
+                case _ if said == ASKS and (self.effects.are_full or self.effects.count - learnt >= most_learnt):
                     return GaveUp(count)
                 case _ if said == ASKS:
                     registers[ANSWER] = self.effects.learn(int(registers[STATE]), int(registers[ASKED]))
+                case _ if said == LOOKS:
+                    self.effects.look(int(registers[REACHED]))
                 case _ if said == FULL:
                     more: Words = np.zeros((2 * len(rows), len(self.row)), np.uint64)
                     more[:count] = rows[:count]
@@ -170,6 +220,17 @@ class _Search:
                     return Refuted(int(self.entries[registers[FURTHEST], 0]), count)
                 case _:
                     return GaveUp(count)
+
+
+def _bytes_of(value: object) -> int:
+    """About how much the references in a value take."""
+    match value:
+        case tuple() | frozenset():
+            return 8 * len(value) + sum(map(_bytes_of, value))
+        case Mapping():
+            return 80 * len(value) + sum(map(_bytes_of, value.values()))
+        case _:
+            return 0
 
 
 def _end(each: BoundCall, skew: int) -> float:

@@ -34,13 +34,40 @@ class Window:
     whatever: bool
 
 
-def shortest_window(calls: Sequence[BoundCall], effects: Effects, skew: int, until: int) -> Window:
-    """The shortest window of a history that was refuted at the return of the call ``until``."""
+def first_unexplained(calls: Sequence[BoundCall], effects: Effects, skew: int, until: int) -> int:
+    """The first call whose return cannot be explained, of a history that has no order up to the return of ``until``.
+
+    A search that looks ahead may name a later one: it gave up an order for a result that could no longer come.
+    """
+    if not effects.growth:
+        return until
+    ends = sorted(
+        (end, at) for at, each in enumerate(calls) if each.call.returned and (end := each.call.end) is not None
+    )
+    known = [at for _, at in ends]
+    low, high, most = 0, known.index(until), effects.count + MOST_LEARNT
+    while low < high and effects.count < most:
+        middle = (low + high) // 2
+        kept, late = _up_to(calls, skew, known[middle])
+        optional = frozenset(place for place, at in enumerate(kept) if at in late)
+        own = [calls[at] for at in kept]
+        found = linearize(own, effects, skew, None, optional, FEW, most - effects.count)
+        low, high = (low, middle) if isinstance(found, Refuted) else (middle + 1, high)
+    return known[high]
+
+
+def _up_to(calls: Sequence[BoundCall], skew: int, until: int) -> tuple[list[int], set[int]]:
+    """The calls that may matter to the return of a call, by their beginnings; and those of them that end later."""
     end = calls[until].call.end
     assert end is not None
     kept = [at for at, each in enumerate(calls) if each.call.begin is None or each.call.begin <= end + skew]
     kept.sort(key=lambda at: (calls[at].call.begin is not None, calls[at].call.begin or 0, at))
-    late = {at for at in kept if _ends_after(calls[at], end + skew) and at != until}
+    return kept, {at for at in kept if _ends_after(calls[at], end + skew) and at != until}
+
+
+def shortest_window(calls: Sequence[BoundCall], effects: Effects, skew: int, until: int) -> Window:
+    """The shortest window of a history that was refuted at the return of the call ``until``."""
+    kept, late = _up_to(calls, skew, until)
     everywhere = effects.states.everywhere(MOST_EFFECTS)
     asked = _Windows(calls, effects, skew, kept, late, everywhere)
     first = 0

@@ -17,14 +17,18 @@ import numpy as np
 
 from assay.checker.jit.jit_function import ArrayFunction
 
-ENTRY, STATE, DEPTH, LEFT, FURTHEST, COUNT, LOW, ASKED, ANSWER = range(9)
+ENTRY, STATE, DEPTH, LEFT, FURTHEST, COUNT, LOW, ASKED, ANSWER, REACHED = range(10)
 """The registers of a search: the entry at which it stands, the state, and how many calls were taken. How many are left
 that have to be. The last return that stood in the way, and how many configurations are known. The first call that is
-not taken. The kind of the call whose effect is needed, and that effect, or ``UNKNOWN`` if none was asked for.
+not taken. The kind of the call whose effect is needed, and that effect, or ``UNKNOWN`` if none was asked for. The state
+of which it has to be known which results may still come.
 """
 
-REFUTED, FOUND, ASKS, FULL, STOPPED = range(5)
+REFUTED, FOUND, ASKS, FULL, STOPPED, LOOKS = range(6)
 """The answers of a search."""
+
+LOOK_AHEAD = 1_000
+"""How many beginnings and returns ahead are looked at for a result that can no longer come."""
 
 UNKNOWN, ILLEGAL = -2, -1
 """No effect is known; the call is not possible in this state."""
@@ -142,20 +146,60 @@ def link(links: Any, entry: int) -> None:
 
 
 @ArrayFunction
+def lies_in(rank: int, low: int, high: int) -> int:
+    """Whether a rank lies in a range, whose end is not in it."""
+    return low <= rank and rank < high  # noqa: PLR1716 - the compiled language has no chains
+
+
+@ArrayFunction
 def possible(entry: int, history: Any, taken: Any, table: Any, registers: Any, sizes: Any) -> int:
     """The state after the call that begins at an entry, or ``ILLEGAL``, or ``UNKNOWN``."""
     entries, _, calls = history
-    keys, effects = table
+    keys, effects, ranges = table
     call = entries[entry, 0]
-    before, state = calls[call, 3], registers[STATE]
+    before, state, rank = calls[call, 3], registers[STATE], calls[call, 5]
     if before >= 0 and not is_taken(taken, before):
         return -1
     if calls[call, 4] and not calls[call, 2]:
+        return -1
+    is_known = rank >= 0 and state < ranges.shape[0] and ranges[state, 0] >= 0
+    if is_known and not lies_in(rank, ranges[state, 0], ranges[state, 1]):  # not even if the value grows
         return -1
     after = effect(keys, effects, state * sizes[0] + calls[call, 0] + 1)
     if after == state and not calls[call, 2]:  # a call that may never happen, and would change nothing
         return -1
     return int(after)
+
+
+@ArrayFunction
+def may_begin_anew(rank: int, entry: int, until: int, history: Any) -> int:
+    """Whether an open call before an entry, other than that of ``entry``, may make a value from which a result can
+    come.
+    """
+    entries, links, calls = history
+    at = links[entries.shape[0], 1]
+    while at != until:
+        call = entries[at, 0]
+        if at != entry and entries[at, 1] != -2 and lies_in(rank, calls[call, 6], calls[call, 7]):
+            return 1
+        at = links[at, 1]
+    return 0
+
+
+@ArrayFunction
+def hopeless(entry: int, after: int, history: Any, ranges: Any, most: int) -> int:
+    """The first return ahead of a result that can no longer come once the call of an entry led to a state, or -1."""
+    entries, links, calls = history
+    head, at, seen = entries.shape[0], links[entries.shape[0], 1], 0
+    while at != head and seen < most:
+        rank = calls[entries[at, 0], 5]
+        if entries[at, 1] == -2 and at != entries[entry, 1] and rank >= 0:
+            fits = lies_in(rank, ranges[after, 0], ranges[after, 1])
+            if not fits and may_begin_anew(rank, entry, at, history) == 0:
+                return int(at)
+        at = links[at, 1]
+        seen = seen + 1
+    return -1
 
 
 @ArrayFunction
@@ -221,10 +265,13 @@ def search(history: Any, taken: Any, stack: Any, memo: Any, table: Any, register
 
     ``history``: entries, links, calls. Entries: for each beginning or return its call, and the entry of its return (-1:
     none, -2: it is one itself). Links: the entry before and behind each; the last row is the head. Calls: the kind, the
-    bit, and whether it has to be taken. Then the bit of the call that has to be taken before it (-1: none), and whether
-    it never changes a state. ``taken``: bits. ``stack``: for each call taken its entry, the state before, the first
-    call that was not taken. ``memo``: slots, rows, a row to write. ``table``: effects by key. ``sizes``: kinds, words
-    of the window, word of the first optional call, calls that have to be taken, most configurations.
+    bit, and whether it has to be taken. Then the bit of the call that has to be taken before it (-1: none), and
+    whether it never changes a state. Then the rank of its result among those that a growing value leads to (-1:
+    none), and the first and last rank that its own effect leads to, whatever was before. ``taken``: bits.
+    ``stack``: for each call taken its entry, the state before, the first call that was not taken. ``memo``: slots,
+    rows, a row to write. ``table``: effects by key, and for each state the ranks of the results that may still come
+    (-1: unknown). ``sizes``: kinds, words of the window, word of the first optional call, calls that have to be
+    taken, most configurations, how far is looked ahead.
     """
     entries, links, calls = history
     slots, rows, _ = memo
@@ -244,6 +291,15 @@ def search(history: Any, taken: Any, stack: Any, memo: Any, table: Any, register
             registers[ASKED] = calls[entries[entry, 0], 0]
             return 2
         moved = 0
+        if after >= 0 and sizes[5] > 0:
+            if after >= table[2].shape[0] or table[2][after, 0] < 0:
+                registers[REACHED] = after
+                return 5
+            behind = hopeless(entry, after, history, table[2], sizes[5])
+            if behind >= 0:
+                if behind > registers[FURTHEST]:  # noqa: PLR1730 - the compiled language has no `max`
+                    registers[FURTHEST] = behind
+                after = -1
         if after >= 0:
             if registers[COUNT] >= sizes[4]:
                 return 4
