@@ -2,12 +2,12 @@
 
 `python -m benchmarks alignments [--logs 50] [--seed 1] [--activities 8] [--wrong 3]`
 
-Each log is of a workflow net of its own: a random process tree (sequence, choice, parallel, loop) as places that hold a
-token or not. Its steps are lines, and its routing transitions are hidden. The log is a run, of which up to ``--wrong``
-lines are left out, put in or exchanged. A line left out of the explanation costs 1, a step without its line 1, an
-exchange 2, a hidden step nothing. ``equal_with_exchanges`` counts an exchange of two lines as 1, in the optimum too. The
-optimum is found by Dijkstra's search over lines and markings, with the states of the reference evaluator. As for all
-logs, the run need not have come to its end.
+Each log is of a workflow net of its own. The net is a random process tree (sequence, choice, parallel, loop), as places
+that hold a token or not. Its steps are lines, and its routing transitions are hidden. The log is a run, of which up to
+``--wrong`` lines are left out, put in or exchanged. A line left out of the explanation costs 1, a step without its line
+1, an exchange 2, a hidden step nothing. ``equal_with_exchanges`` counts an exchange of two lines as 1, in the optimum
+too. The optimum is found by Dijkstra's search over lines and markings, with the states of the reference evaluator. As
+for all logs, the run need not have come to its end.
 """
 
 from __future__ import annotations

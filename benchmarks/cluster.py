@@ -1,7 +1,7 @@
 """A cluster in ZooKeeper mode, simulated by the rules of `kafka/cluster`, that prints what Kafka 2.4 would: files of each broker, and ZooKeeper's.
 
 Brokers start, one becomes controller, it creates all partitions; then brokers are killed, one after another, and come back. Every write of a partition's
-state is stated by the controller, and told to all live brokers, each of which states it again. So the log is mostly restatements, as real ones are.
+state is logged by the controller and sent to all live brokers, each of which logs it again. So the log is mostly restatements, as real ones are.
 
 Some partitions break a rule, once each: ``Break`` says which. Everything else that is printed about them agrees.
 """
@@ -279,7 +279,7 @@ class Cluster:
         self._tell(p)
 
     def _obeyed(self, p: Partition) -> None:
-        """The replicas obey the request with the new state, and all brokers are told of it."""
+        """The replicas obey the request with the new state, and it is sent to all brokers."""
         self._passes(2)
         for broker in p.replicas:
             if broker in self.live:
@@ -308,7 +308,7 @@ class Cluster:
         )
 
     def _tell(self, p: Partition) -> None:
-        """All live brokers are told of the state, and each says so."""
+        """The state is sent to all live brokers, and each logs it."""
         self._passes(2)
         self._correlation += 1
         isr, replicas = (", ".join(map(str, brokers)) for brokers in (p.isr, p.replicas))

@@ -1,7 +1,9 @@
-"""`python -m benchmarks compile [WORD]…`: what every bundled spec, or those with a word in their name, takes to compile, nothing cached.
+"""`python -m benchmarks compile [WORD]…`: how long each bundled spec, or each with a word in its name, takes to compile
+with an empty cache.
 
-Processor seconds to translate it, to build code in a hurry, with which a search begins, and to build the best code, which another process
-does for a search that goes on. The target is two seconds until a search can begin.
+The columns are processor seconds: to translate the spec, to build quick code, and to build the best code. A search
+begins with quick code. If it goes on, another process builds the best code. The target is two seconds until a search
+can begin.
 """
 
 from __future__ import annotations

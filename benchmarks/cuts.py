@@ -36,7 +36,7 @@ PATIENCE = 120
 """Processor seconds after which a cut is given up."""
 SHARES = (0.25, 0.5, 0.75)
 SHOWN = 3
-"""How many of the mismatches of a cut are told."""
+"""How many of the mismatches of a cut are reported."""
 
 Cut = Callable[[Path, Path], None]
 """Writes a part of the logs below the first folder to the second."""
@@ -163,7 +163,7 @@ def answer(logs: Iterable[Path]) -> Validation:
     return validate_with_selection(read_logs(list(logs)), None, lambda spec: load(spec, None, {}))[1]
 
 
-def told(validation: Validation) -> dict[str, Any]:
+def reported(validation: Validation) -> dict[str, Any]:
     """What is said, in short."""
     return {
         "verdict": validation.verdict.value,
@@ -187,7 +187,7 @@ def measured(cut: Cut, logs: Path, folder: Path) -> dict[str, Any]:
     try:
         cut(logs, folder)
         with _patience(PATIENCE):
-            found = told(answer([folder]))
+            found = reported(answer([folder]))
     except TooLongError:
         found = {"verdict": "too long"}
     except Exception:  # noqa: BLE001 - what went wrong is the finding

@@ -2,11 +2,12 @@
 
 `python -m benchmarks events [ROW…] [--count 200000] [--broken 100] [--etcd FILE] [--edits 30] [--histories FOLDER]`
 
-Rows: `etcd`, the trace of etcd's raft library that FILE holds (`tla/example.ndjson` of go.etcd.io/raft), and copies
-with one field edited; `histories`, logs of Jepsen and of a key-value store in FOLDER, beside Porcupine; `lossy`, orders
-of a shop of three nodes, 1 % of whose lines are lost and 1 % doubled; `pinned`, a log each of whose lines names what
-happened; `recording`; and `alignments`. All if none is named. FILE and FOLDER are taken from the modules of Go if they are not
-given; a row that cannot have them says why.
+The rows are these; all are measured if none is named. `etcd` is the trace of etcd's raft library in FILE
+(`tla/example.ndjson` of go.etcd.io/raft), and copies of it with one field edited. `histories` are logs of Jepsen and of
+a key-value store in FOLDER, beside Porcupine. `lossy` is a shop of three nodes; 1 % of its lines are lost and 1 %
+doubled. `pinned` is a log each of whose lines names its action. `recording` and `alignments` are the benchmarks of
+these names. FILE and FOLDER are taken from the modules of Go if they are not given; a row that cannot have them says
+why.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The statements at WARN and above in a checkout of Kafka: package, logger, level, and the text with its variables as `{}`.
 
-They are found by reading the sources as text: calls of a logger, and of a fault handler, whose text is a literal or a value that is set to one before.
+They are found by reading the sources as text. What counts is a call of a logger or of a fault handler. Its text is a
+literal, or a value that was set to a literal before.
 """
 
 from __future__ import annotations

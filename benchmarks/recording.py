@@ -2,8 +2,8 @@
 
 `python -m benchmarks recording [THREADS…]`
 
-Rounds of 5,000 events with two fields, recorded by so many threads (1 and 4 if none is given), written to a file as in a
-service. What is written out is processor time of a call in microseconds: the median of 40 rounds, and the best.
+Each round records 5,000 events with two fields by THREADS threads (1 and 4 by default). They are written to a file as
+in a service. The figures are the processor time of a call in microseconds: the median of 40 rounds, and the best.
 """
 
 from __future__ import annotations

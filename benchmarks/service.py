@@ -1,10 +1,13 @@
-"""How fast are logs of a user's own service validated? Lines of JSON: of a lock with tokens (`lock.assay`), all of them pinned and none about a slice; and of a shop
-(`orders.assay`), each of whose orders is a slice.
+"""How fast are logs of a user's own service validated? There are two services. In logs of a lock with tokens
+(`lock.assay`) each line names its action, and none is about a slice. In logs of a shop (`orders.assay`) each order is a
+slice.
 
 `python -m benchmarks service [COUNT…]`
 
-Of so many events each (2,000, 20,000 and 100,000 if none is given) five logs: of the lock one that is right, the same by a clause that bounds no delay, and one with a
-stale write in its middle; of the shop one in which it is always open, and one in which it closes each day. What is written out is processor seconds of one process.
+COUNT is the number of events of each log (2,000, 20,000 and 100,000 by default). Of the lock there are three logs. One
+is healthy, one is the same under a clause that bounds no delay, and one has a stale write in its middle. Of the shop
+there are two: in one it is always open, in the other it closes each day. The figures are processor seconds of one
+process.
 """
 
 from __future__ import annotations

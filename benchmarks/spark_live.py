@@ -89,7 +89,9 @@ class Answered(NamedTuple):
 def live(
     source: Path, spec: Loaded, said: Callable[[ClusterAnswer], Any], locally: Callable[[Path], Any]
 ) -> Iterator[Line]:
-    """One line: events a second from a line to the last verdict, without a restart; the time from a line to its verdict, before and after one, and what that has lost."""
+    """One line of figures. Events a second up to the last verdict are without a restart. The time from a log line to
+    its verdict is given before and after a restart, with what the restart lost.
+    """
     pieces = pieces_of(source)
     seconds = sum(len(stream.events) for stream in read_logs([source]).streams) / RATE / len(pieces)
     half = max(2, len(pieces) // 2)

@@ -96,7 +96,9 @@ def _reading(size: str) -> Iterator[Line]:
 
 
 def _warm(spark: SparkSession, inputs: Inputs, question: ClusterQuestion, job: bytes) -> None:
-    """Two files read, so that what processes load once, and the code that they make, is not measured: slices are one task, that each process has in turn."""
+    """Read two files first, so that what processes load once, and the code that they compile, is not measured. Slices
+    are one task, so it is run once for each process.
+    """
     few = inputs.files[:2]
     finishes: list[Callable[[DataFrame], int | None]] = [_counted, *[partial(_slices, job)] * CORES]
     for finish in finishes:

@@ -94,7 +94,9 @@ WAYS: dict[str, Callable[[DataFrame, Path, Callable[[dict[str, int]], None]], An
 
 
 def state(size: str) -> Iterator[Line]:
-    """A line for each way to keep the events of so many slices: events a second of all batches but the first; raises ValueError without protobuf."""
+    """A line for each way to keep the events of the slices: events a second, of all batches but the first. Raises
+    ValueError without protobuf.
+    """
     if find_spec("google") is None or find_spec("google.protobuf") is None:
         raise ValueError("Spark's `transformWithState` needs the package protobuf, which assay does not bring")
     slices = int(size)

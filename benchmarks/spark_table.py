@@ -1,7 +1,8 @@
 """All figures that Spark is held to, with their targets: `python -m benchmarks spark_table [into=FILE] [PART[=SIZE]]…`, all parts if none is named.
 
-At full sizes that takes hours on two cores. What is in the file is not measured again, so that the command can be ended at any time; of the parts about logs
-(`reading`, `large`, `live`) a smaller size may be said. The lines have all that was measured; a last one counts the targets that were met.
+At full sizes that takes hours on two cores. What is in the file is not measured again, so that the command can be ended
+at any time. The parts about logs (`reading`, `large`, `live`) take a smaller size. The lines have all that was
+measured; a last one counts the targets that were met.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Thirty specs that others have published, written anew (tests/corpus/published), searched by the native engine and, exported, by TLC.
 
-`python -m benchmarks specs [WORD]…` prints a row for each spec, or for those whose name has one of the words: states, whether it is
-native, processor seconds to compile with nothing cached, those of the search by one thread, and those of TLC with all cores, with the
-ratio. A run of TLC is ended after 120 s. `SIZES` makes models of a size at which a search can be measured; the start of Java is in TLC's
-figure, and in `tlc_start` for itself, so that `ratio_without_start` leaves it out. The last rows are of the search engine: `engine`.
+`python -m benchmarks specs [WORD]…` prints a row for each spec, or for those whose name has one of the words. A row has
+the states, whether the native engine searches them, and processor seconds. These are to compile with an empty cache, of
+the search by one thread, and of TLC with all cores; then the ratio. A run of TLC is ended after 120 s. `SIZES` makes
+models of a size at which a search can be measured. TLC's figure includes the start of Java, which `tlc_start` gives by
+itself and `ratio_without_start` leaves out. The last rows are of the search engine: `engine`.
 """
 
 from __future__ import annotations
@@ -89,16 +90,16 @@ def row(path: Path, folder: Path, start: float) -> Line:
     """What a spec takes here and in TLC."""
     sizes = SIZES.get(path.stem, {})
     kernel = load_spec(path, overrides=sizes).kernel
-    told: Line = {"benchmark": "specs", "spec": path.stem, "sizes": sizes}
+    line: Line = {"benchmark": "specs", "spec": path.stem, "sizes": sizes}
     began = time.process_time()
     try:
         compiled = compile_kernel(kernel, OPTIONS, folder / f"{path.stem}-objects")
     except (UnsupportedError, SpecError) as error:
-        return {**told, "native": False, "why": str(error)}
-    told |= {"native": True, "compile_cpu_seconds": round(time.process_time() - began, 2)}
+        return {**line, "native": False, "why": str(error)}
+    line |= {"native": True, "compile_cpu_seconds": round(time.process_time() - began, 2)}
     ours, statistics = _search(kernel, compiled)
-    told |= {"distinct": statistics[0], "depth": statistics[1], "search_cpu_seconds": float(f"{ours:.2g}")}
-    return told | _against_tlc(kernel, folder / path.stem, ours, start)
+    line |= {"distinct": statistics[0], "depth": statistics[1], "search_cpu_seconds": float(f"{ours:.2g}")}
+    return line | _against_tlc(kernel, folder / path.stem, ours, start)
 
 
 def _search(kernel: Kernel, compiled: Compiled) -> tuple[float, tuple[int, int]]:

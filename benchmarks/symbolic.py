@@ -1,6 +1,7 @@
 """The symbolic engines on the models of the specification: one line for each row of the table of targets.
 
-`python -m benchmarks symbolic [--keep FILE] [GROUP]…`: with a file what it has an answer for is not measured again, and what is measured is added to it.
+`python -m benchmarks symbolic [--keep FILE] [GROUP]…`: what FILE has an answer for is not measured again, and new
+answers are added to it.
 """
 
 from __future__ import annotations

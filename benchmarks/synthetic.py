@@ -1,4 +1,5 @@
-"""Logs of a large cluster, simulated and then validated: is every partition that breaks a rule found, and nothing else, how fast, and in how much memory?
+"""Logs of a large cluster, simulated and then validated. Is every partition that breaks a rule found, and nothing else?
+How fast, and in how much memory?
 
 `python -m benchmarks synthetic [--size 2GB] [--brokers 100] [--partitions 5000] [--violations 50] [--seed 1] [--keep FOLDER]`
 """

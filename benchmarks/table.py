@@ -1,8 +1,10 @@
 """All figures that the native engine is held to, one after the other: `python -m benchmarks table [FOLDER]`, some fifteen minutes on two cores.
 
-Compiling all bundled specs, speed by model, two threads over one, the whole command cold and warm, memory at ten and a hundred million states, a third of a billion
-permutations, thirty published specs beside TLC, and TLC on the exported and on the public module. FOLDER is a clone of github.com/hachikuji/kafka-specification; if none is named
-one is made for the time of the run, and where that cannot be, a line says so.
+The figures are: compiling all bundled specs; speed by model; two threads over one; the whole command, cold and warm.
+Then memory at ten and a hundred million states, and a third of a billion permutations. Last come thirty published specs
+beside TLC, and TLC on the exported and on the public module. FOLDER is a clone of
+github.com/hachikuji/kafka-specification. If none is named, one is made for the time of the run; where that cannot be, a
+line says so.
 """
 
 from __future__ import annotations

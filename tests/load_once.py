@@ -1,8 +1,9 @@
 """Specs are read once in a process: hundreds of tests use the same few, and reading the largest takes two seconds.
 
-What is remembered is never changed (the nodes are frozen), and depends on nothing but the key: a parsed text on the text
-and the name that its places carry; a loaded spec on its file's content, the current folder (by which files are named),
-its parameters and the folders that are searched; the kernel of a log on the texts of the spec and on what the log binds.
+What is remembered is never changed (the nodes are frozen), and depends on nothing but the key. The key of a parsed text
+is the text and the name in its places. The key of a loaded spec is its file's content, the current folder, its
+parameters and the folders that are searched. The key of a log's kernel is the texts of the spec, and what the log
+binds.
 """
 
 from __future__ import annotations

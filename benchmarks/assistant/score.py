@@ -1,8 +1,8 @@
 """How well a spec fits a task, for the whole spec and for each action.
 
-The questions are those of SysMoBench (Cheng et al., 2025): is it read, does it run, does each action do what it
-should, do the properties hold that its author did not see. The last one is of our own: is the seeded bug in it, and
-do its author's properties find it.
+The questions are those of SysMoBench (Cheng et al., 2025). Is the spec read, and does it run? Does each action do what
+it should? Do the properties hold that its author did not see? The last question is our own: is the seeded bug in it,
+and do its author's properties find it?
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _SOUND = (Outcome.HOLDS.value, Outcome.UP_TO_BOUND.value)
 class Score:
     """The score of one answer; shares are from 0 to 1.
 
-    Of the actions of the task: ``syntax`` is the share that is read without an error, ``taken`` the share that
-    happens in the model, ``conform`` the share that happens as often as it should. ``runs`` says whether its own check
-    ended with everything holding. ``properties`` is the share of the properties kept back that hold. With the changed
-    rule, ``breaks`` says whether the property kept back for it is violated, and ``found_by`` names the author's
-    properties that are. ``why`` are the first words of what went wrong.
+    Each is a share of the actions of the task. ``syntax`` is the share that is read without an error. ``taken`` is the
+    share that happens in the model, and ``conform`` the share that happens as often as it should. ``runs`` says whether
+    its own check     ended with everything holding. ``properties`` is the share of the properties kept back that hold.
+    With the changed     rule, ``breaks`` says whether the property kept back for it is violated, and ``found_by`` names
+    the author's     properties that are. ``why`` are the first words of what went wrong.
     """
 
     syntax: float = 0.0

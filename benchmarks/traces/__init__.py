@@ -1,11 +1,13 @@
 """`python -m benchmarks traces [PART…] [COUNT] [runs=RUN,…] [keep=FOLDER]`: how good verdicts about logs are, measured on the recorded runs.
 
 Parts are ``healthy``, ``kraft``, ``protocol``, ``fields``, ``kraft_fields``, ``coherent``, ``control``, ``ablation``,
-``shared_ablation``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants are made of
-one field (1,000 if none is given); there are three tenths as many coherent ones, and as many changes of whole lines. One line of JSON for each
-measurement, then one for each row of the table, with the target. All of it takes hours on a busy machine; with ``keep`` the lines of each piece of a part are written to the folder
-when the piece is done, and a piece whose lines are there is not measured again. So the same command goes on where it was ended, and prints the whole table in the end.
-A piece is some mutants of a run, or what a part says of a run. With ``runs`` only these are measured; their pieces are those of the whole table.
+``shared_ablation``, ``wrong``, ``lines`` and ``skew``; all of them if none is named. COUNT is how many mutants of one
+field are made (1,000 by default). There are three tenths as many coherent ones, and as many changes of whole lines. One
+line of JSON for each measurement, then one for each row of the table, with the target. All of it takes hours on a busy
+machine. With ``keep`` the lines of each piece are written to the folder when the piece is done. A piece whose lines are
+there is not measured again. So the same command goes on where it was ended, and prints the whole table in the end. A
+piece is some mutants of a run, or what a part says of a run. With ``runs`` only these are measured; their pieces are
+those of the whole table.
 """
 
 from __future__ import annotations

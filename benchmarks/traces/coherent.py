@@ -139,7 +139,9 @@ def stands_in(event: Event, low: int, high: int, epoch: int) -> bool:
 
 
 def other_leader(history: History, at: StateWrite, new: int, isr: tuple[int, ...] | None = None) -> Change:
-    """Another leader elected by a write: in every line of its reign; the lines of who leads no more, and of who follows no more, go."""
+    """An update elects another leader, in every line of its leader epoch. The lines of who no longer leads, or no
+    longer follows, are left out.
+    """
     end = next(
         (w.version for w in history.writes if w.version > at.version and w.leader_epoch != at.leader_epoch), 1 << 30
     )
@@ -157,8 +159,8 @@ def other_leader(history: History, at: StateWrite, new: int, isr: tuple[int, ...
             return None
         if event.kind == "BecameFollower" and event.fields.get("broker") == new:
             return None
-        told = changed(event, leader=new) if event.fields.get("leader") == at.leader else event
-        return told if isr is None else changed(told, isr=isr)
+        line = changed(event, leader=new) if event.fields.get("leader") == at.leader else event
+        return line if isr is None else changed(line, isr=isr)
 
     return history.change(rewrite)
 
@@ -205,7 +207,9 @@ def not_first(history: History) -> Iterator[Coherent]:
 
 
 def dead_in_isr(history: History) -> Iterator[Coherent]:
-    """A broker that is gone joins the ISR, in logs of versions that are not known to let it; the write after it changes the ISR still."""
+    """A broker that is gone joins the ISR, in logs of versions not known to allow it. The next update still changes the
+    ISR.
+    """
     if any(tuple(map(int, version.split("."))) < WITH_THE_DEAD for version in reading(history.run).versions):
         return
     for before, write, after in zip(history.writes, history.writes[1:], history.writes[2:], strict=False):
@@ -260,7 +264,7 @@ def epoch_kept(history: History) -> Iterator[Coherent]:
 
 
 def stale_obeyed(history: History) -> Iterator[Coherent]:
-    """A broker that has obeyed an epoch obeys an earlier one: its second line of the later epoch tells the earlier."""
+    """A broker that has obeyed an epoch obeys an earlier one: its second line of the later epoch reports the earlier."""
     seen: dict[Field, tuple[int, int]] = {}
     lines = [e for e in history.events if e.kind in ("BecameLeader", "BecameFollower", "LeaderAndIsrRestated")]
     for event in sorted(lines, key=lambda e: e.record.time or 0):
@@ -313,7 +317,7 @@ def needless_unclean(history: History) -> Iterator[Coherent]:
 
 
 def superseded(history: History) -> Iterator[Coherent]:
-    """A write under the epoch of the controller before: in the controller's own line, and where the writer's epoch is told."""
+    """A write under the epoch of the controller before: in the controller's own line, and where the writer's epoch is logged."""
     for event in history.events:
         epoch, version = event.fields.get("epoch"), event.fields.get("version")
         if event.kind != "PartitionState" or not isinstance(epoch, int) or epoch < 2 or not isinstance(version, int):
@@ -335,8 +339,8 @@ def superseded(history: History) -> Iterator[Coherent]:
                     "broker": old.fields["winner"],
                 }
                 return replace(changed(each, **own), run=old.run)
-            told = each.fields.get("version") == at and each.fields.get("controller_epoch") == now
-            return changed(each, controller_epoch=now - 1) if told else each
+            is_of_it = each.fields.get("version") == at and each.fields.get("controller_epoch") == now
+            return changed(each, controller_epoch=now - 1) if is_of_it else each
 
         write = history.writes[version] if version < len(history.writes) else history.writes[-1]
         labels = ("not_fenced", "acting")

@@ -50,10 +50,11 @@ WRONG = {
 
 
 class Outcome(Enum):
-    """What a spec without some of its rules says of a mutant: undecided is what would take more than ``NODES`` states to say.
+    """The verdict of a spec without some of its rules on a mutant; undecided if it would take more than ``NODES``
+    states.
 
-    A mutant that is accepted may not have been rejected by the whole spec, which called it inconclusive: it would be explained if steps that left
-    no line had come at other times.
+    The whole spec need not have rejected a mutant that is accepted: it may have called it inconclusive. Such a mutant
+    would be explained if unlogged steps had come at other times.
     """
 
     REJECTED = "rejected"
@@ -147,7 +148,9 @@ def without_guards(kernel: k.Kernel, actions: Collection[str], dropped: frozense
 
 
 def needed_guards(mutant: Coherent, but: Collection[Rule]) -> frozenset[Rule]:
-    """The guards that may stand in the way of a mutant alone, but for some: those that it is blamed on, and those of other actions that it breaks too."""
+    """The guards that alone may stand in the way of a mutant, without those of ``but``. The mutant is blamed on them,
+    or they are guards of other actions that it breaks too.
+    """
     asked = retrial(mutant.run)
     violations = asked.judge(mutant.change).violations
     found = {

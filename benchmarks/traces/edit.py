@@ -41,7 +41,9 @@ def as_text(old: str, new: Field) -> str:
 
 
 def edited(catalogue: Catalogue, line: Sequence[Event], event: Event, field: str, new: Field) -> Change | None:
-    """The change of all events of a line if its text says something else in a field of one of them; None if it does not print it."""
+    """How all events of a line change if its text has another value in a field of one of them. None if the line does
+    not print the field.
+    """
     span = printed(catalogue, event, field)
     if span is None:
         return None

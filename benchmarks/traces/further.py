@@ -58,7 +58,9 @@ def needless_election(history: History) -> Iterator[Coherent]:
 
 
 def same_isr(history: History) -> Iterator[Coherent]:
-    """A leader asks for the ISR that is stored, or for one that it would change if it did not know the last write: who joined did not."""
+    """A leader asks for the ISR that is stored, or for one that differs only because it did not know the last update.
+    So the broker that joined did not join.
+    """
     for before, write in zip(history.writes, history.writes[1:], strict=False):
         joined = write.isr - before.isr
         if joined and before.isr <= write.isr and _is_asked_for(history, write):
@@ -124,8 +126,8 @@ def superseded_isr(history: History) -> Iterator[Coherent]:
             if each is this:
                 moved = Event(each.kind, each.pattern, each.fields, each.record, old.run, each.stream)
                 return changed(moved, node=str(old.run), broker=old.fields["winner"])
-            told = each.fields.get("version") == at and each.fields.get("controller_epoch") == now
-            return changed(each, controller_epoch=now - 1) if told else each
+            is_of_it = each.fields.get("version") == at and each.fields.get("controller_epoch") == now
+            return changed(each, controller_epoch=now - 1) if is_of_it else each
 
         write = history.writes[version] if version < len(history.writes) else history.writes[-1]
         labels = ("not_fenced", "acting")
@@ -152,7 +154,7 @@ def unclean_not_first(history: History) -> Iterator[Coherent]:
                 )
                 change: Change = IdentityMemo()
                 for event in history.events:
-                    news = [told for e in elected.get(event, (event,)) if (told := put(e)) is not None]
+                    news = [line for e in elected.get(event, (event,)) if (line := put(e)) is not None]
                     if news != [event]:
                         change[event] = tuple(news)
                 text = f"leader {new}"
@@ -208,16 +210,16 @@ def _instead(history: History, write: StateWrite, end: int, gone: int, other: in
     put = with_isr(history, write, end, lambda isr: isr - {other} | {gone})
 
     def rewrite(event: Event) -> Event | None:
-        told = put(event)
+        line = put(event)
         is_of_it = event.fields.get("version") == write.version and event.fields.get("removed") == gone
-        return changed(told, removed=other) if told is not None and is_of_it else told
+        return changed(line, removed=other) if line is not None and is_of_it else line
 
     return rewrite
 
 
 def with_isr(history: History, write: StateWrite, end: int, other: Other) -> Rewrite:
     """Another ISR in the lines of a write and of those up to a version; what leaders want to change goes."""
-    told = [(w.leader_epoch, w.isr) for w in history.writes if write.version <= w.version < end]
+    reported = [(w.leader_epoch, w.isr) for w in history.writes if write.version <= w.version < end]
 
     def rewrite(event: Event) -> Event | None:
         if "before" in event.fields and event.kind in OF_THE_LEADER:
@@ -227,7 +229,7 @@ def with_isr(history: History, write: StateWrite, end: int, other: Other) -> Rew
             return event
         own = frozenset(member for member in isr if isinstance(member, int))
         epoch = event.fields.get("leader_epoch")
-        inside = write.version <= version < end if isinstance(version, int) else (epoch, own) in told
+        inside = write.version <= version < end if isinstance(version, int) else (epoch, own) in reported
         return changed(event, isr=tuple(sorted(other(own)))) if inside else event
 
     return rewrite
@@ -250,7 +252,7 @@ def _is_asked_for(history: History, write: StateWrite) -> bool:
 
 
 def _end(history: History, write: StateWrite, harmless: Condition) -> int | None:
-    """Up to which version another ISR can be told from a write on: the next one that a leader asks for. None if a write before that shows the difference.
+    """Up to which version another ISR can be reported from a write on: the next one that a leader asks for. None if a write before that shows the difference.
 
     Beyond all versions if no leader asks for another.
     """

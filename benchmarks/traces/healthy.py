@@ -59,8 +59,10 @@ def _seen(writes: Iterable[StateWrite], fields: Sequence[str]) -> set[tuple[obje
 
 def _stated(events: Iterable[Event], writes: Iterable[StateWrite], field: str) -> set[StateWrite]:
     """The writes of which some line states a field under their number; in the others it is inferred by the model."""
-    told = {(f"{e.fields['topic']}-{e.fields['partition']}", e.fields["version"]) for e in events if _states(e, field)}
-    return {write for write in writes if (write.partition, write.version) in told}
+    logged = {
+        (f"{e.fields['topic']}-{e.fields['partition']}", e.fields["version"]) for e in events if _states(e, field)
+    }
+    return {write for write in writes if (write.partition, write.version) in logged}
 
 
 def _states(event: Event, field: str) -> bool:

@@ -44,14 +44,14 @@ def misordered(run: str, count: int, seed: int) -> Iterator[Misordered]:
     random = Random(f"{run} {seed}")
     slices = retrial(run).parts.slices
     lines = [(name, event) for name, events in slices.items() for event in events if event.kind in STATING]
-    told = Counter((name, event.fields.get("version")) for name, event in lines)
+    logged = Counter((name, event.fields.get("version")) for name, event in lines)
     latest = Counter[str]()
     for write in state_writes()[run]:
         latest[write.partition] = max(latest[write.partition], write.version)
     makers = (_dropped, _doubled, _exchanged)
     for at, (name, event) in enumerate(random.sample(lines, min(count, len(lines)))):
         version = event.fields.get("version")
-        alone = told[name, version] == 1 and version != latest[name]
+        alone = logged[name, version] == 1 and version != latest[name]
         kind, change = makers[at % 3](slices[name], event)
         missed = kind == "dropped" and alone
         yield Misordered(run, kind, event, change, TraceVerdict.INCONCLUSIVE if missed else TraceVerdict.CONSISTENT)

@@ -23,11 +23,13 @@ from assay.traces.search.transition_system import ANY, TraceModel
 
 from .control import NODES, Outcome, Rule, without_guards
 from .recorded import retrial
-from .telling import Step, Teller
+from .step_lines import Step, StepLines
 from .witnesses import STEPS, Found, steps_alone
 
 NEAR = 1_000.0
-"""How far from the order of time a log that ends with a step is explained without a guard: it has its execution, that of the healthy log."""
+"""How far from the order of time a log that ends with a step may be explained without a guard. Its execution is known:
+that of the healthy log.
+"""
 
 
 def exercised_by_all(run: str) -> frozenset[Rule]:
@@ -86,9 +88,9 @@ def _model(run: str, rule: Rule) -> TraceModel:
 
 
 @lru_cache(maxsize=1)
-def _teller(run: str, rule: Rule) -> Teller:
+def _step_lines(run: str, rule: Rule) -> StepLines:
     seen = [item.observation for item in retrial(run).search.frontier.order.items]
-    return Teller(_model(run, rule), [each for each in seen if not each.event.is_inferred])
+    return StepLines(_model(run, rule), [each for each in seen if not each.event.is_inferred])
 
 
 def _told_by(action: str, step: Step, free: TraceModel) -> Iterator[Step]:
@@ -109,10 +111,10 @@ def _judged(run: str, rule: Rule, path: SearchPath, step: Step) -> Iterator[Outc
     """What is said without the guard of logs that end with a step, of those that the whole spec rejects."""
     kept = _kept(run, path)
     time = max((event.record.time or 0 for event in kept), default=0) + 1
-    for event in _teller(run, rule).events(step, time):
+    for event in _step_lines(run, rule).events(step, time):
         outcome = _accepted(run, rule, [*kept, event])
-        told = outcome is not Outcome.REJECTED and _is_rejected(run, kept, event)
-        yield outcome if told else Outcome.REJECTED
+        is_rejected = outcome is not Outcome.REJECTED and _is_rejected(run, kept, event)
+        yield outcome if is_rejected else Outcome.REJECTED
 
 
 def _kept(run: str, path: SearchPath) -> list[Event]:

@@ -1,7 +1,9 @@
-"""For a guard a log that it alone rejects: a partition's recorded lines up to some moment, and then a step that nothing else forbids, told as such steps are.
+"""For a guard, a log that it alone rejects. It has a partition's recorded lines up to some moment, and then lines that
+report a step which nothing else forbids.
 
-The steps of the spec without the guard are looked for in all states that the partition was in, with all that was shared from then on: a partition may have
-gone on at any later moment as well. Of those that the whole spec does not allow, one is told in the lines of its action, in a log that ends with it.
+The steps of the spec without the guard are looked for in all states that the partition was in. Each is combined with
+every later state of what is shared, since a partition may have gone on at any later moment. A step that the whole spec
+does not allow is reported by the lines of its action, and the log ends with them.
 """
 
 from __future__ import annotations
@@ -33,14 +35,14 @@ from assay.traces.slices.versions.version_history import (
 from .coherent import Coherent
 from .control import Outcome, Rule, joiner_without, outcome_without
 from .recorded import retrial
-from .telling import Step, Teller
+from .step_lines import Step, StepLines
 
 KIND = "a step that a guard alone forbids"
 STEPS = 10
-"""How many steps of one state are told."""
+"""How many steps of one state are reported."""
 
 RANKS = Outcome.REJECTED, Outcome.NOT_ACCEPTED, Outcome.BY_INVARIANT, Outcome.ACCEPTED
-"""What can be said of a log without a guard that it rejects, the best last."""
+"""The outcomes of a log without the guard that rejects it, the best last."""
 
 TRIED = 40
 """How many logs of a run are judged for one guard."""
@@ -48,7 +50,7 @@ TRIED = 40
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A way of a partition in the healthy execution, up to an entry, and a later position of what is shared."""
+    """A path of a partition in the healthy execution up to an observation, and a later position on the shared timeline."""
 
     partition: str
     node: VersionNode
@@ -57,7 +59,9 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found for a guard in a run: how many states were looked at and in how many it alone forbade a step, how many logs were judged, and the best of them."""
+    """What was found for a guard in a run: how many states were looked at, and in how many it alone forbade a step.
+    ``tried`` logs were judged; ``outcome`` and ``text`` are of the best.
+    """
 
     states: int = 0
     alone: int = 0
@@ -66,7 +70,7 @@ class Found:
     text: str = ""
 
     def with_log(self, text: str, outcomes: Iterable[Outcome]) -> Found:
-        """With what is said of more logs without the guard, up to the first that is accepted."""
+        """With the outcomes of more logs without the guard, up to the first that is accepted."""
         found = self
         for outcome in outcomes:
             found = replace(found, tried=found.tried + 1)
@@ -116,7 +120,7 @@ def steps_alone(action: str, state: State, free: TraceModel, whole: TraceModel) 
 
 
 def _outcome(mutant: Coherent, rule: Rule) -> Outcome:
-    """What is said of a log without a guard; rejected, too, where the whole spec does not reject it."""
+    """The outcome of a log without a guard; rejected, too, where the whole spec does not reject it."""
     if outcome_without(mutant, frozenset()) is not Outcome.REJECTED:
         return Outcome.REJECTED
     outcome = outcome_without(mutant, frozenset({rule}))
@@ -130,11 +134,11 @@ def _outcome(mutant: Coherent, rule: Rule) -> Outcome:
 
 
 def points(run: str, action: str) -> Iterator[Point]:
-    """The points at which an action may see another state of its partition, or of what is shared, than at those before."""
+    """The points at which an action may see a state, of its partition or of what is shared, that it did not see before."""
     joiner = joiner_without(run, frozenset())
     names = [rule for rule in joiner.model.plan.rules if any(c.action == action for s in rule.steps for c in s)]
     view = joiner.views.of(names, numbered=False)
-    for partition, (_, nodes) in ways(run).items():
+    for partition, (_, nodes) in healthy_paths(run).items():
         seen: set[tuple[object, int]] = set()
         for node in nodes:
             for position in range(node.position, len(view.classes)):
@@ -144,8 +148,8 @@ def points(run: str, action: str) -> Iterator[Point]:
 
 
 @cache
-def ways(run: str) -> dict[str, tuple[VersionHistory, list[VersionNode]]]:
-    """The healthy execution of each partition of a run, entry by entry."""
+def healthy_paths(run: str) -> dict[str, tuple[VersionHistory, list[VersionNode]]]:
+    """The healthy execution of each partition of a run, observation by observation."""
     asked = retrial(run)
     found: dict[str, tuple[VersionHistory, list[VersionNode]]] = {}
     for name, events in asked.parts.slices.items():
@@ -161,7 +165,7 @@ def ways(run: str) -> dict[str, tuple[VersionHistory, list[VersionNode]]]:
 
 def _state(run: str, point: Point) -> State:
     """The state of the model at a point."""
-    history, _ = ways(run)[point.partition]
+    history, _ = healthy_paths(run)[point.partition]
     state = list(history.chain.states[point.position])
     for at, value in zip(history.split.own, point.node.own, strict=True):
         state[at] = value
@@ -176,14 +180,14 @@ def _model(run: str, action: str, label: str | None) -> TraceModel:
 
 
 def _logs(run: str, rule: Rule, point: Point, step: Step) -> Iterator[Coherent]:
-    """The partition's log up to a point, with lines that tell of a step."""
-    history, nodes = ways(run)[point.partition]
+    """The partition's log up to a point, with lines that report a step."""
+    history, nodes = healthy_paths(run)[point.partition]
     kept, last = _lines_up_to(nodes, point)
     if last is None:
         return
     begun = history.chain.earliest[point.position]
     time = max(int(begun) if begun > -inf else 0, last.record.time or 0) + 1
-    for event in _teller(run, rule).events(step, time):
+    for event in _step_lines(run, rule).events(step, time):
         if _is_explained(run, point, event):
             continue
         change: Change = IdentityMemo()
@@ -196,8 +200,8 @@ def _logs(run: str, rule: Rule, point: Point, step: Step) -> Iterator[Coherent]:
 
 
 def _is_explained(run: str, point: Point, event: Event) -> bool:
-    """Whether the whole spec explains a line as what comes next, by whatever action."""
-    history, _ = ways(run)[point.partition]
+    """Whether the whole spec explains a line as the next one, by whatever action."""
+    history, _ = healthy_paths(run)[point.partition]
     joiner = joiner_without(run, frozenset())
     seen = [slice_item(number, each) for number, each in enumerate(joiner.binder.bind([event]).observations)]
     numbers = {number for item in seen if (number := number_of(joiner.model, item)) is not None}
@@ -215,13 +219,15 @@ def _is_explained(run: str, point: Point, event: Event) -> bool:
 
 
 def _version(point: Point) -> int:
-    """The number of the write that comes next."""
+    """The version of the next update."""
     numbers = (node.entry.number for node in point.node.backwards() if isinstance(node.entry, VersionedUpdate))
     return max(numbers, default=-1) + 1
 
 
 def _lines_up_to(nodes: list[VersionNode], point: Point) -> tuple[IdentitySet[Event], Event | None]:
-    """The events that are told of by a way up to a point, and the last of them; what waits for something later is none, unless it states a write."""
+    """The events that a path has consumed up to a point, and the last of them. An event that waits for something later
+    is none of them, unless it reports an update.
+    """
     own = next(at for at, node in enumerate(nodes) if node is point.node)
     written = IdentitySet(
         event for node in nodes[: own + 1] if isinstance(node.entry, VersionedUpdate) for event in _events(node)
@@ -243,7 +249,7 @@ def _events(node: VersionNode) -> list[Event]:
 
 
 @cache
-def _teller(run: str, rule: Rule) -> Teller:
+def _step_lines(run: str, rule: Rule) -> StepLines:
     model = _model(run, *rule)
     events = [event for own in retrial(run).parts.slices.values() for event in own]
-    return Teller(model, bind(model.plan, events, model.applies).observations)
+    return StepLines(model, bind(model.plan, events, model.applies).observations)

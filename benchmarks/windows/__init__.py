@@ -1,8 +1,9 @@
 """`python -m benchmarks windows [OPTION]…`: random parts of recorded clusters, and what `assay validate` says of each.
 
-A part of a healthy log is never `inconsistent`, rarely `inconclusive`, never slow, and never ends in a traceback. A part that shows a breach is
-rejected, and one of the lines that show it is named. One line of JSON a case, and tables on standard error. A case is known by
-RECORDING:KIND:NUMBER and the seed. The exit code is 1 if any healthy case is inconsistent, over time, or ends in a traceback. On Linux, for it forks.
+A part of a healthy log should never be `inconsistent` or slow, never end in a traceback, and rarely be `inconclusive`.
+A part that shows a breach should be rejected, and one of the lines that show it named. It prints a line of JSON for
+each case, and tables on standard error. A case is known by RECORDING:KIND:NUMBER and the seed. The exit code is 1 if
+any healthy case is inconsistent, over time, or ends in a traceback. On Linux, for it forks.
 
     python -m benchmarks windows --cases 300 --keep kept > healthy.jsonl
     python -m benchmarks windows --kinds ai --seed 7 --minutes 10

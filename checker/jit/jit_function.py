@@ -127,6 +127,7 @@ class ArrayFunction(Generic[R]):
         content = None if name is None else cached(name)
         if content:
             return content[0], content[1:]
+        # A warm cache gets here never, so that a short command does not load the translator or LLVM.
         from assay.checker.jit.python_to_llvm import results, translate  # noqa: PLC0415 - as in ``source``
 
         text = translate(self.source, kinds, _source, checked=CHECKED)

@@ -142,6 +142,8 @@ class _Function(LlvmWriter):
                 self.value(call)
             case ast.Assign(targets, value):
                 found = self.value(value)
+                # Words are stored in slots, and may be assigned in a loop. Arrays and tuples are names of what was
+                # passed, fixed when the text is written.
                 if isinstance(value, ast.Name) and isinstance(found, tuple) and self.rebinds(targets):
                     raise self.refused(node)
                 for target in targets:
@@ -154,6 +156,7 @@ class _Function(LlvmWriter):
                 target=ast.Name(name), iter=ast.Call(func=ast.Name("range"), args=bounds), body=body, orelse=[]
             ):
                 self.counted(name, bounds, body)
+            # A loop over a tuple is unrolled, since its parts may be of different kinds.
             case ast.For(target=target, iter=ast.Tuple(values), body=body, orelse=[]):
                 for value in values:
                     self.put(target, self.value(value))
@@ -184,6 +187,7 @@ class _Function(LlvmWriter):
         if self.given == 1:
             result = str(words[0])
         for at, each in enumerate(words if self.given > 1 else ()):
+            # LLVM builds a structure by inserting one field after another into an undefined one.
             start = "undef" if at == 0 else result
             result = self.fresh(f"insertvalue {_type(self.given)} {start}, i64 {each}, {at}")
         self.do(f"ret {_type(self.given)} {result}" if self.given else "ret void")
@@ -248,6 +252,7 @@ class _Function(LlvmWriter):
         self.at(head)
         self.branch(self.condition(test), inside, done)
         self.at(inside)
+        # `continue` goes to the test, as there is nothing to count.
         self.loops.append((head, done))
         self.block(body)
         self.loops.pop()

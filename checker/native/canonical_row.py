@@ -102,6 +102,7 @@ class ElementExchange:
 
     def _element(self, code: FunctionBuilder, symbol: Number) -> Number:
         here, there = word(self._at), word(self._at + 1)
+        # Two choices in the place of a branch: the code of all fields stays one basic block.
         lowered = code.choose(code.compare("eq", symbol.value, there), here, symbol.value)
         value = code.choose(code.compare("eq", symbol.value, here), there, lowered)
         return bounded(value, 0, max(0, len(self._sort.elements) - 1))
@@ -215,6 +216,7 @@ def _canonical(words: int, group: Group) -> str:
     code = FunctionBuilder()
     first = 0
     for sort in group.sorts:
+        # A bubble sort, unrolled: compiled code can exchange neighbours only.
         for last in range(len(sort.elements) - 1, 0, -1):
             for at in range(last):
                 code.do(f"call void @sort_{first + at}(ptr %row)")
@@ -247,6 +249,8 @@ def _note_runs(code: FunctionBuilder, group: Group) -> tuple[Scalar, Scalar]:
             code.do("call void @copy_row(ptr %now, ptr %row)")
             code.do(f"call void @exchange_{number}(ptr %now)")
             same = code.fresh(1, "call i1 @same_row(ptr %now, ptr %row)")
+            # Elements with one key may still be told apart by the row. If no exchange of tied neighbours changes it,
+            # the sorted row is the least one, and nothing is visited.
             changes = code.either(changes, code.both(tied, code.invert(same)))
             runs = code.choose(tied, runs, _run(code, runs, start, length))
             start = code.choose(tied, start, word(number + 1))
@@ -269,6 +273,8 @@ def _run(code: FunctionBuilder, runs: Scalar, start: Scalar, length: Scalar) -> 
 
 def _visit() -> str:
     """All arrangements of the runs from ``at`` on; the least row is kept in ``best``."""
+    # `%now` is not put back after the loop: the exchanges visit all arrangements of a run from whichever it begins
+    # with.
     return """define internal void @visit(ptr %now, ptr %best, ptr %runs, i64 %at, i64 %count) {
 entry:
   %leaf = icmp eq i64 %at, %count

@@ -17,8 +17,8 @@ def expand_function(sieve: Prefilter, words: int) -> str:
     """
     answers, groups = places(sieve)
     calls = "\n".join(_call(number, where) for number, where in enumerate(answers))
-    size = max(1, groups) * WORD
-
+    size = max(1, groups) * WORD  # a word of answers for each group of instances and each of 64 rows
+    # `%tight` ends the call before a row whose successors might not fit, but not before the first: that sets `%overflow`.
     return f"""declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 define i64 @expand(ptr %context, ptr %rows, i64 %n) {{
@@ -103,6 +103,7 @@ pass:
 def _call(number: int, answers: PrefilterBits | None) -> str:
     if answers is None:
         return f"  call void @action_{number}(ptr %context, ptr %row, i64 -1)"
+    # -1 stands for 64 bits of ones, which a signed 64-bit constant of LLVM cannot be written as.
     ones = (1 << answers.count) - 1
     return f"""  %at{number} = add i64 %place, {answers.word * WORD}
   %from{number} = getelementptr i64, ptr %possible, i64 %at{number}

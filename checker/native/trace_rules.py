@@ -124,6 +124,7 @@ def _rule(kernel: k.Kernel, layout: RowLayout, rule: k.TraceRule, logged: RowLay
     _bind(lowering, code, rule, logged)
     given = dict(lowering.bound)
     condition = rule.then if rule.steps else rule.observe
+    # From the last alternative to the first, so that the first that holds is chosen last and wins.
     which, words = constant(8, 0), before.row.words
     for number, call in reversed(list(enumerate(_calls(rule), 1))):
         held, now = TRUE, before
@@ -184,6 +185,7 @@ def _call(
             break
         held = code.both(held, _prefix(each, lowering))
     updates = Updates(action.body[updates_begin:], now, {v.name: v.type for v in kernel.variables}, lowering)
+    # A capacity is no bound: the row has no place for what exceeds it, so the search has to look at that line.
     room = [code.invert(exceeded) for _, exceeded in updates.exceeding()]
     held = code.all_of([held, code.invert(updates.undefined), *room])
     packer = Packer(now.row, layout)
@@ -196,6 +198,7 @@ def _call(
 def _prefix(each: k.Statement, lowering: Lowering) -> Scalar:
     """Whether a statement before the updates lets the action be taken."""
     match each:
+        # A bound limits a search, and no step of a running system: what was logged happened.
         case k.Guard(kind="bound"):
             return TRUE
         case k.Guard():
@@ -280,6 +283,7 @@ ask:
 go:
 {_moved(words)}
   %bit = zext i1 %changed to i8
+  # The byte of `EncodedLines.changes`: the alternative above, whether the state changed in the lowest bit.
   %which_one = sub i8 %answer, 1
   %above = shl i8 %which_one, 1
   %byte = or i8 %above, %bit
@@ -290,6 +294,7 @@ go:
 stop:
   ret i64 %i
 broken:
+  # -1 - i, which differs from every line number, also for line 0.
   %turned = xor i64 %i, -1
   ret i64 %turned
 }}

@@ -156,6 +156,8 @@ class _Footprints:
                 assert_never(node)
 
     def _condition(self, part: k.Expr, *, can_disable: bool) -> None:
+        # A condition on a picked value disables the instance for some values only. It is read, and cannot be the reason
+        # why the instance does not happen.
         if can_disable and not free_locals(part):
             reads = self.reads(part) | self.doubtful
             self.conditions.append(DisablingCondition(part, reads, self._only_place(part) if len(reads) == 1 else None))
@@ -167,6 +169,7 @@ class _Footprints:
         lookups = {e for e in every if isinstance(e, k.Lookup) and isinstance(e.collection, k.StateVar)}
         inside = {e.collection for e in lookups}
         terms: set[k.Expr] = lookups | {e for e in every if isinstance(e, k.StateVar) and e not in inside}
+        # With two terms nothing follows from the value of one place alone.
         if len(terms) != 1:
             return None
         (term,) = terms
@@ -205,6 +208,7 @@ class _Footprints:
                 return False
 
     def _assign(self, variable: str, path: tuple[k.AtKey | k.AtField, ...], value: k.Expr) -> None:
+        # The value of a key is read, too: which entry is written depends on it.
         for step in path:
             if isinstance(step, k.AtKey):
                 key_read = self._closed(step.key)
@@ -213,6 +217,8 @@ class _Footprints:
         of = next(each.type for each in self.kernel.variables if each.name == variable)
         if not path and isinstance(of, t.SetType) and of.capacity is None and _adds_to(variable, value):
             assert isinstance(value, k.Combine)
+            # Two unions commute, whatever the set was before. So the variable itself counts as added to, and not as
+            # read.
             self.read |= self.reads(value.right)
             self.added.add((variable, None))
             return
@@ -221,6 +227,8 @@ class _Footprints:
         if path and getattr(of, "capacity", None) is not None:  # whether it fits depends on the other entries
             key = None
         self.total &= not _is_limited(of) and (not path or key is not None or _keys_fit(of, path[0]))
+        # A change inside a value keeps the rest of it, and a write at an unknown key keeps all other entries: both read
+        # what they do not write.
         if path and (key is None or len(path) > 1):
             self.read.add((variable, key))
         self.written.add((variable, key))

@@ -46,6 +46,8 @@ def instance_at(words: Any, begin: int, end: int, word: int) -> int:
 @ArrayFunction
 def false_condition(at: int, truth: Any, starts: Any, numbers: Any) -> int:
     """The place, among the conditions of an instance, of the first that is false; -1 if none is."""
+    # The first half says which conditions are true, the second which are undefined. An undefined one is not false: the
+    # instance is stuck, and that has to be found.
     half = truth.shape[0] >> 1
     for place in range(starts[at], starts[at + 1]):
         if truth[numbers[place]] == 0 and truth[half + numbers[place]] == 0:
@@ -72,6 +74,8 @@ def closure(seed: int, best: int, happens: Any, truth: Any, tables: Any, inside:
                 return NONE
         else:
             reason = false_condition(at, truth, starts, numbers)
+            # Rows of the tables: what depends on each instance; what affects each instance; what may make true each
+            # condition that can disable one. Any false condition will do, so the first is taken.
             row = 2 * size + reason if reason >= 0 else size + at
         for place in range(begins[row], begins[row + 1]):
             other = items[place]
@@ -89,6 +93,7 @@ def smallest(happens: Any, present: Any, many: int, used: Any, truth: Any, table
 
     Marks from ``mark`` up to ``mark + many`` are used.
     """
+    # A set with all instances saves nothing, so only smaller ones count.
     best, chosen = many, -1
     for at in range(many):
         if used[present[at]] != 0:
@@ -127,6 +132,7 @@ def keep_stubborn(parents: Any, actions: Any, arguments: Any, count: int, truth:
         now = 0
         while now <= turn and reduced[state] != 0:
             for at in range(many):
+                # 0: not in a set yet; 1: in the set of this turn; 2: in the set of an earlier turn.
                 if used[present[at]] == 1:
                     used[present[at]] = 2
             chosen = -1
@@ -136,6 +142,7 @@ def keep_stubborn(parents: Any, actions: Any, arguments: Any, count: int, truth:
             if chosen < 0:
                 reduced[state] = 0
             else:
+                # `smallest` has overwritten the marks of the chosen set with those of later seeds.
                 closure(chosen, many, happens, truth[state], tables, inside, mark, stack)
             for at in range(many):
                 if used[present[at]] == 0 and (chosen < 0 or inside[present[at]] == mark):
@@ -143,6 +150,7 @@ def keep_stubborn(parents: Any, actions: Any, arguments: Any, count: int, truth:
             mark += 1
             now += 1
         for place in range(begin, end):
+            # With one instance there is nothing to choose from.
             keep[place] = many == 1 or used[instances[place - begin]] == 1
         for at in range(many):
             happens[present[at]] = 0

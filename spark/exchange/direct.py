@@ -64,6 +64,7 @@ class Direct:
             return self._stage.outcomes(check_stop)
         except OSError as error:
             stage, self._stage = self._stage, None
+            # A closed connection says nothing about the reason. Spark knows it a little later.
             why = str(error) if stage is None else stage.lost(str(error))
             raise JobFailedError(f"a task is gone: {why}") from None
         except Py4JError as error:
@@ -129,6 +130,7 @@ class Stage:
             peers[number] = (str(hello["host"]), int(hello["port"]))
         self._answers(check_stop)  # a task that is still loading its states would not accept its peers' calls in time
         for connection in self._tasks.values():
+            # Tasks call each other only now that all of them listen.
             send(connection, {"peers": [peers[number] for number in range(self._parts)]})
         self.go_on(self._known)
 
@@ -192,6 +194,7 @@ def task_main(job: Job, manifest: str, part: int, driver: tuple[str, int], secre
         control.settimeout(LEVEL_SECONDS)
         own = control.getsockname()[0]
         listener = listen(own, job.parts)
+        # The address by which the driver was reached is one by which other machines can reach this task.
         send(control, {"host": own, "port": listener.getsockname()[1]})
         server = Server(TaskWork(job, manifest, part), control)
         try:
@@ -253,6 +256,7 @@ class Server:
             self._shard.keep(expansion)
             for owner, words in expansion.packets:
                 exchange.send(owner, words)
+            # Receive while expanding, or the buffers of the others fill up and all wait for each other.
             exchange.pump()
         for owner, words in frontier.packing.rest():
             exchange.send(owner, words)

@@ -29,7 +29,8 @@ def jars(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def break_it(running: Cluster) -> None:
     """The controller is killed and started again, and then the leader of a partition.
 
-    Before each, all have told what they know: one that is killed between its write and its line leaves a gap in the logs, about which they are inconclusive.
+    Before each fault all nodes have logged what they know. A node that is killed between its write and its line leaves
+    a gap, and the logs are inconclusive about it.
     """
 
     def all_in_sync() -> bool:

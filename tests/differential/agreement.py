@@ -1,9 +1,9 @@
 """How often the engines were compared, and agreed: ``python -m tests.differential.agreement [--keep FILE] [--only WORD]… [SPECS] [SEED]``.
 
-Random kernels: the sets of states that are reached in up to six steps, verdicts and lengths of bounded search, what IC3, k-induction and
-Spacer decide. Random behaviours: lassos. Specs: the mutants of small ones, by two engines. What does not agree ends the run with the seed or the
-spec that shows it. With a file, what it holds is not asked again. With words, only comparisons in whose names one of them stands are made.
-Ctrl-C ends it with the counts so far.
+Random kernels: the sets of states that are reached in up to six steps, and verdicts and lengths of bounded search. Also
+what IC3, k-induction and Spacer decide. Random behaviours: lassos. Specs: the mutants of small ones, by two engines.
+What does not agree ends the run with the seed or the spec that shows it. With a file, what it holds is not asked again.
+With words, only comparisons in whose names one of them stands are made. Ctrl-C ends it with the counts so far.
 """
 
 from __future__ import annotations

@@ -49,7 +49,9 @@ def essence(report: Report) -> dict[str, object]:
 
 
 def agree(kernel: Kernel, folder: Path, *, symmetry: bool = False) -> bool:
-    """Whether the search comes to its end; then the orders agree, and every run that is shown is one, none of them shorter than a shortest."""
+    """Whether the search comes to its end. Then both orders agree. Every run that is shown is a run of the kernel, and
+    none is shorter than a shortest.
+    """
     options = replace(WHOLE, symmetry=symmetry)
     broad = check(kernel, options, engine="reference").report
     ended = broad.stopped is None

@@ -23,7 +23,9 @@ OPTIONS = SearchOptions(keep_going=True, check_deadlock=False, threads=1)
 
 
 def essence(report: Report) -> dict[str, tuple[Outcome, int | None, str | None]]:
-    """What must agree: of a run how long it is, too, for both engines show one that takes as few steps to its loop as can be."""
+    """What must agree. The length of a run is part of it: both engines show one that takes the fewest possible steps to
+    its loop.
+    """
     found = {}
     for each in report.properties:
         way = None if each.trace is None else each.trace.loop

@@ -91,33 +91,35 @@ class Line:
 
 
 def of_ledger(random: Random) -> list[Line]:
-    """What nodes write into a ledger, apply and keep of what others wrote, and read; some see what is not so, are late or too early, or write while it is closed."""
-    time, is_open, versions, owners, told = 1_000, False, Counter[str](), dict[str, str](), list[Line]()
+    """What nodes write into a ledger and read there, and what they apply and keep of others' writes. Some lines are
+    wrong: they report what is not so, come too late or too early, or write while it is closed.
+    """
+    time, is_open, versions, owners, logged = 1_000, False, Counter[str](), dict[str, str](), list[Line]()
     wrong = random.random() < 0.4
     for _ in range(random.randint(3, 7)):
         time += random.choice((0, 1, 2, 9, 30))
         node, key, what = random.choice(NODES), random.choice("aab"), random.random()
-        if what < 0.2 or not told:
+        if what < 0.2 or not logged:
             is_open = not is_open
-            told.append(Line(time, node, "Turned"))
+            logged.append(Line(time, node, "Turned"))
         elif what < 0.65:
             if is_open or (wrong and random.random() < 0.3):
                 versions[key] += 1
                 owners[key] = node
-                told += _of_write(random, Line(time, node, "Written", key, versions[key], node), wrong=wrong)
+                logged += _of_write(random, Line(time, node, "Written", key, versions[key], node), wrong=wrong)
         elif what < 0.75:
-            told.append(Line(time, node, "Read", key, versions[key] + (wrong and random.random() < 0.3)))
+            logged.append(Line(time, node, "Read", key, versions[key] + (wrong and random.random() < 0.3)))
         elif what < 0.9:
             if key in owners or (wrong and random.random() < 0.3):
-                told.append(Line(time, node, "Owner", key, by=owners.get(key, "n1")))
+                logged.append(Line(time, node, "Owner", key, by=owners.get(key, "n1")))
         else:
             if random.random() < 0.8:
                 owners.pop(key, None)
-            told.append(Line(time, node, "Gone", key))
+            logged.append(Line(time, node, "Gone", key))
     ahead = {node: random.choice((0, 1)) for node in NODES}
     written: list[Line] = []
     last = dict.fromkeys(NODES, 0)
-    for each in sorted(told, key=lambda line: line.time):
+    for each in sorted(logged, key=lambda line: line.time):
         last[each.node] = max(last[each.node], each.time + ahead[each.node] + random.choice((0, 0, 1)))
         written.append(Line(last[each.node], each.node, each.kind, each.key, each.v, each.by))
     return written
@@ -166,8 +168,10 @@ def has_an_order(lines: list[Line], delay: float, *, turns: bool = False) -> boo
     before: dict[object, set[object]] = {item: set() for item in items}
     for at, one in enumerate(lines):
         for to, other in enumerate(lines):
-            told = any(each.node == other.node and owner[number] == owner[to] for number, each in enumerate(lines[:to]))
-            if told or other.kind == "Kept":  # however late it is
+            is_repeated = any(
+                each.node == other.node and owner[number] == owner[to] for number, each in enumerate(lines[:to])
+            )
+            if is_repeated or other.kind == "Kept":  # however late it is
                 continue
             in_file = at < to and one.node == other.node and owner[at] != owner[to]
             if in_file or one.time + (0 if one.node == other.node else SKEW) < other.time - delay:
@@ -282,21 +286,21 @@ def test_a_log_that_begins_in_mid_life_is_not_held_against_a_clause_that_knows_g
     assert [str(violation.place) for violation in again.violations] == ["n2.log:2"]
 
 
-def told(*lines: Line) -> Validation:
+def validated(*lines: Line) -> Validation:
     """The answer about a ledger that is opened first."""
     return validate(load_text(SPEC), as_events([Line(1_000, "n1", "Turned"), *lines]))
 
 
 def test_lines_of_one_write_that_no_time_suits_are_named() -> None:
     written = Line(1_010, "n1", "Written", "a", 1, "n1")
-    assert told(written, Line(1_016, "n2", "Applied", "a", 1, "n1")).verdict is TraceVerdict.CONSISTENT
-    (violation,) = told(written, Line(1_017, "n2", "Applied", "a", 1, "n1")).violations
+    assert validated(written, Line(1_016, "n2", "Applied", "a", 1, "n1")).verdict is TraceVerdict.CONSISTENT
+    (violation,) = validated(written, Line(1_017, "n2", "Applied", "a", 1, "n1")).violations
     assert str(violation.place) == "n2.log:2"
     assert violation.repair.text.startswith("n1.log:1, n2.log:2 tell of one step")
 
 
 def test_writes_that_a_file_has_in_the_wrong_order_are_a_mismatch() -> None:
-    found = told(Line(1_010, "n1", "Written", "a", 2, "n1"), Line(1_020, "n1", "Written", "a", 1, "n1"))
+    found = validated(Line(1_010, "n1", "Written", "a", 2, "n1"), Line(1_020, "n1", "Written", "a", 1, "n1"))
     (violation,) = found.violations
     assert (str(violation.place), violation.action) == ("n1.log:1", "write")
 
@@ -305,13 +309,13 @@ def test_a_file_may_tell_again_of_a_write() -> None:
     """A node that writes applies what it wrote, too."""
     wrote = Line(1_010, "n1", "Written", "a", 1, "n1")
     again = Line(1_012, "n1", "Applied", "a", 1, "n1")
-    assert told(wrote, Line(1_011, "n1", "Read", "a", 1), again).verdict is TraceVerdict.CONSISTENT
+    assert validated(wrote, Line(1_011, "n1", "Read", "a", 1), again).verdict is TraceVerdict.CONSISTENT
 
 
 @pytest.mark.parametrize("kind", ["Applied", "Kept"])
 def test_a_line_that_says_something_else_of_a_write_is_a_mismatch(kind: str) -> None:
     wrote = Line(1_010, "n1", "Written", "a", 1, "n1")
-    found = told(wrote, Line(1_011, "n2", "Applied", "a", 1, "n1"), Line(1_012, "n3", kind, "a", 1, "n3"))
+    found = validated(wrote, Line(1_011, "n2", "Applied", "a", 1, "n1"), Line(1_012, "n3", kind, "a", 1, "n3"))
     (violation,) = found.violations
     assert (str(violation.place), violation.repair.text) == ("n3.log:3", "`by` is n1 instead of n3")
 

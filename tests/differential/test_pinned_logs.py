@@ -1,4 +1,6 @@
-"""Logs that compiled rules follow are logs that the search accepts, with the same counts, and in an order that the clause allows; of random services, with and without mistakes."""
+"""Logs that compiled rules accept are logs that the search accepts, with the same counts, and in an order that the
+clause allows. They are of random services, with and without mistakes.
+"""
 
 from __future__ import annotations
 
@@ -183,7 +185,9 @@ def test_what_compiled_rules_accept_the_search_accepts(
 
 
 def _is_execution(found: Validation, clause: tuple[str, str], events: list[Event]) -> bool:
-    """Assert that the steps are those of the lines, each at a time at which it may come; whether one comes before another that has an earlier time."""
+    """Assert that the steps are those of the lines, each at a time at which it may come. Returns whether one comes
+    before another that has an earlier time.
+    """
     kernel, plan = sized_kernel(LOADED[clause], events, len(events), None)
     model = TraceModel(kernel, plan)
     frontier = TraceHeads(order(bind(plan, events, model.applies).observations, plan.ordering))

@@ -66,7 +66,9 @@ def agree(kernel: k.Kernel) -> int:
 
 
 def is_left_open(name: str, results: Sequence[PropertyResult]) -> bool:
-    """Whether a search has no answer: it asks no property again of which it has a run, and so does not see that it has no value later."""
+    """Whether a search has no answer. It does not ask a property again once it has a run for it, and so does not see
+    that the property has no value later.
+    """
     by_run = any(each.kind in PROPERTIES and is_found(each) for each in results)
     return name == DEFINED and by_run and not any(each.name == DEFINED and is_found(each) for each in results)
 
@@ -76,7 +78,9 @@ def _is_late(begun: float) -> bool:
 
 
 def decided(system: System, rows: list[Bits], question: SymbolicQuestion, is_wrong: bool, trace: Trace | None) -> int:
-    """Assert that all say the same about one question, two of them with a run that is as short; how many of them came to an end."""
+    """Assert that all agree about one question, two of them with a run that is as short. Returns how many of them came
+    to an end.
+    """
     answers = 0
     for engine in ENGINES.values():
         begun = time.process_time()

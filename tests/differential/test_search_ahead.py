@@ -1,4 +1,6 @@
-"""What a search spares itself because of what is ahead, near the order of time and far from it: against every order, for lines that get in each other's way."""
+"""What a search prunes because of the lines still to come, near the order of time and far from it. It is compared with
+a search in every order, for lines that depend on each other.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +110,9 @@ def written(random: Random) -> list[Event]:
 
 
 def _is_explained(search: TraceSearch, window: float, seed: int) -> bool:
-    """Whether a search finds an execution; nothing that it finds is none, and it misses none that is as near the order of time as it has to be."""
+    """Whether a search finds an execution. Asserts that what it finds is one, and that it misses none within the window
+    that it was given.
+    """
     budget = search.model.plan.hidden_limit
     found = search.run(search.begin(search.frontier.start), Limits(budget, 100_000, window=window))
     if found.path is not None:

@@ -54,7 +54,9 @@ NODES = "n1", "n2", "n3"
 
 
 def of_store(random: Random) -> list[Event]:
-    """What nodes write into a store that opens and closes, and what they read there; some see what is not so, or write while it is closed."""
+    """What nodes write into a store that opens and closes, and what they read there. Some lines are wrong: they report
+    what is not so, or write while it is closed.
+    """
     time, is_open, versions = 1_000, False, Counter[str]()
     owners: dict[str, str] = {}
     lines: list[tuple[int, str, str, dict[str, Field]]] = []

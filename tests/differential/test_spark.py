@@ -295,7 +295,9 @@ def unnamed(storage: Storage) -> list[str]:
 
 @pytest.mark.slow
 def test_what_tasks_wrote_in_vain_is_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attempts that came second during a search, and those of a job whose driver ended; what counts stays, and so does all where that is not known."""
+    """Files of attempts that came second during a search, and of a job whose driver ended, are removed. What counts
+    stays, and so does everything where that is not known.
+    """
     search = asked(load_text(WALK.format(size=20, limit=90)).kernel, folder)
     monkeypatch.setattr(ClusterSearch, "_sweep", lambda _: None)
     search.answer("shuffle", Random(3), depth=20)
@@ -478,7 +480,9 @@ terminal: true
 def test_what_tasks_do_not_follow_is_never_said_to_hold(
     folder: Path, name: str, out: int, expected: Verdict, tmp_path: Path
 ) -> None:
-    """The step that no module allows is in a level of one state: tasks do not see it, and the driver does if it expands the level."""
+    """The step that no module allows is in a level of one state. Tasks do not see it; the driver does if it expands the
+    level.
+    """
     (tmp_path / "counter.assay").write_text(COUNTER)
     (tmp_path / "jumping.assay").write_text(JUMPING)
     kernel = load_spec(tmp_path / "jumping.assay").kernel

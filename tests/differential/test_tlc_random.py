@@ -63,7 +63,8 @@ def without_idle_steps(kernel: k.Kernel) -> k.Kernel:
 def meets_the_undefined(kernel: k.Kernel, states: list[State]) -> bool:
     """Whether TLC may meet what assay does not: it looks behind a false bound, and at `terminal` in states that are not stuck.
 
-    Nor does TLC, asked what only bounds prevent, look at the bounds; assay counts an instance as cut if one of them has no value behind a false one.
+    Nor does TLC look at the bounds when it is asked what only bounds prevent. Assay counts an instance as cut if a
+    bound has no value behind a false one.
     """
     bare = tuple(
         replace(action, body=tuple(map(unbounded, filter(is_looked_at, action.body)))) for action in kernel.actions

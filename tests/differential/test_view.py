@@ -1,4 +1,6 @@
-"""Under a view the states that are found are the states of the whole model, seen through it: random kernels, and every view that is allowed."""
+"""Under a view the states that are found are the states of the whole model, seen through it. The kernels are random,
+with every view that is allowed.
+"""
 
 from __future__ import annotations
 

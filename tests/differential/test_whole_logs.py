@@ -1,4 +1,6 @@
-"""Small logs in slices and as a whole: a mismatch of a slice is one of the whole, and one of the whole alone comes of what slicing leaves out."""
+"""Small logs in slices and as a whole. A mismatch of a slice is one of the whole. One of the whole alone comes from
+what slicing leaves out.
+"""
 
 from __future__ import annotations
 

@@ -247,9 +247,9 @@ def _beginnings() -> tuple[int, ...]:
 
 
 def _is_possible(events: Sequence[Event], limit: int | None, lost: int) -> bool:
-    """Whether some beginning explains the lines, with so many steps between two lines about steps of which none tells
-    (hidden ones, and any of the third process), and so many lost lines in all. Without a limit, anything may happen
-    between lines."""
+    """Whether some beginning explains the lines. Between two lines so many unlogged steps may come: hidden ones, and
+    any of the third process. In all so many lines may be lost. Without a limit, anything may happen     between lines.
+    """
     model = _model()
     frontier = TraceHeads(order(bind(model.plan, events, lambda rule, values: True).observations, model.plan.ordering))
     todo: list[tuple[Cursors, int, int, int]] = [(frontier.start, state, 0, lost) for state in _beginnings()]

@@ -1,7 +1,8 @@
 """Temporal properties of many kernels asked of TLC in one run.
 
-That a property holds TLC finds out by itself. That one is violated it confirms of the run that assay shows: that run, written as a system that can do
-nothing else, begins and goes on as the kernel does, is fair, and does not satisfy the property.
+That a property holds TLC finds out by itself. That one is violated, TLC confirms for the run that assay shows. The run
+is written as a system that can do nothing else. It begins and goes on as the kernel does, is fair, and does not satisfy
+the property.
 """
 
 from __future__ import annotations

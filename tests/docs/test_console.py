@@ -1,8 +1,9 @@
 """Every command that the README and the pages of docs/ show is run, and answers with the exit code that they promise.
 
-A block of ```console holds lines `$ assay …`, with `# exit N` at the end where the exit code is not 0, and perhaps the output below; an
-output line that is `…` stands for any number of lines. A block of another language with a file's name behind it, such as ```json log.jsonl, is
-that file, for the commands of its page. Between them, `mkdir`, `mv`, `python3`, `pytest` and `sed` may prepare what assay reads.
+A block of ```console holds lines `$ assay …`, with `# exit N` at the end where the exit code is not 0. The output may
+stand below; an output line that is `…` stands for any number of lines. A block of another language with a file's name
+behind it, such as ```json log.jsonl, is that file, for the commands of its page. Between them, `mkdir`, `mv`,
+`python3`, `pytest` and `sed` may prepare what assay reads.
 """
 
 from __future__ import annotations

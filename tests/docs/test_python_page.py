@@ -1,4 +1,6 @@
-"""Every example of the pages about Python gives what the page shows: its `pycon` blocks are run with doctest, in a folder with the page's files."""
+"""Every example of the pages about Python gives what the page shows. Its `pycon` blocks are run with doctest, in a
+folder with the page's files.
+"""
 
 from __future__ import annotations
 

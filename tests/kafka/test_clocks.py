@@ -1,4 +1,6 @@
-"""A node whose clock is far from the others': its times are put right where enough shows by how much, and else are no proof that a rule was broken."""
+"""A node whose clock is far from the others'. Its times are corrected where enough lines show by how much. Elsewhere
+they are no proof that a rule was broken.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Logs that are damaged at random are read as far as they go, in every layout: nothing raises, and every byte and every record is accounted for."""
+"""Logs that are damaged at random are read as far as they go, in every layout. Nothing raises, and every byte and every
+record is accounted for.
+"""
 
 from __future__ import annotations
 

@@ -324,7 +324,9 @@ def test_a_log_with_its_newest_line_first_is_turned_around(
 
 @pytest.mark.slow
 def test_records_that_lost_all_lines_but_the_first_are_known_by_their_words(recording: Path, tmp_path: Path) -> None:
-    """Where the logger stands at the end of the last line, it is gone; the layout of the records that follow is none the less known."""
+    """Where the logger stands at the end of the last line, it is cut off. The layout of the records that follow is
+    known all the same.
+    """
     for path in sorted(recording.rglob("*.log")):
         to = tmp_path / path.relative_to(recording)
         to.parent.mkdir(exist_ok=True)

@@ -46,7 +46,9 @@ def test_a_broker_that_names_its_controller_may_have_zookeeper(sender: str, tmp_
 
 
 def elected(first: int, offset: int) -> dict[str, str]:
-    """Controller 101 is elected with the vote of 102; lines of it follow, by ``first`` the broker epoch and ``offset`` what a broker catches up with."""
+    """Controller 101 is elected with the vote of 102, and its lines follow. ``first`` is the broker epoch, and
+    ``offset`` what a broker catches up with.
+    """
     record = f"RegisterBrokerRecord(brokerId=2, incarnationId=rVLPP2fDTiON46Wqb2clBw, brokerEpoch={first}, endPoints=[], features=[], rack=null, fenced=true)"
     return {
         "controller-101": f"""
@@ -358,7 +360,9 @@ def test_an_observer_stands_in_no_epoch_but_the_next(tmp_path: Path) -> None:
 
 
 def alone(*lines: str) -> dict[str, str]:
-    """Broker 2 is fenced, and comes back before it has applied that; it has the only replica of a partition, and ``lines`` say what it makes of it."""
+    """Broker 2 is fenced, and comes back before it has applied that. It has the only replica of a partition, and
+    ``lines`` are what it logs about it.
+    """
     record = "RegisterBrokerRecord(brokerId=2, incarnationId=rVLPP2fDTiON46Wqb2clBw, brokerEpoch=4, endPoints=[], features=[], rack=null, fenced=true)"
     control, life = (
         "(org.apache.kafka.controller.ClusterControlManager)",

@@ -222,7 +222,9 @@ def test_topics_that_are_made_while_there_is_no_controller_are_no_mismatch(tmp_p
 
 @pytest.mark.slow
 def test_what_can_be_explained_without_known_behaviour_is_not_called_such(tmp_path: Path) -> None:
-    """At level INFO no line tells who wrote an ISR: the leader, or the controller, who knew of the broker by then or did not, as may be in 2.8."""
+    """At level INFO no line says who wrote an ISR. It was the leader or the controller; in 2.8 the controller may or
+    may not have known of the broker by then.
+    """
     logs, cut = unpacked("A0", tmp_path), tmp_path / "cut"
     dict(cuts(logs))["at level INFO"](logs, cut)
     found = answer([cut])

@@ -1,7 +1,7 @@
 """The replication ladder: verdicts, numbers of states and lengths of the published TLA+ modules, and what each rule is for.
 
-Lengths count states. What is marked as published is from the table that TLC gives for the modules of github.com/hachikuji/kafka-specification,
-of the same names; the other numbers are ours.
+Lengths count states. Published numbers are those of TLC for the modules of the same names in
+github.com/hachikuji/kafka-specification. The other numbers are ours.
 """
 
 from __future__ import annotations

@@ -47,7 +47,9 @@ def ends(session: str) -> str:
 
 
 def written(folder: Path, **files: str) -> LogReading:
-    """The reading of files, of which each line was written a second after the one before; files by their hour, ``at_10`` and so on, or ``server``."""
+    """The reading of files in which each line is a second after the one before. Files are named by their hour,
+    ``at_10`` and so on, or ``server``.
+    """
     for name, text in files.items():
         hour = name.removeprefix("at_") if name.startswith("at_") else "23"
         lines = [line.strip() for line in text.strip().splitlines() if line.strip()]

@@ -47,7 +47,9 @@ def test_a_line_that_can_never_come_is_blamed_although_others_can_come_before_it
 
 @pytest.mark.slow
 def test_a_line_that_nothing_was_compared_with_before_is_blamed_from_the_last_cut_on() -> None:
-    """Lines around it say the same, so that it was left out; searched from the beginning, a line of ZooKeeper's log of 15 seconds before was blamed."""
+    """Lines around it say the same, so that it was left out. In a search from the beginning a line of ZooKeeper's log,
+    15 seconds earlier, was blamed.
+    """
     place = "duplicate-broker/broker-1/state-change.log:286"
     site = next(s for s in field_sites("A2") if str(s.place).endswith(place) and s.field == "broker")
     change = edited(reading("A2").catalogue, site.events, site.event, "broker", 2)
@@ -71,8 +73,10 @@ def test_a_line_that_nothing_was_compared_with_before_is_blamed_from_the_last_cu
     ],
 )
 def test_a_wrong_value_that_one_line_alone_states_is_rejected(run: str, place: str, field: str, new: int) -> None:
-    """Who writes the ISR, resigns, fetches, and sees the brokers change; what a removal is written under, and of whom; a number that nothing reached; a
-    controller of before; who is preferred; of whom a follower fetches."""
+    """The fields that are edited. Who writes the ISR, resigns, fetches, and sees the brokers change. The version of a
+    removal, and whose it is; a version that nothing reached; an earlier controller. Who is preferred, and from whom a
+    follower fetches.
+    """
     site = next(s for s in field_sites(run) if str(s.place).endswith(place) and s.field == field)
     change = edited(reading(run).catalogue, site.events, site.event, field, new)
     assert change is not None
@@ -87,7 +91,9 @@ def test_a_wrong_value_that_one_line_alone_states_is_rejected(run: str, place: s
     ],
 )
 def test_a_version_that_one_line_alone_states_is_blamed_on_that_line_alone(run: str, place: str, new: int) -> None:
-    """The write of the old number has no line then, and that of the new one a line too many: up to six lines were blamed, and not this one."""
+    """Then the update of the old version has no line, and that of the new one has a line too many. Up to six other
+    lines were blamed.
+    """
     site = next(s for s in field_sites(run) if str(s.place).endswith(place) and s.field == "version")
     change = edited(reading(run).catalogue, site.events, site.event, "version", new)
     assert change is not None

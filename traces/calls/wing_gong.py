@@ -124,6 +124,7 @@ def write_row(row: Any, taken: Any, state: int, low: int, wide: int, first_optio
     word, by = low // BITS, low % BITS
     for i in range(wide):
         part = taken[word + i] >> np.uint64(by)
+        # The window begins inside a word: the rest of it comes from the next one.
         if by:
             part = part | (taken[word + i + 1] << np.uint64(BITS - by))
         row[2 + i] = part
@@ -158,6 +159,8 @@ def possible(entry: int, history: Any, taken: Any, table: Any, registers: Any, s
     keys, effects, ranges = table
     call = entries[entry, 0]
     before, state, rank = calls[call, 3], registers[STATE], calls[call, 5]
+    # The call before is the last one of the same caller. Of equal calls that may never happen it is another of these:
+    # they are interchangeable, and in no fixed order each subset would be tried.
     if before >= 0 and not is_taken(taken, before):
         return -1
     if calls[call, 4] and not calls[call, 2]:
@@ -214,6 +217,8 @@ def take(entry: int, after: int, history: Any, taken: Any, stack: Any, memo: Any
         low += 1
     write_row(row, taken, after, low, sizes[1], sizes[2])
     slot = slot_of(slots, rows, row)
+    # The configuration was reached before, and everything behind it has failed (Lowe 2017): its calls and its state are
+    # all that matters.
     if slots[slot] != 0:
         flip(taken, calls[call, 1])
         return 0
@@ -281,6 +286,7 @@ def search(history: Any, taken: Any, stack: Any, memo: Any, table: Any, register
     head, entry = entries.shape[0], registers[ENTRY]
     while registers[LEFT] > 0 and entry >= 0:
         registers[ENTRY] = entry
+        # A return is next in the list, and its call is not taken: every call that may come earlier was tried.
         if entries[entry, 1] == -2:
             if entry > registers[FURTHEST]:  # noqa: PLR1730 - the compiled language has no `max`
                 registers[FURTHEST] = entry
@@ -288,6 +294,7 @@ def search(history: Any, taken: Any, stack: Any, memo: Any, table: Any, register
             continue
         after = possible(entry, history, taken, table, registers, sizes)
         if after == -2:
+            # The effect is not known yet. The model is asked outside, and the search is entered again at this point.
             registers[ASKED] = calls[entries[entry, 0], 0]
             return 2
         moved = 0

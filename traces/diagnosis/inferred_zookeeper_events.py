@@ -210,8 +210,9 @@ class _Inference:
 
     @cached_property
     def _new(self) -> list[tuple[Field, Fact]]:
-        """The members that a line shows to be new, of whose registration no line tells, where lines give no numbers: up
-        to Kafka 2.1 a controller tells of no broker epochs."""
+        """The members that a line shows to be new and whose registration was not logged, in logs without numbers. Up to
+        Kafka 2.1 a controller logs no broker epochs.
+        """
         return [] if self._with_maps else unregistered_members(self._reading)
 
     def _found_new(self) -> dict[str, list[UntimedEvent]]:

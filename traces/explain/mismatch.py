@@ -92,10 +92,12 @@ def _explain_all(
         findings.reason = NO_INITIAL_STATE
     doubted: list[OrderedObservation] = []
     while start:
+        # Each round explains one mismatch, changes the log so that it is gone, and searches on from where it stopped.
         conclusion = driver.run(search, start, options)
         if isinstance(conclusion, Accepted):
             findings.path = conclusion.path
             break
+        # The verdict alone was asked for.
         if not most and isinstance(conclusion, Rejected):
             _add(findings, without_candidate(search, conclusion), NOT_CHECKED)
             break
@@ -140,6 +142,7 @@ def _is_last(findings: MismatchFindings, violation: LogViolation, options: Optio
     """Add a violation; whether the search ends with it."""
     findings.violations.append(violation)
     if findings.stuck is None:
+        # The first one counts: what comes after it is checked under a repair, and proves less.
         findings.stuck = violation.event.record.time
     if options.first:
         findings.reason = FIRST_ONLY
@@ -167,6 +170,7 @@ def _follows(answer: WindowAnswer | None, doubted: Sequence[OrderedObservation],
         places = {str(each.observation.event.record.place) for each in answer.items}
         known = (each.contradiction for each in found if each.contradiction is not None)
         return any(places == {str(event.record.place) for event in each.events} for each in known)
+    # Without an earlier finding there is nothing that it could follow from.
     return bool(doubted) and isinstance(answer, WindowExplained)
 
 
@@ -192,6 +196,7 @@ def _asked(
     def culprit() -> OrderedObservation | None:
         if isinstance(ended, Undecided):
             return failed
+        # The pruned search stops before the line that is wrong: it knows that a later one can never be read.
         beyond = _beyond_dead_ends(search, ended.deepest, search.model.plan.hidden_limit)
         return _first_failed(search, Rejected(tuple(beyond)))
 
@@ -348,6 +353,7 @@ def _ranked_blames(
         place = item.observation.event.record.place
         doubted = dict(item.observation.values).get(field) if field is not None else None
         own = [suspect for suspect in ranked if suspect.item.observation.event.record.place == place]
+        # Suspects of the same line that name the doubted value come first: they show what contradicts it.
         own.sort(key=lambda suspect: field is not None and not suspect.mentions(doubted))
         blames = [as_blame(own[0], writer) if own else _as_source(item, blames[0]), *blames]
     first: dict[str, Blame] = {}

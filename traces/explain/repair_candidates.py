@@ -109,6 +109,8 @@ def reported_actions(search: TraceSearch) -> dict[str, None]:
 
 def candidates(search: TraceSearch, deepest: Sequence[SearchPath], ranked: Sequence[Suspect]) -> Iterator[Candidate]:
     """All repairs worth trying."""
+    # First the lines that cannot be read; then the lines before, which may have led the model astray; then what is
+    # about no single line.
     blocked = list(dict.fromkeys(suspect.item for suspect in ranked))[:SUSPECTS_TRIED]
     for item in blocked:
         found = [suspect for suspect in ranked if suspect.item is item]
@@ -196,12 +198,15 @@ def _changes(
         if field.field in OF_THE_FILE:
             continue
         value = dict(item.observation.values)[field.field]
+        # An earlier line is of interest only if a false condition reads what it said: else every value of every line
+        # would be tried.
         if consumed and not any(map(doubted.in_model.__contains__, telling_parts(value))):
             continue
         for other in alternatives(value, field.binder.type, doubted.of_type(field.binder.type)):
             old, new = _shown(value, field), _shown(other, field)
             repair = Repair("change", f"`{field.field}` is {new} instead of {old}", event, field.field, old, new)
             edited = replace(item, observation=with_field(item.observation, field.field, other, new))
+            # A cheap test: most values fit in no state nearby, and the search that a candidate needs is dear.
             possible = search.model.applies_to(edited.observation)
             if not possible or not any(search.model.consume(edited, state) for state in states):
                 continue
@@ -248,6 +253,7 @@ def swapped_at(search: TraceSearch, path: SearchPath, item: OrderedObservation, 
     if _alike(first, second):
         return None
     low, high = first.earliest, second.latest
+    # Either may have happened at any time of both, or the times would forbid the new order.
     joint = (replace(each, earliest=low, latest=high) for each in (second, first))
     swapped = (*items[:at], *joint, *items[at + 2 :])
     other = second if first is item else first

@@ -122,6 +122,8 @@ class RecordReader:
         """
         reading = FileReading(origin, FileCounts())
         start = LogPosition(origin.file, 1, 0)
+        # From the surest kind of file to the least sure: each test looks at the first bytes alone, and the first that
+        # fits decides.
         if not head:
             reading.note("empty file", start, "the file is empty")
             return [reading]
@@ -160,6 +162,7 @@ class RecordReader:
             job.take_all(divide(hashed, reading.file, reading.tally, self._limits))
             job.finish()
             parts = [reading]
+        # Zero bytes of a log are what a crash left. In a file that is no log they are of no interest.
         if any(part.is_log for part in parts):
             note_zeros(reading, hashed.first_zero)
         elif not any(part.events for part in parts):

@@ -1,8 +1,8 @@
 """The partial order of observations: streams in which the order is certain, and time intervals across streams.
 
 A line is written after the fact that it reports. With ``commit before line within N`` the fact happened in ``[t - N,
-t]`` on the clock of the line's node, otherwise at any time up to ``t``. Clocks of two nodes differ by at most ``skew``.
-Why the resulting order has no cycles is shown in docs/design/partial-order.md.
+t]`` on the clock of the line's node. Otherwise it happened at any time up to ``t``. Clocks of two nodes differ by at
+most ``skew``. Why the resulting order has no cycles is shown in docs/design/partial-order.md.
 """
 
 from __future__ import annotations

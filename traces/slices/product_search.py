@@ -80,6 +80,8 @@ class WholeModel(WrittenModel):
         super().__init__(kernel, plan)
         self.divided = divided
         self._tried = plan.hidden_limit if files_tell_order(plan) else HIDDEN_TRIED
+        # Hidden steps of slices would multiply: every slice could move at every point. Only those that another slice
+        # can see are tried everywhere.
         across = _read_across(kernel, divided)
         local = (name for name in plan.hidden if name in divided.actions)
         self._local = tuple(name for name in local if across.isdisjoint(_written_by(kernel, name)))
@@ -113,6 +115,8 @@ class WholeModel(WrittenModel):
                 for taken in self.call(name, self._of_slice(name, slice_), origin)
                 if taken.state not in seen
             }
+            # Level by level, so that the shortest routes are found first and longer ones to the same state are left
+            # out.
             seen |= routes.keys()
             ways = {
                 after: (*route, *taken)
@@ -315,6 +319,7 @@ class _Built:
         number = -1
         for entry in ordered:
             if isinstance(entry, VersionedUpdate):
+                # As many hidden updates as versions are missing may come before this one.
                 items.append(self._written(entry, entry.number - number - 1))
                 number = entry.number
             else:
@@ -381,6 +386,7 @@ class _Built:
 
     def _written(self, entry: VersionedUpdate, unseen: int) -> OrderedObservation:
         acting, lines = [each for each in entry.lines if each.observation.names_action], list(entry.lines)
+        # The item acts by the line that names its action. Without one it may be any action that counts a version.
         lead = acting[0] if acting else lines[0]
         others = tuple(each for each in lines if each is not lead or not acting)
         observation = lead.observation if acting else self._any_numbered(lead.observation)
@@ -425,6 +431,7 @@ def check_whole(
         guided = GuidedSearch(full.model, full.frontier.order, divided.own, known)
         nodes = WANDERING * len(full.frontier.order.items) + limits.nodes
         narrow = Limits(full.model.plan.hidden_limit, min(nodes, options.nodes), reduced=False)
+        # Every slice has an execution already. Mostly their steps can be woven into one, in the order of the guide.
         first = guided.run(guided.begin(guided.frontier.start), narrow)
         if first.path is not None:
             return _accepted(answer, guided, first.path, divided)

@@ -106,6 +106,8 @@ class SliceSearch:
         hidden = tuple(name for name in plan.hidden if name not in plan.numbered)
         self._all = _Searched(WrittenModel(kernel, replace(plan, hidden=hidden)), properties)
         self._with_writes = None if hidden == plan.hidden else _Searched(WrittenModel(kernel, plan), properties)
+        # Three models of one kernel, cheapest first: no hidden steps, hidden steps that count no version, and all. Most
+        # slices of healthy logs need the first alone.
         self._without_hidden = _Searched(WrittenModel(kernel, replace(plan, hidden=())), properties) if hidden else None
 
     @property
@@ -127,6 +129,8 @@ class SliceSearch:
             or not (self._assumed or any(not step.sure for step in self._past.steps))
         ):
             return answer
+        # The shared execution is only one of several. The mismatch counts only if it stays when the slice may see any
+        # shared state; else another order of shared steps may explain it.
         without = self._conditions_on_shared.without_condition
         again = self._freed.validate(name, [seen for each in observations if (seen := without(each))], used)
         if again is None or again.result.verdict is TraceVerdict.INCONSISTENT:
@@ -166,6 +170,8 @@ class SliceSearch:
         if found is None:
             by, found = self._all, self._all.findings(order, begun, self._writer, self._options)
         if self._with_writes is not None and (found.path is None or found.violations):
+            # Unlogged updates explain almost anything, so what they explain is no answer here: `None` leaves the slice
+            # to the check by versions.
             by, found = self._with_writes, self._with_writes.findings(order, begun, self._writer, self._options)
             if not found.violations:
                 return None
@@ -207,6 +213,7 @@ class SliceSearch:
         """The initial state of a slice, with the shared state as it was when the slice began."""
         if values is None:
             return state
+        # What is shared is far along when a late slice begins; the slice itself begins as all slices do.
         whole = list(state)
         for at, value in zip(self._seen, values, strict=True):
             whole[at] = value
@@ -230,6 +237,8 @@ class SliceSearch:
         requires = {index: set(others) for index, others in own.requires.items()}
         for item, line in ((each, line) for each in own.items for line in item_lines(each)):
             before, after = self.bounds_by_shared_steps(line, own.skew)
+            # A late line of an update bounds it from above only: the update may be much older than the shared steps
+            # before that line.
             if begin < before <= end and not is_late(line, item):
                 requires.setdefault(item.index, set()).add(items[before - 1 - begin].index)
             if begin <= after < end:
@@ -299,6 +308,8 @@ class _Searched:
     def _search(self, order: PartialOrder, begun: Callable[[State], State]) -> TraceSearch:
         """The search of a slice; ``begun`` maps the model's initial state to the state in which the slice begins."""
         self._searches += 1
+        # Slices share the model, and each adds its own values to the memos. Without this a log with many slices would
+        # keep them all.
         if len(self.model.states) > STATES_KEPT:
             self.model.forget()
             self._searches = SEARCHES_A_TABLE

@@ -31,8 +31,10 @@ Before = tuple[tuple[int, ...], ...]
 
 
 def pairs_of(items: Sequence[OrderedObservation]) -> Iterator[Lines]:
-    """Each line with earlier ones of the same: the last with an equal number, the last of its kind with an equal
-    element, and that with the greatest number of a field, of all lines and of those that name an element of it."""
+    """Each line with earlier lines that it may contradict: the last with an equal number, and the last of its kind with
+    an equal element. Also, for each field, the one with the greatest number: of all lines, and of those that name an
+    equal element.
+    """
     of_line: IdentityMemo[Event, list[OrderedObservation]] = IdentityMemo()
     for each in sorted(items, key=by_time):
         of_line.setdefault(each.observation.event, []).append(each)

@@ -150,8 +150,9 @@ def _running(template: Template, plan: k.TracePlan) -> Iterator[int]:
 
 
 def _lasts(template: Template, wanted: k.Property, others: Sequence[k.Property], runs: Sequence[int]) -> bool:
-    """Whether a property holds over two steps of which all of these hold, and over none; ``runs`` are true in between
-    where they are before and after."""
+    """Whether a property that holds of each of two steps holds of both together, and of no step at all. All of
+    ``others`` are assumed of each step. Each of ``runs`` is true in between if it is true before and after.
+    """
     formula = BlockFormula(CONFLICTS_OF_ONE)
     try:
         frames = [[formula.fresh() for _ in range(template.width)] for _ in range(3)]
@@ -226,8 +227,9 @@ def template_of(kernel: k.Kernel) -> Template:
 def ask_related(
     log: LogPart, order: PartialOrder, items: Sequence[OrderedObservation], failed: OrderedObservation
 ) -> WindowRefuted | None:
-    """The lines that speak of the same as a failed one and contradict each other, whatever else happened; None if there
-    are none, or no answer."""
+    """The lines about the same slice as a failed one that contradict each other, whatever else happened. None if there
+    are none, or no answer.
+    """
     lines = related_lines(items, failed)
     try:
         return _contradiction_of(log, lines, before_of(order, lines))

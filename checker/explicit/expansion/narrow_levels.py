@@ -113,6 +113,7 @@ class NarrowLevels:
 
     def _pace(self, took: float, why: int) -> None:
         """Make the next call longer or shorter by the seconds that this one took, and its levels by why it ended."""
+        # A level that turns out to be wide was expanded in vain, so fewer of the next ones count as small.
         self._width = max(FEWEST, self._width // 2) if why == IS_WIDE else min(NARROW, 2 * self._width)
         if took > ROUND_SECONDS:
             self._room = max(FEWEST, self._room // 2)
@@ -127,22 +128,23 @@ def follow(  # noqa: PLR0913, PLR0917 - one loop, which takes its arrays one by 
 ) -> tuple[int, int, int]:
     """The loop over levels. Returns how many were expanded, how many candidates they had, and why it ended."""
     expand, inspect = machine
-    rows, prints, parents, actions = candidates
+    _rows, prints, _parents, _actions = candidates
     hits, saved, found_states, found_steps, known_states, known_steps, known_ends = notes
-    slots, halves, caps, counts, stride, step, long, slot = table
-    out_rows, out_parents, out_actions, ends = out
+    _slots, _halves, caps, counts, _stride, _step, _long, _slot = table
+    out_rows, out_parents, _out_actions, ends = out
     size, number, most_levels, most_states, widest, narrow = limits
-    taken, fresh = counted
     begin, end, level, generated = 0, size, 0, 0
     while level < most_levels and level < len(ends):
         for i in range(len(hits)):
             saved[i] = hits[i]
+        # A level that a round expands again would count its bounds twice, so the counts before it are kept.
         context[COUNT] = 0
         context[OVERFLOW] = 0
         context[CURRENT] = 0
         done = call_machine(expand, context, out_rows[begin], end - begin)
         count = np.int64(context[COUNT])
         why = GOES_ON
+        # The record array is full. That says nothing about the level, so it is not called wide.
         if end + count > len(out_parents) and level > 0:
             most_levels = level  # the next call begins with this level
         elif done != end - begin or context[OVERFLOW] != 0 or count > widest or end + count > len(out_parents):
@@ -155,25 +157,11 @@ def follow(  # noqa: PLR0913, PLR0917 - one loop, which takes its arrays one by 
             for i in range(len(hits)):
                 hits[i] = saved[i]
             return level, generated, why
-        new = 0
-        for i in range(count):
-            taken[np.int64(actions[i])] += 1
-            owner = np.int64(prints[i] >> OWNER_SHIFT)
-            if long:
-                fresh_here = put_long(halves, slot, 2 * owner * stride, caps[owner], prints[i], rows, i)
-            else:
-                fresh_here = put(slots, owner * stride, caps[owner], step, prints[i], rows, i)
-            if fresh_here:
-                counts[owner] += 1
-                for w in range(rows.shape[1]):
-                    out_rows[end + new, w] = rows[i, w]
-                out_parents[end + new] = parents[i]
-                out_actions[end + new] = actions[i]
-                fresh[np.int64(actions[i])] += 1
-                new += 1
+        new = insert_new(count, candidates, table, out, end, counted)
         generated = generated + int(count)
         ends[level] = end + new
         level += 1
+        # The search is complete: its last level has no new state.
         if new == 0:
             break
         call_machine(inspect, context, out_rows[end], new, number + end)
@@ -181,6 +169,32 @@ def follow(  # noqa: PLR0913, PLR0917 - one loop, which takes its arrays one by 
         if has_news(found_states, known_states) or number + end >= most_states or new > narrow:
             break
     return level, generated, GOES_ON
+
+
+@ArrayFunction
+def insert_new(count: int, candidates: Any, table: Any, out: Any, end: int, counted: Any) -> int:
+    """Put candidates into the table. Returns how many are new: they become records from ``end`` on."""
+    rows, prints, parents, actions = candidates
+    slots, halves, caps, counts, stride, step, long, slot = table
+    out_rows, out_parents, out_actions, _ends = out
+    taken, fresh = counted
+    new = 0
+    for i in range(count):
+        taken[np.int64(actions[i])] += 1
+        owner = np.int64(prints[i] >> OWNER_SHIFT)
+        if long:
+            fresh_here = put_long(halves, slot, 2 * owner * stride, caps[owner], prints[i], rows, i)
+        else:
+            fresh_here = put(slots, owner * stride, caps[owner], step, prints[i], rows, i)
+        if fresh_here:
+            counts[owner] += 1
+            for w in range(rows.shape[1]):
+                out_rows[end + new, w] = rows[i, w]
+            out_parents[end + new] = parents[i]
+            out_actions[end + new] = actions[i]
+            fresh[np.int64(actions[i])] += 1
+            new += 1
+    return new
 
 
 @ArrayFunction

@@ -61,6 +61,8 @@ def advance(node: Any, place: Any, part: Any, index: Any, product: Any, stopping
     q = node - state * states
     kind, begin = kinds[state], np.int64(starts[state])
     edges = np.int64(1) if stopping else np.int64(starts[state + 1]) - begin + 1
+    # Edges of a product node: each transition of the automaton with each step of the graph. Edge 0 is to stay for ever
+    # in the state, which is all there is where only `stopping` runs are asked about.
     last = (first[q + 1] - first[q]) * edges
     while place < last:
         way = first[q] + place // edges
@@ -124,6 +126,8 @@ def sweep(  # noqa: PLR0913, PLR0917 - one loop over arrays
                 while bottom > 0 and index[node] <= index[stack[bottom - 1]]:
                     bottom -= 1
                 stack[top] = node
+                # Indices of a complete component are used again. So they stay below `component`, which counts down from
+                # above.
                 next_index -= top - bottom + 1
                 for at in range(bottom, top + 1):
                     index[stack[at]] = component
@@ -170,6 +174,8 @@ def judge(  # noqa: PLR0913, PLR0917 - as above
                     for word in range(words):
                         met[word] |= of_way[way, word] | of_label[label, word]
     for word in range(words):
+        # `needed` are the marks that every fair cycle meets, such as those of weak fairness. What a kind of states asks
+        # for more (strong fairness) is compared below: its states are left out, and the rest is examined again.
         goes_on = goes_on and needed[word] & ~met[word] == 0
     kept = 0
     for at in range(len(members)):

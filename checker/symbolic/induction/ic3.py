@@ -114,6 +114,8 @@ class Ic3:
 
     def _frame(self, level: int) -> list[int]:
         """The assumptions that activate the clauses of a frame."""
+        # A cube stored at a level is excluded from that frame and from all below it, so a frame needs the clauses of
+        # its level and of all above.
         return self._act[level:] if level else [self._is_first]
 
     # ------------------------------------------------------------------------------------------------ run
@@ -188,6 +190,8 @@ class Ic3:
                 continue
             before = self._predecessor(wanted, level)
             if before is not None:
+                # The predecessor has to be excluded first. The obligation itself goes back, since it may have other
+                # predecessors.
                 heapq.heappush(queue, (level - 1, next(self._order), before))
                 heapq.heappush(queue, (level, next(self._order), wanted))
                 continue
@@ -196,6 +200,8 @@ class Ic3:
                 level += 1
             self._exclude(smaller, level)
             if level < top:
+                # Bad states are bad at every level: asking for it again one level up finds deeper counterexamples early
+                # (Bradley 2011).
                 heapq.heappush(queue, (level + 1, next(self._order), wanted))
             self._renew()
         return None
@@ -214,6 +220,8 @@ class Ic3:
     def _ask_relative(self, cube: Cube, level: int) -> tuple[bool, dict[int, int]]:
         """Whether a state of the frame before ``level`` and outside the cube leads into it."""
         act = self._main.fresh()
+        # The clause holds for this question alone: afterwards `-act` retires it. Solvers with many retired clauses are
+        # made anew.
         self._main.add([-act, *(-self._here(literal) for literal in cube)])
         names = {self._there(literal): literal for literal in cube}
         answer = self._main.solve([act, *self._frame(level - 1), *names])
@@ -246,6 +254,7 @@ class Ic3:
     def _outside_initial(self, cube: Cube, core: set[int]) -> Cube:
         kept = tuple(literal for literal in cube if literal in core)
         for literal in cube:
+            # A cube that contains an initial state may not be excluded, however small the refutation is.
             if not self._meets_initial(kept):
                 break
             if literal not in core:
@@ -260,6 +269,8 @@ class Ic3:
             literal = next((each for each in cube if each not in tried), None)
             if literal is None or len(cube) == 1:
                 return cube
+            # A literal that could not be dropped is not tried again, though a cube that is smaller by now might allow
+            # it: that rarely pays.
             tried.add(literal)
             rest = tuple(each for each in cube if each != literal)
             if not self._meets_initial(rest):

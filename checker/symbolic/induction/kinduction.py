@@ -75,6 +75,8 @@ class KInduction:
         why = "longer paths are not looked at"
         try:
             for length in range(LONGEST + 1):
+                # In the order of k-induction: no run of this length from an initial state, and then no path of it from
+                # any state.
                 if self._begun.found():
                     return Unsafe(*self._begun.path())
                 if not self._free_path():
@@ -112,6 +114,8 @@ class KInduction:
             equal = next((pair for pair in combinations(range(len(seen)), 2) if seen[pair[0]] == seen[pair[1]]), None)
             if equal is None:
                 return True
+            # Paths need not repeat a state (only then does k-induction end for every finite system). Two states are
+            # told apart when a path has repeated them: clauses for all pairs would be many more.
             self._free.tell_apart(*equal, self._positions)
         return False
 

@@ -53,6 +53,7 @@ class Spacer:
         """Run Z3. Raises ``OutOfBudgetError`` if it gives up, or time is over."""
         answer = self._query()
         if answer == z3.sat:
+            # Spacer shows that a run exists. Its own trace is over the bits of the cone, and need not be the shortest.
             return shortest_run(self._system, self._initial, self._wanted, self._expired)
         if answer == z3.unknown:
             raise OutOfBudgetError(f"Z3 gave up ({self._engine.reason_unknown()})")
@@ -92,6 +93,7 @@ class Spacer:
         self._write([*(system.after[at] for at in self._positions), self._wanted])
         for row in sorted({tuple(row[at] for at in self._positions) for row in self._initial}):
             self._engine.fact(self._reached(*(z3.BoolVal(bool(bit), self._context) for bit in row)))
+        # What is known to be unreachable is no source of a step, so that Z3 need not find it again.
         outside = [z3.Not(z3.And([self._term(system.state[abs(p) - 1] ^ (p < 0)) for p in cube])) for cube in known]
         here = z3.And([self._reached(*(self._term(system.state[at]) for at in self._positions)), *outside])
         self._engine.rule(self._reached(*(self._term(system.after[at]) for at in self._positions)), here)
@@ -127,6 +129,7 @@ class Spacer:
         ways = [list(self._fails(part)) for part in _parts(clause, z3.is_or)]
         for chosen in product(*ways):
             literals = {literal for some in chosen for literal in some}
+            # A cube with a literal and its negation holds no state.
             if not any(-literal in literals for literal in literals):
                 yield tuple(sorted(literals, key=abs))
 

@@ -67,17 +67,17 @@ def test_a_signal_ends_a_process_that_runs_no_handlers(number: signal.Signals) -
         assert process.stdout is not None
         assert process.stdout.read(1) == "!"
         process.send_signal(number)
-        told, _ = process.communicate()
+        output, _ = process.communicate()
     assert process.returncode == ExitCode.INTERRUPTED
-    assert "nterrupted while a product was computed" in told
+    assert "nterrupted while a product was computed" in output
 
 
 def test_what_ends_the_worker_from_outside_is_no_verdict() -> None:
     with started("supervisor.note('a state was expanded')\nos.kill(os.getpid(), signal.SIGKILL)") as process:
-        told, _ = process.communicate()
+        output, _ = process.communicate()
     assert process.returncode == ExitCode.INCONCLUSIVE
-    assert told.startswith("unknown\n")
-    assert "want of memory, while a state was expanded" in told
+    assert output.startswith("unknown\n")
+    assert "want of memory, while a state was expanded" in output
 
 
 def test_the_worker_ends_with_its_supervisor() -> None:
@@ -92,8 +92,8 @@ def test_an_answer_that_is_being_made_has_its_time() -> None:
     # It answers before its clock begins: a slow machine may take longer from one to the other than there is time.
     work = "supervisor.answering()\nsupervisor.limit_time(0.05)\ntime.sleep(supervisor.GRACE + 0.3)\nos.write(1, b'!')"
     with started(work) as process:
-        told, _ = process.communicate()
-    assert (process.returncode, told) == (7, "!")
+        output, _ = process.communicate()
+    assert (process.returncode, output) == (7, "!")
 
 
 def test_its_exit_codes_are_those_of_reports() -> None:

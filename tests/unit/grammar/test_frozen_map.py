@@ -27,7 +27,9 @@ def test_the_hash_of_a_changed_copy_is_that_of_the_same_map_made_anew() -> None:
     "values", [(0, 1, 2, 3), (None, Some(1), Some(2)), (False, True), (frozenset(), frozenset({1}))]
 )
 def test_maps_that_differ_have_hashes_that_differ(values: tuple[Value, ...]) -> None:
-    """With a sum over entries two maps that have values exchanged had the same hash, and of all maps one in fifty had one of its own."""
+    """With a sum over entries two maps with exchanged values had the same hash. Only one map in fifty had a hash of its
+    own.
+    """
     maps = [FrozenMap(enumerate(each)) for each in product(values, repeat=6)]
     assert len({hash(each) for each in maps}) == len(maps)
 

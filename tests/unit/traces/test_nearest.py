@@ -1,4 +1,6 @@
-"""What a mismatch is blamed on where several actions, or several ways to pick, have as many guards in the way: the one that comes nearest to what the lines say."""
+"""What a mismatch is blamed on if several actions, or several picks, have equally many guards in the way. It is the one
+nearest to what the lines say.
+"""
 
 from __future__ import annotations
 

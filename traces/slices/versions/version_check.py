@@ -94,6 +94,8 @@ class SliceCheck:
                 self._take_unversioned(entry)
             case VersionedUpdate():
                 gap = self._note_gap(entry)
+                # What waits behind a gap gets another try once the update is taken, because one of the missing versions
+                # may be what it reports. Without a gap it is over.
                 if not gap:
                     self._expire_waiting(entry.number)
                 self._take_version(entry, ahead)
@@ -202,6 +204,8 @@ class SliceCheck:
         expected = self._expected
         unknown = self.last is None and not self.started and write.number > 0
         before = self.frontier
+        # Versions are missing before this update: hidden updates may be in their place, or the state is read off the
+        # update itself.
         if unknown or write.number > expected:
             self.found.begun = write.lines[0] if unknown else self.found.begun
             last = not any(isinstance(entry, VersionedUpdate) for entry in ahead)
@@ -218,6 +222,8 @@ class SliceCheck:
         else:
             onward = self.history.extend(before, write)
             if not onward and self.last is None and (self.partial or not self.started):
+                # The logs may begin in the middle of the slice, so the blank first state proves nothing against its
+                # first update.
                 onward = self._resync_from_line(write)  # its lines may be a much later repetition
                 self.found.begun = write.lines[0]
             if not onward and self._may_lack_a_line(write):
@@ -294,6 +300,8 @@ class SliceCheck:
             for item in self._as_gap(write):
                 for after, taken in self.history.model.consume(item, start):
                     odd = odd_lines(self.history, write, start, after)
+                    # The first of equally good candidates stays: the order is that of the frontier, so answers can be
+                    # reproduced.
                     if best is None or len(odd) < len(best.odd):
                         onward = VersionNode(self.history.slice_values(after), position, node, write, start, (), taken)
                         best = BlameCandidate(onward, onward, 0, odd)
@@ -334,21 +342,19 @@ class SliceCheck:
             self.found.violations.append(self.blamer.violation(write.lines[0], "observe", ()))
             return self.frontier
         without_one = self._without_one(write)
+        # One wrong line is the likeliest mistake. If leaving it out explains this update and what follows, nothing
+        # dearer is tried.
         alone = next((each for each in without_one if not self._failures(each.node, ahead[:AHEAD])), None)
         if alone is not None:
             self._note_odd(alone.odd, alone.noticed)
             return (alone.node,)
-        ranked = [(self._rank(each, ahead), each) for each in (*without_one, *self._attempts(write, named=True))]
-        least = min((rank for rank, _ in ranked), default=_SEVERAL_OBSTACLES)
-        if least >= _ONE_LINE:
-            ranked += [(self._rank(each, ahead), each) for each in self._without_latest(write)]
-        if least >= _SEVERAL_OBSTACLES:
-            ranked += [(self._rank(each, ahead), each) for each in self._attempts(write, named=False)]
-        if not ranked:
+        best = self._likeliest(write, ahead, without_one)
+        if best is None:
             self.found.violations.append(self.blamer.violation(write.lines[0], "observe", ()))
             return self._resync_from_line(write) or self.frontier
-        _, best = min(ranked, key=lambda each: each[0])
         self.found.violations += self.blamer.broken_guards(self.history, best, write)
+        # Several lines against one action: the lines may be right about the state, and the action is what is missing or
+        # wrong.
         logged = self._adopted(write) if len(best.odd) > 1 else None
         if logged is None or self._rank(logged, ahead) >= self._rank(best, ahead):
             self._note_odd(best.odd, best.noticed)
@@ -357,6 +363,20 @@ class SliceCheck:
         self.found.violations.append(self._disagreement(first, best.noticed))
         self._note_odd(logged.odd, logged.node)
         return (logged.node,)
+
+    def _likeliest(
+        self, write: VersionedUpdate, ahead: Sequence[Entry], without_one: Sequence[BlameCandidate]
+    ) -> BlameCandidate | None:
+        """The explanation of an update that assumes least; None if there is none."""
+        ranked = [(self._rank(each, ahead), each) for each in (*without_one, *self._attempts(write, named=True))]
+        least = min((rank for rank, _ in ranked), default=_SEVERAL_OBSTACLES)
+        # From here on each attempt costs a trial of many actions, so it is made only if no cheaper explanation can rank
+        # lower.
+        if least >= _ONE_LINE:
+            ranked += [(self._rank(each, ahead), each) for each in self._without_latest(write)]
+        if least >= _SEVERAL_OBSTACLES:
+            ranked += [(self._rank(each, ahead), each) for each in self._attempts(write, named=False)]
+        return min(ranked, key=lambda each: each[0])[1] if ranked else None
 
     def _attempts(self, write: VersionedUpdate, *, named: bool) -> list[BlameCandidate]:
         return self.blamer.attempts(self.history, self.frontier, write, ATTEMPTS_TRIED, named=named)
@@ -430,6 +450,7 @@ class SliceCheck:
                 ):  # wrong == 0: only the version differs, and there would be nothing to show
                     again = self.blamer.disagreement(self.history, odd.line, start, after, odd.violation.action)
                     self.found.violations[self.found.violations.index(odd.violation)] = again
+        # Places are found at the end, so violations were added out of order.
         self.found.violations.sort(key=lambda violation: violation.event.record.time or 0)
 
     def _is_reported_again(self, line: OrderedObservation) -> bool:

@@ -119,6 +119,8 @@ class VersionHistory:
     def window(self, entry: Entry) -> tuple[int, int]:
         """The first and last position at which an observation can have happened (docs/design/shared-timeline.md)."""
         lines = entry.lines if isinstance(entry, VersionedUpdate) else (entry.line,)
+        # Lines of an update may be written much later than it happened, so they bound its time from above only. The
+        # line that announces it bounds it from below too, by the shared lines of its thread.
         low, high = 0, min((self.chain.latest_at(line.latest) for line in lines), default=len(self.chain.states) - 1)
         for line in announcing(lines):
             thread = thread_of(line.observation.event, self.model.plan)
@@ -141,6 +143,8 @@ class VersionHistory:
         """
         most = self.views.tried if most is None else most
         for hidden in range((most if any(self.view(entry).hidden[:1]) else 0) + 1):
+            # Nodes without hidden steps exclude those with more: an execution with as few unlogged steps as possible is
+            # the one that people expect, and the search stays small.
             reached = (onward for node in frontier for onward in self._onward(node, entry, hidden))
             best = _earliest(filter(allowed, reached))
             if best:
@@ -246,6 +250,8 @@ class VersionHistory:
                 seen.add(view.classes[position])
                 self.visited += 1
                 yield position
+            # Positions in between differ in nothing that the observation can see, so they are skipped without being
+            # counted.
             position = view.changes[position]
 
     def view(self, entry: Entry) -> View:
@@ -279,11 +285,14 @@ class VersionHistory:
         acting = [line for line in lines if line.observation.names_action]
         if acting:
             found = dict(self.model.consume(acting[0], state))
+            # All lines that name an action have to agree on one step, so what each allows is intersected.
             for line in acting[1:]:
                 others = dict(self.model.consume(line, state)) if found else {}
                 found = {after: taken for after, taken in found.items() if after in others}
         else:
             steps = ((taken,) for taken in self.numbered(state, self.model.plan.numbered))
+            # Of steps to one state the last entry wins, which is the one with the fewest reported actions: no line
+            # names this step.
             found = {each[-1].state: each for each in sorted(steps, key=self.model.reported_count, reverse=True)}
         watching = _different(line for line in lines if not line.observation.names_action)
         return {after: t for after, t in found.items() if all(self.model.consume(line, after) for line in watching)}
@@ -355,6 +364,8 @@ def entries(model: TraceModel, lines: Iterable[OrderedObservation], late: float)
     for line in sorted(unversioned_lines, key=by_time):
         thread = thread_of(line.observation.event, model.plan)
         last = next((i for i, each in enumerate(reported) if each.is_certainly_after(line, thread)), len(ordered))
+        # The line is tried where its time puts it. If nothing explains it there, it waits until `last`, before which it
+        # certainly happened.
         natural = next((i for i, each in enumerate(reported[:last]) if each.follows(line)), last)
         slots[natural].append(UnversionedLine(line, ordered[last].number if last < len(ordered) else None))
     found: list[Entry] = []

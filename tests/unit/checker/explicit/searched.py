@@ -1,4 +1,6 @@
-"""A model whose search is cut by bounds and ends in a violation, and what of a report must not depend on how it was found."""
+"""A model whose search is cut by bounds and ends in a violation, and the part of a report that must not depend on the
+search.
+"""
 
 from __future__ import annotations
 

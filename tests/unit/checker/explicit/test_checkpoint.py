@@ -1,4 +1,6 @@
-"""A search that was killed at any moment goes on as if it had not been; what is damaged or foreign is refused, and says why."""
+"""A search that was killed at any moment goes on as if it had not been. A damaged or foreign checkpoint is refused,
+with the reason.
+"""
 
 from __future__ import annotations
 

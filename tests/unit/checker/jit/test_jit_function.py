@@ -132,8 +132,9 @@ def test_elements_are_widened_by_their_types_and_cut_when_written() -> None:
 
 
 def test_code_lives_while_it_may_be_called() -> None:
-    """Two threads that call a function for the first time build it twice, and the later entry takes the place of the
-    other, whose code may be running."""
+    """Two threads that call a function for the first time build it twice. The later entry takes the place of the other,
+    whose code may be running.
+    """
     function = ArrayFunction(row_sum.python)
     again = function.bound(np.arange(4))
     (code,) = (weakref.ref(each.code) for each in function._entries.values())

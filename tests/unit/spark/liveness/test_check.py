@@ -1,4 +1,6 @@
-"""Temporal properties on a session of two tasks: decided by tasks where the driver has no memory for the graph, as the local engine decides them."""
+"""Temporal properties on a session of two tasks. Where the driver has no memory for the graph, tasks decide them as the
+local engine does.
+"""
 
 from __future__ import annotations
 

@@ -95,7 +95,9 @@ def inconsistent(logs: Path) -> None:
 
 
 def incomplete(logs: Path) -> None:
-    """One broker is missing; what another wrote has a prefix and is no plain text; one file holds nothing, and one has stamps without a date."""
+    """One broker is missing. Another's file has a prefix on each line. One file is empty, and one has
+    stamps without a date.
+    """
     shutil.rmtree(logs / "broker-3")
     path = logs / "broker-2" / "server.log"
     path.write_bytes(b"".join(b"broker-2  | " + line for line in path.read_bytes().splitlines(keepends=True)))

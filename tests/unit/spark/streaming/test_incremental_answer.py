@@ -1,4 +1,6 @@
-"""At any moment the answer about logs that grow is that of the local command about the lines so far, though only slices with new lines are answered anew."""
+"""At any moment the answer about logs that grow is that of the local command about the lines so far. Yet only slices
+with new lines are validated anew.
+"""
 
 from __future__ import annotations
 
@@ -178,7 +180,9 @@ def test_a_text_that_is_read_as_a_whole_may_have_been_compressed(tmp_path: Path)
 
 
 def test_lines_behind_a_gap_are_read_again_or_counted(tmp_path: Path) -> None:
-    """A piece that was kept is gone: the file still has its lines, and once the file is gone, too, what followed is left out, and that is said."""
+    """A piece that was kept is gone, and the file still has its lines. Once the file is gone too, what followed is left
+    out, with a notice.
+    """
     source = unpack_sample("elections", tmp_path / "source")
     growing, kept = Growing(source, tmp_path / "logs"), PieceStore(tmp_path / "pieces", STANDARD)
     for stamp in growing.stamps(4):

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-class Told:
-    """What a query told."""
+class Reported:
+    """The answers and changes that a query reported."""
 
     def __init__(self) -> None:
         self.answers: list[ClusterAnswer] = []
@@ -58,10 +58,10 @@ def grow(source: Path, logs: Path, begin: float, end: float) -> None:
 def test_growing_logs_are_validated_over_rotation_and_restart(spark: SparkSession, tmp_path: Path) -> None:
     source = tmp_path / "source"
     generate(source, 40_000, brokers=3, partitions=4, violations=0, seed=1)
-    logs, state, told = tmp_path / "logs", tmp_path / "state", Told()
+    logs, state, reported = tmp_path / "logs", tmp_path / "state", Reported()
 
     def run() -> None:
-        query = follow(spark, logs, loaded(), state, told, delay=0)
+        query = follow(spark, logs, loaded(), state, reported, delay=0)
         try:
             query.processAllAvailable()
         finally:
@@ -69,20 +69,22 @@ def test_growing_logs_are_validated_over_rotation_and_restart(spark: SparkSessio
 
     grow(source, logs, 0, 0.4)
     run()
-    assert told.answers[-1].validation.counts.read > 0
+    assert reported.answers[-1].validation.counts.read > 0
     (logs / "broker-1" / "server.log").rename(logs / "broker-1" / "server.log.1")
     grow(source, logs, 0.4, 1)
     run()
-    found = said(told.answers[-1])
+    found = said(reported.answers[-1])
     assert found == said_locally(logs)
-    assert [change.verdict for change in told.changes[-1] if change.slice is None] == [found["verdict"]]
-    batches = len(told.answers)
+    assert [change.verdict for change in reported.changes[-1] if change.slice is None] == [found["verdict"]]
+    batches = len(reported.answers)
     run()
-    assert len(told.answers) == batches
+    assert len(reported.answers) == batches
 
 
 def test_the_longest_pieces_that_follow_one_another_are_taken() -> None:
-    """Of bytes 0 to 5, 5 to 9, then 0 to 12 read again, and 12 to 20; what lies behind a gap, or has no beginning, is told from them."""
+    """Pieces of bytes 0 to 5, 5 to 9, then 0 to 12 read again, and 12 to 20. What lies behind a
+    gap, or has no beginning, is recognised by them.
+    """
     rows = [_stored("a", 1, 0, 5), _stored("a", 2, 5, 4), _stored("a", 3, 0, 12), _stored("a", 4, 12, 8)]
     rows += [_stored("a", 5, 30, 5), _stored("a", 5, 31, 2), _stored("b", 4, 3, 8)]
     found = contiguous_pieces(rows)
@@ -137,12 +139,12 @@ class Answering:
         return texts
 
 
-def slowly(source: Source, answering: Answering, told: list[int], monkeypatch: pytest.MonkeyPatch) -> LiveQuery:
+def slowly(source: Source, answering: Answering, reported: list[int], monkeypatch: pytest.MonkeyPatch) -> LiveQuery:
     """A query that answers so, and tells the number of each answer."""
     kept: Any = SimpleNamespace(pieces=lambda number: number, keep=lambda rows, number: None)
     monkeypatch.setattr(live, "configured", lambda spark, settings: nullcontext())
     question = ClusterQuestion(SpecSelection(loaded()))
-    found = LiveQuery(source, question, kept, lambda answer, changes: told.append(cast(int, answer)))
+    found = LiveQuery(source, question, kept, lambda answer, changes: reported.append(cast(int, answer)))
     monkeypatch.setattr(LiveQuery, "_changes", lambda self, found: [])
     monkeypatch.setattr(LiveQuery, "_begin", lambda self, spark: answering)
     return found
@@ -152,34 +154,34 @@ GROWN: Any = SimpleNamespace(sparkSession=None)
 
 
 def test_what_has_come_since_is_read_while_an_answer_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    source, answering, told = Source(), Answering(), list[int]()
-    query = slowly(source, answering, told, monkeypatch)
+    source, answering, reported = Source(), Answering(), list[int]()
+    query = slowly(source, answering, reported, monkeypatch)
     source.more = True
     query.batch(GROWN, 0)
-    assert told == []
+    assert reported == []
     answering.go.set()
     source.more = False
     query.batch(GROWN, 1)
-    assert (answering.begun, told) == ([1, 2], [1, 2])
+    assert (answering.begun, reported) == ([1, 2], [1, 2])
 
 
 def test_the_last_micro_batch_ends_with_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    source, answering, told = Source(), Answering(), list[int]()
-    query = slowly(source, answering, told, monkeypatch)
+    source, answering, reported = Source(), Answering(), list[int]()
+    query = slowly(source, answering, reported, monkeypatch)
     Timer(0.2, answering.go.set).start()
     query.batch(GROWN, 0)
-    assert told == [1]
+    assert reported == [1]
 
 
 def test_an_answer_that_fails_fails_the_next_micro_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    source, answering, told = Source(), Answering(), list[int]()
-    query = slowly(source, answering, told, monkeypatch)
+    source, answering, reported = Source(), Answering(), list[int]()
+    query = slowly(source, answering, reported, monkeypatch)
     source.more, answering.fails = True, True
     answering.go.set()
     query.batch(GROWN, 0)
     with pytest.raises(SpecError):
         query.batch(GROWN, 1)
-    assert told == []
+    assert reported == []
 
 
 @pytest.mark.parametrize(("slots", "here"), [(2, False), (3, True)])
@@ -202,7 +204,7 @@ def test_what_cannot_be_followed_is_refused(tmp_path: Path) -> None:
         (sessions[1], str(tmp_path), "Spark Connect"),
     ):
         with pytest.raises(SpecError) as problem:
-            follow(spark, logs, loaded(), tmp_path / "state", Told())
+            follow(spark, logs, loaded(), tmp_path / "state", Reported())
         assert [each.code for each in problem.value.diagnostics] == ["E842"]
         assert text in problem.value.diagnostics[0].message
 
@@ -263,17 +265,17 @@ class FromFiles(Topic):
 def test_a_topic_is_followed_over_a_restart(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source, told = tmp_path / "source", Told()
+    source, reported = tmp_path / "source", Reported()
     generate(source, 40_000, brokers=3, partitions=4, violations=0, seed=1)
     records = Records(tmp_path / "records")
     topic = FromFiles(str(records.place), "logs", {})
     monkeypatch.setattr(live, "Topic", SimpleNamespace(of=lambda *_: topic))
     for begin, end in ((0, 0.5), (0.5, 1)):
         records.write(spark, source, begin, end)
-        query = follow(spark, "kafka://host:9092/logs", loaded(), tmp_path / "s", told, delay=0)
+        query = follow(spark, "kafka://host:9092/logs", loaded(), tmp_path / "s", reported, delay=0)
         query.processAllAvailable()
         query.stop()
-    found, expected = said(told.answers[-1]), said_locally(source)
+    found, expected = said(reported.answers[-1]), said_locally(source)
     assert (found["verdict"], found["slices"], found["events"]) == (
         expected["verdict"],
         expected["slices"],
@@ -285,7 +287,7 @@ def test_a_topic_is_followed_over_a_restart(
 @pytest.mark.spark
 def test_without_the_connector_a_topic_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(SpecError) as problem:
-        follow(spark, "kafka://127.0.0.1:9092/logs", loaded(), tmp_path, Told())
+        follow(spark, "kafka://127.0.0.1:9092/logs", loaded(), tmp_path, Reported())
     (found,) = problem.value.diagnostics
     assert found.code == "E842"
     assert "the topic `logs` of 127.0.0.1:9092" in found.message

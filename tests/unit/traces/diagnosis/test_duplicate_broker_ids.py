@@ -1,4 +1,4 @@
-"""Two processes of one broker id at one time are told; a broker that starts again, or elsewhere when it has ended, is not."""
+"""Two processes of one broker id at one time are reported; a broker that starts again, or elsewhere when it has ended, is not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.traces.log_reader import read_logs
 BEGUN = datetime(2026, 11, 21, 10)
 
 
-def told(*paths: Path) -> list[str]:
+def reported(*paths: Path) -> list[str]:
     return [remark.text for remark in duplicates(read_logs(list(paths)))]
 
 
@@ -39,27 +39,27 @@ def line(second: int, text: str, milliseconds: int = 0) -> str:
 
 @pytest.mark.parametrize("run", ["A6", "B1", "C1"])
 def test_the_second_process_of_a_recording_is_told(run: str) -> None:
-    (text,) = told(archive(run))
+    (text,) = reported(archive(run))
     assert "-duplicate is started with id" in text
 
 
 @pytest.mark.parametrize("run", ["A0", "A1", "A4", "C2"])
 def test_brokers_that_start_again_are_not_taken_for_two(run: str) -> None:
-    assert told(archive(run)) == []
+    assert reported(archive(run)) == []
 
 
 def test_a_broker_may_be_moved_to_another_directory_when_it_has_ended(tmp_path: Path) -> None:
     runs(tmp_path / "old", 1, (0, 60))
     runs(tmp_path / "new", 1, (58, 120))
-    assert told(tmp_path) == []
+    assert reported(tmp_path) == []
     runs(tmp_path / "second", 1, (90, 95))
-    assert told(tmp_path) == ["second is started with id 1, under which new is running"]
+    assert reported(tmp_path) == ["second is started with id 1, under which new is running"]
 
 
 def test_brokers_of_other_ids_are_nobodys_twin(tmp_path: Path) -> None:
     runs(tmp_path / "a", 1, (0, 60))
     runs(tmp_path / "b", 2, (20, 40))
-    assert told(tmp_path) == []
+    assert reported(tmp_path) == []
 
 
 def test_a_copy_of_a_directory_is_no_second_process(tmp_path: Path) -> None:
@@ -67,4 +67,4 @@ def test_a_copy_of_a_directory_is_no_second_process(tmp_path: Path) -> None:
     shutil.copytree(tmp_path / "a", tmp_path / "copy")
     with (tmp_path / "a" / "server.log").open("a") as log:
         log.write(line(170, "[KafkaServer id=1] started (kafka.server.KafkaServer)"))
-    assert told(tmp_path) == []
+    assert reported(tmp_path) == []

@@ -157,8 +157,8 @@ def queues(line: Line) -> list[Event]:
 
 
 def test_a_field_of_a_measure_is_what_a_line_stated_or_else_the_configuration(line: Line) -> None:
-    told = [*queues(line), line("a", 4, 300, "Told", room="r", desk=1, most=2)]
-    assert [each for each in measured(told, {"most": 1}).impact if each.measure == "crowded"] == []
+    events = [*queues(line), line("a", 4, 300, "Told", room="r", desk=1, most=2)]
+    assert [each for each in measured(events, {"most": 1}).impact if each.measure == "crowded"] == []
     assert of(measured(queues(line), {"most": "1"}), "crowded").at_least == 90
 
 

@@ -1,4 +1,6 @@
-"""What a search looks at once: a node to which several orders of the lines lead, and a line exchanged for one that may be less."""
+"""What a search visits once: a node to which several orders of the lines lead, and a line replaced by one that allows
+less.
+"""
 
 from __future__ import annotations
 

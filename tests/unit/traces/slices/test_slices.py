@@ -111,7 +111,9 @@ def test_what_a_missing_write_would_explain_is_no_violation(
 
 
 def test_a_write_that_tells_too_little_to_go_on_from_may_explain_a_line_too(line: Line, shelf: Line) -> None:
-    """Two things were put there, one of them before the line that counts them: of the first no line tells, and the second does not say how many."""
+    """Two things were put there, one of them before the line that counts them. The first was not logged, and the second
+    line does not say how many.
+    """
     text = SHELVES.replace("GUARD", "bound room: t.items < Max").replace("    on Marked", PUSHED + "    on Marked")
     events = [
         line("n0", 1, 0, "Unlocked"),

@@ -53,3 +53,19 @@ invariant small: forall v in elements(q): v < 2
 def test_what_lies_behind_the_end_of_a_sequence_is_no_element_of_it() -> None:
     kernel = load_text(QUEUE).kernel
     assert SecondOpinion(kernel).inductive([kernel.properties[0].conjuncts[0].condition]) is None
+
+
+FILTERED = """module filtered
+type Value = 0 .. 3
+state:
+    seen: set[Value] = {}
+action see(v: Value):
+    when v < 2
+    seen := seen + {v}
+invariant small: forall v in {w in {0, 3} if w in seen}: v < 2
+"""
+
+
+def test_an_element_of_a_listed_set_is_left_out_where_the_condition_is_false() -> None:
+    kernel = load_text(FILTERED).kernel
+    assert SecondOpinion(kernel).inductive([kernel.properties[0].conjuncts[0].condition]) is None

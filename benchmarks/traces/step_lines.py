@@ -1,4 +1,6 @@
-"""Events that tell of a step of the model as lines of a recorded log would: the values that a rule of the trace clause asks for are put in place of a line's own."""
+"""Events that report a step of the model as lines of a recorded log would. The values that a rule of the trace clause
+asks for take the place of a line's own.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,10 @@ class Step:
         return f"{self.taken.action}: {said}"
 
 
-class Teller:
-    """Tells of steps by the lines of a log: ``lines`` are what a clause sees in them, of which the first of each rule is taken for a model."""
+class StepLines:
+    """Reports steps by the lines of a log. ``lines`` are their observations; the first of each rule is the example that
+    is changed.
+    """
 
     def __init__(self, model: TraceModel, lines: Sequence[Observation]) -> None:
         self._model = model
@@ -52,33 +56,33 @@ class Teller:
             self._examples.setdefault(seen.rule, seen)
 
     def events(self, step: Step, time: int) -> Iterator[Event]:
-        """Events of that time each of which tells of a step, by any rule that names its action, or states the number that it has."""
+        """Events of that time, each of which reports a step: by any rule that names its action, or its version."""
         action = step.taken.action
         for rule in self._model.plan.rules:
             for call in (call for call in (rule.steps[0] if len(rule.steps) == 1 else ()) if call.action == action):
-                yield from self._told(rule, dict(_given(rule, call, step.taken)), step, time)
+                yield from self._events_by(rule, dict(_given(rule, call, step.taken)), step, time)
             if rule.at is not None and not rule.steps and action in self._model.plan.numbered:
-                yield from self._told(rule, {}, step, time)
+                yield from self._events_by(rule, {}, step, time)
 
-    def _told(self, rule: k.TraceRule, fixed: Mapping[str, Field], step: Step, time: int) -> Iterator[Event]:
+    def _events_by(self, rule: k.TraceRule, fixed: Mapping[str, Field], step: Step, time: int) -> Iterator[Event]:
         seen = self._examples.get(rule)
         if seen is not None:
-            told = self._put_right(seen.event, {**fields_of(seen.event), **fixed}, frozenset(fixed), step)
-            if told is not None:
-                yield replace(told, record=replace(told.record, time=time))
+            event_of_step = self._put_right(seen.event, {**fields_of(seen.event), **fixed}, frozenset(fixed), step)
+            if event_of_step is not None:
+                yield replace(event_of_step, record=replace(event_of_step.record, time=time))
 
     def _put_right(self, event: Event, fields: dict[str, Field], fixed: frozenset[str], step: Step) -> Event | None:
         """The event with fields of which all that rules say of the step is true; None if such were not found."""
         for _ in range(REPAIRS):
             run = self._runs.get(str(fields["node"]), event.run)
             stated = {name: value for name, value in fields.items() if name in event.fields or name in fixed}
-            told = replace(event, fields=stated, run=run)
-            parts = self._parts(told, step)
+            event_of_step = replace(event, fields=stated, run=run)
+            parts = self._parts(event_of_step, step)
             if parts is None:
                 return None
             wrong = next((part for part in parts if not part.holds), None)
             if wrong is None:
-                return told
+                return event_of_step
             other = wrong.put_right(fixed)
             if other is None or fields.get(other[0]) == other[1]:
                 return None
@@ -92,8 +96,8 @@ class Teller:
             seen = observe(event, rule, self._model.applies)
             if isinstance(seen, Observation):
                 condition = rule.then if rule.steps else rule.observe
-                is_told = not rule.steps or any(call.action == step.taken.action for call in rule.steps[0])
-                if condition is not None and is_told:
+                is_logged = not rule.steps or any(call.action == step.taken.action for call in rule.steps[0])
+                if condition is not None and is_logged:
                     found += _parts(self._model, condition, _names(rule, seen), step)
             elif seen is not None:
                 return None

@@ -1,4 +1,4 @@
-"""Sixty-four rows at once are told the same as one after the other: of random kernels, and of models of Kafka."""
+"""Sixty-four rows expanded at once give the same as one after the other, for random kernels and for models of Kafka."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from assay.grammar.kernel import Kernel
 
 from .random_kernel import random_kernel
 
-Told = dict[str, object]
+Expansion = dict[str, object]
 TILE = 64
 ENDS = (ContextSlot.STUCK, ContextSlot.DEAD, ContextSlot.TERMINAL)
 
@@ -39,8 +39,8 @@ def lane_of(compiled: Compiled) -> ThreadBuffer:
     return ThreadBuffer(0, arena, compiled, np.zeros(max(1, len(compiled.guards)), np.uint8))
 
 
-def expanded(lane: ThreadBuffer, rows: Rows, size: int) -> Told:
-    """All that is told of the successors of rows, so many of which are expanded together."""
+def expanded(lane: ThreadBuffer, rows: Rows, size: int) -> Expansion:
+    """All that an expansion reports of rows; ``size`` rows are expanded together."""
     successors: list[tuple[int, int, tuple[int, ...]]] = []
     ends = dict.fromkeys(ENDS, NEVER)
     steps, hits, decisive = np.full_like(lane.found_steps, NEVER), np.zeros_like(lane.hits), lane.known.copy()
@@ -65,7 +65,7 @@ def expanded(lane: ThreadBuffer, rows: Rows, size: int) -> Told:
 
 
 def inspected(lane: ThreadBuffer, rows: Rows, size: int) -> list[int]:
-    """What is told of properties in rows, so many of which are asked together."""
+    """The first row that decides each property; ``size`` rows are asked together."""
     lane.found_states[:] = NEVER
     for place in range(0, len(rows), size):
         lane.machine.inspect(lane.context, np.ascontiguousarray(rows[place : place + size]), place)
@@ -86,7 +86,10 @@ def reached(lane: ThreadBuffer, start: Rows, most: int) -> Rows:
 
 
 def compare(kernel: Kernel, folder: Path, most: int) -> int:
-    """Assert that it makes no difference how many rows are expanded together, marked guards or not; how many whole tiles there were."""
+    """Assert that it makes no difference how many rows are expanded together, with marked guards or without.
+
+    Returns how many whole tiles there were.
+    """
     with deep_recursion(kernel):
         compiled = compile_kernel(kernel, SearchOptions(threads=1), folder)
     outcomes = islice(Model(kernel).init.outcomes(), most)
@@ -121,7 +124,9 @@ def test_random_kernels(folder: Path, seed: int, depth: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("most", [30, slow(100), slow(300)])
-def test_a_sieve_of_few_gates_lets_the_rest_through(folder: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+def test_a_prefilter_of_few_gates_lets_the_rest_through(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
     monkeypatch.setattr(bitsliced_prefilter, "MOST_GATES", most)
     kernel = load("kafka/membership", None, {}).kernel
     found = bitsliced_prefilter.PrefilterWriter(kernel, row_layout(kernel.variables), frozenset()).sieve(

@@ -1,4 +1,4 @@
-"""Writes of a slice of which no line tells: what is supposed in their place, and what is not where lines are missing."""
+"""Updates of a slice without a line: what is supposed in their place, and what is not where lines are missing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ action jolt(s: Shelf):
 next: jolt, """
 JOLTED = SHELVES.replace("next: ", JOLT).replace("numbered put, take", "numbered put, take, jolt")
 HIDDEN = JOLTED.replace("take, jolt\n", "take, jolt\n    hidden jolt; at most 2 between two pinned events\n")
-"""Shelves that are jolted, which puts something there: an action of which lines tell, or a hidden one."""
+"""Shelves that are jolted, which puts something there: a logged action, or a hidden one."""
 
 
 def test_a_write_without_a_line_that_another_line_has_shown_already_is_counted_once(line: Line, shelf: Line) -> None:
@@ -59,7 +59,7 @@ SHAKEN = (
     .replace("numbered put, take", "numbered put, take, shake\n    hidden shake; at most 2 between two pinned events")
     .replace("    on Marked", PUSHED + "    on Marked")
 )
-"""Shelves that are shaken, of which no line tells: how much is on them then is not known."""
+"""Shelves that are shaken without a line, so that how much is on them then is not known."""
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_ways_that_were_not_followed_are_followed_before_a_line_is_called_wrong(
     """Only a shelf with two things on it holds three after the next is put there."""
     monkeypatch.setattr(slice_validator, "WIDTHS", widths)
     monkeypatch.setattr(findings, "WIDTHS", widths)
-    told = [line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Made", version=0), shelf(2, 20, "Pushed", version=2)]
-    found = validate(load_text(SHAKEN), [*told, shelf(3, 30, "Counted", items=3)])
+    logged = [line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Made", version=0), shelf(2, 20, "Pushed", version=2)]
+    found = validate(load_text(SHAKEN), [*logged, shelf(3, 30, "Counted", items=3)])
     assert (found.verdict, found.violations) == (verdict, ())
     if verdict is TraceVerdict.INCONCLUSIVE:
         assert "fits none of 1 histories that were followed" in str(found.reason)
@@ -83,8 +83,8 @@ def test_a_line_that_fits_no_way_at_all_is_wrong(
     widths: tuple[int, int], line: Line, shelf: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slice_validator, "WIDTHS", widths)
-    told = [line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Made", version=0), shelf(2, 20, "Pushed", version=2)]
-    found = validate(load_text(SHAKEN), [*told, shelf(3, 30, "Counted", items=4)])
+    logged = [line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Made", version=0), shelf(2, 20, "Pushed", version=2)]
+    found = validate(load_text(SHAKEN), [*logged, shelf(3, 30, "Counted", items=4)])
     assert (found.verdict, len(found.violations)) == (TraceVerdict.INCONSISTENT, 1)
 
 
@@ -97,9 +97,9 @@ action sneak(s: Shelf):
 next: sneak, """
 
 
-@pytest.mark.parametrize(("unlocked", "told"), [(30, []), (100, ["it was locked"])])
+@pytest.mark.parametrize(("unlocked", "remarks"), [(30, []), (100, ["it was locked"])])
 def test_what_can_be_explained_without_a_reported_action_is(
-    unlocked: int, told: list[str], line: Line, shelf: Line
+    unlocked: int, remarks: list[str], line: Line, shelf: Line
 ) -> None:
     """Something is put on the shelf: by whoever may, once it is unlocked, or at any time by whoever may not."""
     text = SHELVES.replace("next: ", SNEAK)
@@ -113,12 +113,12 @@ def test_what_can_be_explained_without_a_reported_action_is(
     ]
     found = validate(load_text(text), events)
     assert found.verdict is TraceVerdict.CONSISTENT
-    assert [remark.text for remark in found.slices[0].remarks] == told
+    assert [remark.text for remark in found.slices[0].remarks] == remarks
 
 
-@pytest.mark.parametrize("untold", [True, False], ids=["untold", "told"])
-def test_a_write_that_no_line_told_of_may_be_stated_for_the_first_time_much_later(
-    line: Line, shelf: Line, *, untold: bool
+@pytest.mark.parametrize("hidden", [True, False], ids=["hidden", "logged"])
+def test_an_unlogged_update_may_be_logged_for_the_first_time_much_later(
+    line: Line, shelf: Line, *, hidden: bool
 ) -> None:
     events = [
         line("n0", 1, 0, "Unlocked"),
@@ -126,8 +126,8 @@ def test_a_write_that_no_line_told_of_may_be_stated_for_the_first_time_much_late
         shelf(2, 30, "Seen", items=2, version=2),
         shelf(3, 20_000, "Seen", items=1, version=1, node="n2"),
     ]
-    found = validate(load_text(HIDDEN if untold else JOLTED), events)
-    assert found.verdict is (TraceVerdict.CONSISTENT if untold else TraceVerdict.INCONSISTENT)
+    found = validate(load_text(HIDDEN if hidden else JOLTED), events)
+    assert found.verdict is (TraceVerdict.CONSISTENT if hidden else TraceVerdict.INCONSISTENT)
 
 
 NUMBERED = "    on Refused(slice: Shelf, version: Count) at version: observe stand[slice] is some(t) and t.version == version\n"
