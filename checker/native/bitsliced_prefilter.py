@@ -127,6 +127,7 @@ class PrefilterWriter:
                 continue
             reached, hopeless = self._after(run, reached, hopeless)
             run.clear()
+            # A `pick` or an update: the instance may do something from here on.
             if not isinstance(each, k.Let) or reached == FALSE:
                 break
             symbol, undefined = lowering.apart(lambda each=each: lowering.lower(each.value))  # type: ignore[misc]
@@ -153,6 +154,8 @@ class PrefilterWriter:
         for at, asked in enumerate(run):
             reached = gates.both(reached, asked.undefined ^ 1)
             if asked.mark is not None:
+                # Guards are decisive if they alone refuse. If another one of the run is false too, this one need not be
+                # recorded.
                 others = [gates.both(other.value ^ 1, other.undefined ^ 1) for other in run[at + 1 :]]
                 excused = gates.any_of([asked.mark, *others])
                 hopeless = gates.either(hopeless, gates.all_of([reached, asked.value ^ 1, excused]))

@@ -73,6 +73,7 @@ class Retrial:
 
     def judge(self, change: Change, *, explained: bool = False) -> RecheckAnswer:
         """The answer about the log with a change; with ``explained``, shared violations come with their blame."""
+        # The model was made as large as the healthy log needs. What is outside it can be no step of it.
         if beyond := self._outside_model(change):
             return RecheckAnswer(TraceVerdict.INCONSISTENT, tuple(map(violation_of, beyond)))
         shared = IdentityMemo(
@@ -167,6 +168,8 @@ class Retrial:
         """
         found = [(old, self._bound(new)) for old, new in change.items()]
         misfits = [violation_of(misfit) for _, bound in found for misfit in bound.misfits]
+        # What is known of the lines (their order, what depends on what) is by position, and survives only if none is
+        # added or removed.
         if any(len(bound.observations) != len(self._items.get(old, ())) for old, bound in found):
             return self._rebuilt(change), misfits
         search = self.search

@@ -76,6 +76,7 @@ def moment(text: Any, at: int) -> int:
     year, month, day = number(text, at, 4), number(text, at + 5, 2), number(text, at + 8, 2)
     hour, minute, second = number(text, at + 11, 2), number(text, at + 14, 2), number(text, at + 17, 2)
     fraction = number(text, at + 20, 3)
+    # A negative number has its sign bit set, so one test finds any.
     if (year | month | day | hour | minute | second | fraction) < 0:
         return 1 - FAR
     if year < 1 or month < 1 or month > 12 or day < 1 or day > 31 or hour > 23 or minute > 59 or second > 60:
@@ -138,10 +139,12 @@ def find_candidates(text: Any, pending: int, first: int, starts: Any, bodies: An
                 body = message_begins(text, at)
             if body:
                 time = moment(text, at + 2)
+                # The separators of a stamp, but not its digits: the line is left to the slow reader.
                 if time == 1 - FAR:
                     body = 0
             starts[found], bodies[found], times[found], lines[found] = at, body, time, feeds
             found += 1
+        # Between a pending record and `first` everything was examined in the block before.
         at = first if at < first else at + 1
     return found
 
@@ -153,6 +156,7 @@ def find_plain(text: Any, starts: Any, lines: Any, plain: Any) -> None:
     ``starts`` has one entry more than there are records: where the last one ends.
     """
     for record in range(plain.shape[0]):
+        # All bytes are or-ed: one above 127 shows in the result, without a branch for each.
         wide, returns = 0, 0
         for at in range(starts[record] + 1, starts[record + 1] + 1):
             returns |= text[at] == RETURN
@@ -164,6 +168,7 @@ def find_plain(text: Any, starts: Any, lines: Any, plain: Any) -> None:
 @LinearFunction
 def in_name(letter: int) -> Any:
     """Whether a byte may stand in a logger name, or between it and a line number."""
+    # Bit 5 makes capital letters small ones. The range of digits is taken up to the colon, which follows 9 in ASCII.
     small = letter | 32
     if (small >= 97 and small <= 122) or (letter >= ZERO and letter <= COLON):
         return 1
@@ -189,6 +194,8 @@ def find_endings(text: Any, starts: Any, lines: Any, bodies: Any, plain: Any, en
     """
     for record in range(ends.shape[0]):
         stop = starts[record + 1]
+        # A record of one line ends where the next begins. Only in longer ones the end of the first line has to be
+        # looked for.
         if lines[record + 1] > lines[record] + 1:
             stop = bodies[record]
         while text[stop] != LF:

@@ -115,6 +115,7 @@ class _ChosenDigits:
         names = self._names.get(field_layout.pattern.kind, frozenset())
         own = sorted(name for name in names & field_layout.fields.keys() if name not in IN_PLACE)
         spans = [(name, *field_layout.spans[name][1:]) for name in own if name in field_layout.spans]
+        # By their text, for `1`, `1.0` and `True` are equal in Python and are different statements.
         same = tuple((name, repr(field_layout.fields[name])) for name in own if name not in field_layout.spans)
         texts = tuple((name, mask_digits(layout.template[begin:end])) for name, begin, end in spans)
         self._chosen += (
@@ -188,6 +189,7 @@ class _DistinctResults:
 
     def of(self, known: Numbers) -> set[Any]:
         """The distinct results for some statements."""
+        # A table of flags instead of a sort: there are far fewer results than statements.
         logged = np.zeros(len(self._things), np.bool_)
         logged[self._numbers[known]] = True
         return {thing for thing, number in self._things.items() if logged[number]}
@@ -253,6 +255,7 @@ class StatementNumbering:
 
         LazyEvents of one log, group and session share it.
         """
+        # One event of each key (log, group, session) is asked: to ask each event would be a loop in Python.
         sizes = [len(each.packed.at) for each in some]
         sessions = np.array([len(each.part.sessions.names) for each in some])
         begins = np.cumsum(sessions * len(self._groups)) - sessions * len(self._groups)

@@ -196,7 +196,9 @@ class _AnyProver:
         return over is not None and time.monotonic() >= over
 
     def _why_not(self, prop: k.Property) -> str | None:
+        # A transition property is implied by inductive statements, and is none itself.
         own = [c.condition for c in prop.conjuncts] if prop.kind != "transition" else []
+        # The model of this size is an instance of every size: a counterexample in it ends the question.
         if not all(self._holds_in_sample(each) for each in own):
             return "it does not hold in the model of this size: `assay check` shows how"
         why: str | None = None
@@ -220,6 +222,7 @@ class _AnyProver:
         names = frozenset().union(*(variables_of(c.condition) for c in prop.conjuncts))
         near = nearby(self.kernel, names)
         far = near.union(*(variables_of(g.condition) for g in self._guards_near(near)))
+        # Few candidates first: each further one makes every question to Z3 dearer.
         lemmas = self._true_lemmas()
         yield []
         if lemmas:
@@ -272,6 +275,8 @@ class _AnyProver:
         while True:
             if self._expired():
                 raise OutOfBudgetError("the time limit was reached")
+            # All that one counterexample breaks is removed at once. What stays is the largest inductive subset
+            # (Flanagan and Leino 2001).
             failed = self._opinion.failing(statements)
             if isinstance(failed, Doubt):
                 return failed
