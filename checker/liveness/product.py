@@ -72,6 +72,7 @@ class ProductTables:
                 continue
             if isinstance(letter, Enabled) and self._plan.events.index(letter.event) in kind.cut:
                 return False  # neither true nor false: no run may rest on what a bound cut off
+            # A condition without value excludes nothing yet: another literal may be false, and then it does not matter.
             if isinstance(letter, StateCondition) and literal.letter in kind.undefined:
                 troubled = True
             elif (literal.letter in kind.true) is not literal.positive:
@@ -142,6 +143,7 @@ class BuchiProduct:
         """The successors of a node, with the marks of each edge; with ``stopping`` only those with the same state."""
         state, q = self.split(node)
         t, graph = self.tables, self.graph
+        # Label 0 is no step: every run may stay in its state for ever, if fairness lets it.
         edges = [(state, 0)]
         if not stopping:
             begin, end = int(graph.starts[state]), int(graph.starts[state + 1])

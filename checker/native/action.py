@@ -118,6 +118,8 @@ class ActionWriter:
     def _parameters(self, number: int) -> None:
         nothing = Lowering(self.code, None, unrolling=self.unrolling)
         named = [(p.binder.name, choices_of(p.domain, nothing)) for p in self.action.parameters]
+        # Domains that are unrolled multiply the code, one copy of the walk for each instance. The largest are visited
+        # in loops instead.
         instances, looped = prod(max(1, _size(domain)) for _, domain in named), set[str]()
         for name, domain in named:
             if isinstance(domain, RankedDomain | Powerset) or (
@@ -129,6 +131,7 @@ class ActionWriter:
             what = f"the action `{self.action.name}` with {instances:,} instances, more than {LIST_LIMIT:,}"
             raise UnsupportedError(what, self.action.span, SMALLER)
         self._sieved = not looped and instances <= MOST_INSTANCES
+        # Loops go outside: what is unrolled inside is written once.
         named.sort(key=lambda each: each[0] not in looped)
         self._loop_parameters(number, named, len(looped))
 
@@ -160,6 +163,7 @@ class ActionWriter:
         if self._asks:
             self.code.do(f"store i64 0, ptr {self._asks}")
         if self._sieved:
+            # The bit of this instance in the answer of the prefilter.
             walk, bit = self.code.name("walk"), self.code.fresh(64, f"and i64 %hopeful, {1 << at}")
             self.code.branch(self.code.fresh(1, f"icmp ne {bit.typed}, 0"), walk, end)
             self.code.label(walk)
@@ -237,6 +241,8 @@ class ActionWriter:
         self, number: int, guard: k.Guard, value: Scalar, at: int, cut: CutInstance | None, end: str
     ) -> CutInstance | None:
         if cut is not None:
+            # Behind a false bound the walk goes on only to see whether that bound alone forbids the instance, or
+            # another refuses it anyway.
             return CutInstance(cut.label, self.code.both(cut.alone, value))
         if value.known == 1:
             return None
@@ -244,6 +250,8 @@ class ActionWriter:
         self.code.branch(value, inside, exceeded)
         self.code.label(exceeded)
         with self.code.scope():
+            # The rest of the walk is written twice, for cut instances and for others, so that the usual one carries no
+            # flag.
             self._walk(number, at + 1, CutInstance(guard.label, TRUE), end)
         self.code.label(inside)
         if value.known == 0:
@@ -343,6 +351,7 @@ class ActionWriter:
         self.code.branch(exceeded, over, fits)
         self.code.label(over)
         with self.code.scope():
+            # A value that is too large is a bound of the model, as a `bound` is: the step is cut, and nothing is wrong.
             self._count_cut(f"capacity of {name}")
             self.runtime.put(ContextSlot.ALIVE, word(1))
         self.code.jump(end)

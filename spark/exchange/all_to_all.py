@@ -128,6 +128,8 @@ class AllToAll:
 
     def _queue(self, to: int, content: memoryview) -> None:
         outgoing = self._out[to]
+        # A connection is watched for writing only while something waits for it: an idle one is always writable, and
+        # would wake the loop for nothing.
         if not outgoing.queue:
             self._selector.register(outgoing.connection, EVENT_WRITE, outgoing)
         outgoing.queue.append(content)

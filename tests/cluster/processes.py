@@ -118,14 +118,14 @@ class Cluster:
         return name, epoch
 
     def in_sync(self, partition: str) -> int:
-        """How many replicas are in sync by the newest version of a partition's state that a broker has told of; none yet is 0."""
+        """How many replicas are in sync by the newest version of a partition's state that a broker has logged; none yet is 0."""
         name = re.escape(partition)
-        told = (
+        lines = (
             rf"\] Leader {name} .*?with partition epoch (?P<version>\d+),.*? ISR \[(?P<isr>[\d, ]*)\]",
             rf"\[Partition {name} broker=\d+\] ISR updated to (?P<isr>[\d,]*).*? version updated to (?P<version>\d+)",
             rf"state change for {name} .*?isr=\[(?P<isr>[\d, ]*)\], partitionEpoch=(?P<version>\d+)",
         )
-        found = [match for broker in self._brokers() for text in told for match in self._matches(broker, text)]
+        found = [match for broker in self._brokers() for text in lines for match in self._matches(broker, text)]
         return max(((int(match["version"]), match["isr"].count(",") + 1) for match in found), default=(-1, 0))[1]
 
     def until(self, what: str, holds: Callable[[], bool]) -> None:

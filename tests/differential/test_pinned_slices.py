@@ -85,7 +85,7 @@ action pay_again(o: Order):
     when paid: status[o] == Paid or status[o] == Shipped
 
 invariant few"""
-TOLD_TWICE = load_text(
+LOGGED_TWICE = load_text(
     SPEC.replace("invariant few", SAID_AGAIN)
     .replace(": place(order)\n", ": place(order) or place_again(order)\n")
     .replace(": pay(order)\n", ": pay_again(order) or pay(order)\n")
@@ -141,7 +141,7 @@ def test_what_compiled_rules_accept_of_slices_the_search_accepts(
     monkeypatch.setattr(threshold, "WORTH_IT", 0)
     seen: Counter[tuple[bool, TraceVerdict]] = Counter()
     for seed in range(rounds):
-        shared, slices = validate_shared(TOLD_TWICE if twice else LOADED, written(Random(seed), twice=twice))
+        shared, slices = validate_shared(LOGGED_TWICE if twice else LOADED, written(Random(seed), twice=twice))
         assert shared.joint is not None
         followed = pinned_slices.replay_slices(shared.joint, slices)
         both = {each.result.name: each for each in validate_slices(shared, slices)}

@@ -198,7 +198,7 @@ SWITCHED_OFF = {
 }
 """Actions that happen only with a safeguard off."""
 
-TOLD = {
+LOGGED = {
     "kafka/cluster": {
         "controller.close_first_session",
         "controller.elect_unregistered",
@@ -213,7 +213,7 @@ TOLD = {
         "stop_unheard",
     }
 }
-"""Steps of which logs tell that happen in the search of the model `told`, and in no scenario."""
+"""Logged steps that happen in the search of the model `told`, and in no scenario."""
 
 OFF_THERE_TOO = {"kafka/kraft/partition_refinement": {"fence_batch"}}
 """Such actions in specs that join others: those are asked about their own lines only."""

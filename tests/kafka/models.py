@@ -117,14 +117,14 @@ def measured(row: Pinned) -> str:
     return f"{seconds:.1f}" if seconds >= LEAST else f"< {LEAST}"
 
 
-def told(page: str) -> dict[tuple[str, str], tuple[str, str]]:
+def rows_of(page: str) -> dict[tuple[str, str], tuple[str, str]]:
     """What the page says now of the bounds of each model, and of how long it takes."""
     return {(spec, model): (bounded, taken) for spec, model, bounded, taken in ROW.findall(page)}
 
 
 def looked_up(page: str) -> dict[tuple[str, str], tuple[str, str]]:
     """The bounds as they are; seconds that the page lacks are measured."""
-    known = told(page)
+    known = rows_of(page)
     return {row.key: (bounds(row), known[row.key][1] if row.key in known else measured(row)) for row in of_kafka()}
 
 

@@ -107,7 +107,7 @@ def test_what_is_told_at_once_is_one_occasion() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ahead", "told"),
+    ("ahead", "reported"),
     [
         ({"a": 3, "b": 5}, set()),
         ({"a": 3, "b": 3_600_000}, {"b"}),
@@ -119,6 +119,6 @@ def test_what_is_told_at_once_is_one_occasion() -> None:
         ({}, set()),
     ],
 )
-def test_clocks_are_compared_with_one_another(ahead: Mapping[str, int], told: set[str]) -> None:
+def test_clocks_are_compared_with_one_another(ahead: Mapping[str, int], reported: set[str]) -> None:
     known = {node: ClockEstimate(late, 1, LogPosition(node, 1, 0)) for node, late in ahead.items()}
-    assert {notice.place.file for notice in far_apart(known) if notice.place is not None} == told
+    assert {notice.place.file for notice in far_apart(known) if notice.place is not None} == reported

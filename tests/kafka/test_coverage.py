@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 from tests.kafka import kraft, test_kraft_logs, test_refinement, test_replication, test_specs
-from tests.kafka.coverage import ELSEWHERE, IDLE, LESSONS, SWITCHED_OFF, TOLD, kernels, observed
+from tests.kafka.coverage import ELSEWHERE, IDLE, LESSONS, LOGGED, SWITCHED_OFF, kernels, observed
 from tests.stages import everyday
 
 from assay.api.bundled import bundled_specs
@@ -119,7 +119,7 @@ def test_an_action_that_no_state_allows_is_done_in_a_scenario_or_in_the_search_o
 @pytest.mark.parametrize("spec", ["kafka/kraft/cluster", "kafka/cluster"])
 def test_a_step_of_which_only_logs_tell_is_done_in_a_scenario_or_in_the_model_for_them(spec: str) -> None:
     left_out = observed(kernels(spec)[0])
-    assert left_out - performed(spec) == TOLD.get(spec, set())
+    assert left_out - performed(spec) == LOGGED.get(spec, set())
     assert len(left_out) > 10
 
 

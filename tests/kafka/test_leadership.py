@@ -23,7 +23,7 @@ from assay.traces.options import Options
 from assay.traces.result import SliceResult, TraceVerdict, Validation
 from assay.traces.validate import validate
 
-from .coverage import TOLD, check_coverage, never
+from .coverage import LOGGED, check_coverage, never
 from .ladder import LADDER, Rung
 from .recorded import archive, unpack
 from .test_specs import counterexamples, searched
@@ -184,7 +184,7 @@ def test_the_joined_model_holds_where_a_log_directory_fails() -> None:
 @pytest.mark.slow
 def test_the_joined_model_holds_with_the_steps_of_which_logs_tell() -> None:
     report = check_joined("told")
-    assert never(report.coverage) & TOLD["kafka/cluster"] == set()
+    assert never(report.coverage) & LOGGED["kafka/cluster"] == set()
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.kafka.models import AREAS, bounds, looked_up, of_kafka, page_of, pinned, told
+from tests.kafka.models import AREAS, bounds, looked_up, of_kafka, page_of, pinned, rows_of
 from tests.kafka.test_replication import SHARED
 
 from assay.api.bundled import bundled_specs
@@ -21,13 +21,13 @@ def page(checkout: Path, request: pytest.FixtureRequest) -> str:
 
 
 def test_the_page_is_made_of_the_pinned_numbers(page: str) -> None:
-    assert set(told(page)) == {row.key for row in of_kafka()}
-    assert page == page_of(told(page))
+    assert set(rows_of(page)) == {row.key for row in of_kafka()}
+    assert page == page_of(rows_of(page))
 
 
 @pytest.mark.slow
 def test_the_page_shows_the_bounds_of_every_model(page: str) -> None:
-    shown = {key: bounded for key, (bounded, _) in told(page).items()}
+    shown = {key: bounded for key, (bounded, _) in rows_of(page).items()}
     assert shown == {row.key: bounds(row) for row in of_kafka()}
 
 
@@ -47,5 +47,5 @@ def test_the_index_shows_the_states_of_every_default_model(checkout: Path) -> No
     lines = (checkout / "spec" / "README.md").read_text(encoding="utf-8").splitlines()
     for row in pinned():
         if row.model is None:
-            (told,) = [line for line in lines if line.startswith(f"| `{row.spec}` |")]
-            assert f" {row.distinct:,} " in told
+            (shown,) = [line for line in lines if line.startswith(f"| `{row.spec}` |")]
+            assert f" {row.distinct:,} " in shown

@@ -91,10 +91,10 @@ def test_what_is_written_right_after_the_last_line_is_of_the_same_run(tmp_path: 
     assert [node.runs for node in reading.nodes] == [1]
 
 
-@pytest.mark.parametrize(("name", "told"), [("at_10", True), ("server", False)])
-def test_of_a_rotated_log_of_several_processes_lines_may_be_missing(name: str, told: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "reported"), [("at_10", True), ("server", False)])
+def test_of_a_rotated_log_of_several_processes_lines_may_be_missing(name: str, reported: bool, tmp_path: Path) -> None:
     reading = written(tmp_path, **{name: KEEPER_STARTS + starts(FIRST)})
-    assert (MISSING in [notice.text for notice in reading.notices]) is told
+    assert (MISSING in [notice.text for notice in reading.notices]) is reported
 
 
 def refused(*before: str) -> str:

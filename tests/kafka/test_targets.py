@@ -217,9 +217,9 @@ def test_what_a_version_is_known_to_do_is_a_remark_and_explains_nothing_where_th
 
     It is explained no more; where steps that left no line may have come at another time, it is no violation for certain.
     """
-    told = validate(spec(), events_of("A2"), options=of_version("A2"))
-    remarks = [remark for result in told.slices for remark in result.remarks]
-    assert (told.verdict, [remark.severity for remark in remarks]) == (TraceVerdict.CONSISTENT, ["known"])
+    answer = validate(spec(), events_of("A2"), options=of_version("A2"))
+    remarks = [remark for result in answer.slices for remark in result.remarks]
+    assert (answer.verdict, [remark.severity for remark in remarks]) == (TraceVerdict.CONSISTENT, ["known"])
     assert "Kafka 2.7 to 3.2" in remarks[0].text
     strictly = validate(spec(), events_of("A2"), options=replace(of_version("A2"), strict=True))
     assert strictly.verdict in {TraceVerdict.INCONCLUSIVE, TraceVerdict.INCONSISTENT}

@@ -59,7 +59,7 @@ class Offset:
     def describe(self, node: str) -> str:
         """The offset of a node's clock in words."""
         how = f"{'ahead of' if self.ahead > 0 else 'behind'} that of {self.other} by about {abs(self.ahead):,} ms"
-        return f"the clock of {node} is {how}, as {self.occasions} occasions show on which both told the same: its times were put right"
+        return f"the clock of {node} is {how}, as {self.occasions} occasions show on which both logged the same: its times were put right"
 
 
 class _Difference(NamedTuple):

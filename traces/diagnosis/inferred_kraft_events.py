@@ -169,7 +169,7 @@ class _Inference:
             if fact.event.kind in self._own["rules"]:
                 logged.setdefault(fact.event.kind, fact)
         for kind, fact in logged.items():
-            text = f"supposed: {kind} was as it is told later"
+            text = f"supposed: {kind} was as it is logged later"
             yield UntimedEvent(kind, fact.event.fields, self._begin, fact.event.record.place, text)
 
     def unread(self) -> Iterator[UntimedEvent]:

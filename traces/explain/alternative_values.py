@@ -59,6 +59,7 @@ def _numbers(value: int, hints: Sequence[Value]) -> Iterator[int]:
     for known in (value, *hints):
         if isinstance(known, int) and not isinstance(known, bool):
             yield from (known, known + 1, known - 1)
+    # One digit mistaken, and no leading zero put in.
     digits = str(abs(value))
     for at in range(len(digits)):
         for digit in "0123456789":
@@ -189,6 +190,7 @@ def distance(left: Value, right: Value) -> int:
     if min(_gap(left, 0), _gap(right, 0)) >= TIMES:
         return len(str(_gap(left, right)))
     a, b = _differing(_plain(left), _plain(right))
+    # The Levenshtein distance, by one row of its table.
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         previous, row[0] = row[0], i

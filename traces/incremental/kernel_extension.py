@@ -111,6 +111,8 @@ def _are_equal_for_slices(old: Joint, new: Joint, grown: frozenset[str]) -> bool
     """
     plan = new.split.plan_of_slices(new.plan)
     chosen = (action for action in _actions(new.split, plan) if action.name in plan.numbered)
+    # An update without a line may take any argument. With a larger range it may take a larger one, so that more updates
+    # become possible.
     if any(is_sized(p.binder.type) for action in chosen for p in action.parameters):
         return False
     return _equal(_parts(old), _parts(new), grown)
@@ -253,6 +255,8 @@ def _disabled_before(joiner: Joiner, added: Added) -> float:
         for guards, binder, atoms, read in open_:
             key = binder, *(state[i] for i in read)
             is_idle = disabled.get(key)
+            # The state is numbered only if it is needed: most states of a long log differ in nothing that these guards
+            # read.
             if is_idle is None:
                 number = joiner.model.number(state) if number is None else number
                 refused = all(_is_refused(joiner, guards, binder.name, atom, number) for atom in atoms)
@@ -301,6 +305,7 @@ def _is_refused(joiner: Joiner, guards: Sequence[k.Guard], name: str, atom: Atom
         try:
             if joiner.model.value(guard.condition, {name: atom}, state) is False:
                 return True
+        # A guard without a value refuses nothing for certain.
         except Undefined:
             continue
     return False

@@ -412,7 +412,7 @@ RARE = "risk"
 
 
 def _losable(plan: k.TracePlan, *, lossy: bool) -> Iterator[str]:
-    """The actions that one lost line may have told of. A line of a rare event, such as a disk that was emptied, would
+    """The actions that one lost line may have reported. A line of a rare event, such as a disk that was emptied, would
     explain nearly anything. So it is supposed only where lines of nodes with logs were not read (``lossy``)."""
     rare = {each.action for each in plan.reported if each.severity == RARE and not lossy}
     return (name for name in _reported_actions(plan) if name not in rare)

@@ -301,9 +301,9 @@ def test_a_keyboard_interrupt_ends_the_search_with_a_partial_report(run: Run) ->
 
 
 def test_progress_ends_with_the_final_counts(run: Run) -> None:
-    told: list[Progress] = []
-    run(COUNTER, progress=told.append)
-    assert (told[-1].level, told[-1].distinct, told[-1].generated) == (4, 4, 4)
+    reports: list[Progress] = []
+    run(COUNTER, progress=reports.append)
+    assert (reports[-1].level, reports[-1].distinct, reports[-1].generated) == (4, 4, 4)
 
 
 def test_answers_are_the_same_in_every_run(run: Run) -> None:

@@ -23,8 +23,8 @@ MENDED = SPEC.replace("not on\ninv", "on\ninv")
 
 async def session(folder: Path) -> dict[str, Any]:
     """The answers to a short session of an editor."""
-    client, told = LanguageClient("test", "1"), asyncio.Queue[lsp.PublishDiagnosticsParams]()
-    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda found: told.put_nowait(found))  # noqa: PLW0108 - pygls sets attributes of it
+    client, published = LanguageClient("test", "1"), asyncio.Queue[lsp.PublishDiagnosticsParams]()
+    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda found: published.put_nowait(found))  # noqa: PLW0108 - pygls sets attributes of it
     shown = asyncio.Queue[lsp.ShowMessageParams]()
     client.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda found: shown.put_nowait(found))  # noqa: PLW0108 - likewise
     client.feature(lsp.WINDOW_LOG_MESSAGE)(lambda _: None)
@@ -33,7 +33,7 @@ async def session(folder: Path) -> dict[str, Any]:
     client.initialized(lsp.InitializedParams())
     uri = (folder / "light.assay").as_uri()
     client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(uri, "assay", 1, SPEC)))
-    answers: dict[str, Any] = {"opened": (await told.get()).diagnostics}
+    answers: dict[str, Any] = {"opened": (await published.get()).diagnostics}
     document = lsp.TextDocumentIdentifier(uri)
     at = lsp.Position(5, 14)
     answers["hover"] = await client.text_document_hover_async(lsp.HoverParams(document, at))
@@ -45,8 +45,8 @@ async def session(folder: Path) -> dict[str, Any]:
     client.text_document_did_change(
         lsp.DidChangeTextDocumentParams(lsp.VersionedTextDocumentIdentifier(2, uri), [change])
     )
-    answers["typed"] = (await told.get()).diagnostics
-    answers["paused"] = (await told.get()).diagnostics
+    answers["typed"] = (await published.get()).diagnostics
+    answers["paused"] = (await published.get()).diagnostics
     everywhere = lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
     answers["fixes"] = await client.text_document_code_action_async(
         lsp.CodeActionParams(document, everywhere, lsp.CodeActionContext([]))

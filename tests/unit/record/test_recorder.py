@@ -198,9 +198,9 @@ def test_a_disk_that_is_full_from_the_start_does_not_stop_the_program(caplog: py
         for _ in range(100):
             log.record("Lost")
     assert log.lost == 100
-    told = [each.getMessage() for each in caplog.records]
-    assert len(told) == 8  # when twice as many are lost, and at the end
-    assert told[-1].endswith("No space left on device; 100 in all")
+    messages = [each.getMessage() for each in caplog.records]
+    assert len(messages) == 8  # when twice as many are lost, and at the end
+    assert messages[-1].endswith("No space left on device; 100 in all")
 
 
 def test_what_is_recorded_after_the_end_is_counted(tmp_path: Path) -> None:

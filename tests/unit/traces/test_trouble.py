@@ -1,4 +1,4 @@
-"""Lines of trouble: each family's example is read, findings tell what happened, and no healthy log is told lossy."""
+"""Lines of trouble: each family's example is read, findings say what happened, and no healthy log is called lossy."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_records_that_unclean_elections_lost_are_told_as_they_were(
     recording: str, lost: list[tuple[str, int, int]]
 ) -> None:
     found = trouble_of(read_logs([RECORDINGS / f"{recording}.tar.xz"])).findings
-    told = [each for finding in found if finding.gravity <= Gravity.RISK for each in finding.lost]
-    assert [(each.partition, each.begin, each.end) for each in told] == lost
+    losses = [each for finding in found if finding.gravity <= Gravity.RISK for each in finding.lost]
+    assert [(each.partition, each.begin, each.end) for each in losses] == lost
 
 
 def test_lines_that_nothing_explains_are_counted(tmp_path: Path) -> None:
@@ -112,11 +112,11 @@ def test_statements_are_found_in_sources_of_both_languages() -> None:
 
 
 def starts(second: int, role: str, epoch: int, offset: int, mark: int) -> str:
-    told = {
+    lines = {
         "Leader": f"Leader pay-3 starts at leader epoch {epoch} from offset {offset} with high watermark {mark} ISR [4] addingReplicas [] removingReplicas []. Previous leader epoch was {epoch - 1}.",
         "Follower": f"Follower pay-3 starts at leader epoch {epoch} from offset {offset} with high watermark {mark}. Previous leader epoch was {epoch - 1}.",
     }
-    return f"[2021-06-03 10:00:0{second},700] INFO [Broker id=4] {told[role]} (state.change.logger)\n"
+    return f"[2021-06-03 10:00:0{second},700] INFO [Broker id=4] {lines[role]} (state.change.logger)\n"
 
 
 def test_a_leader_whose_log_ends_before_what_was_committed_has_lost_records(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_a_leader_whose_log_ends_before_what_was_committed_has_lost_records(tmp_
     (found,) = trouble_in(text, tmp_path).findings
     assert (found.gravity, found.lost) == (Gravity.LOST, (LostRange("pay-3", 0, 58, certain=True),))
     assert "58 records" in found.text
-    # What is lost is told once, and a tail that was not committed may go.
+    # What is lost is reported once, and a tail that was not committed may go.
     assert len(trouble_in(text + starts(5, "Leader", 5, 10, 0), tmp_path).findings) == 1
     assert trouble_in(starts(1, "Leader", 3, 60, 58) + starts(3, "Leader", 4, 58, 58), tmp_path).findings == ()
 

@@ -218,8 +218,8 @@ class ContainerDetector:
         base = table or (self.objects.base_of(contents[0]) if parts else None)
         if base is None or not parts or (base.inside and table is None):
             return table
-        told = ", ".join(f"{part} in `{parts[part][0]}`" for part in ("message", "node") if parts.get(part))
-        found = replace(base, name=f"{base.name} ({told})", keys=(*base.keys, *keys), parts={**base.parts, **parts})
+        which = ", ".join(f"{part} in `{parts[part][0]}`" for part in ("message", "node") if parts.get(part))
+        found = replace(base, name=f"{base.name} ({which})", keys=(*base.keys, *keys), parts={**base.parts, **parts})
         if table is None:
             self._learned = (found, *self._learned)
             self.objects = ObjectReader(self.containers, self._learned)

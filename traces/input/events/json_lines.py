@@ -19,7 +19,7 @@ TIME_BACK = "time goes back"
 """The kind of notice about times that are not in the order of the lines."""
 
 FAR_BACK = 1_000
-"""Times that go back by more milliseconds are told: buffers and threads do less."""
+"""Times that go back by more milliseconds are reported: buffers and threads do less."""
 
 OTHER_LINES = "other lines"
 """The kind of notice about lines of a file of events that are none."""

@@ -222,7 +222,7 @@ class _Moment:
     @staticmethod
     def of(lines: Sequence[OrderedObservation], version: int | None, late: float) -> _Moment:
         """The moment of some lines. A write is as late as the first line that names its action; without one it may be
-        told long after."""
+        logged long after."""
         prompt = [each.time for each in lines if each.observation.names_action or version is None]
         return _Moment(version, min(prompt, default=-inf) - late, min(each.latest for each in lines), lines[0])
 

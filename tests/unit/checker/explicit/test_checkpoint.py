@@ -265,21 +265,21 @@ def run_until_killed(arguments: list[str], manifest: Path, seconds: float | None
         return out
 
 
-def told(text: str) -> dict[str, Any]:
+def answer_of(text: str) -> dict[str, Any]:
     """An answer without what speaks of time and memory."""
     found: dict[str, Any] = json.loads(text)
     return {key: value for key, value in found.items() if key not in {"seconds", "effort", "checkpoint"}}
 
 
 def kill_again_and_again(arguments: list[str], folder: Path, kills: int, random: Random, most: float) -> None:
-    expected = told(run_until_killed(arguments, folder, None))
+    expected = answer_of(run_until_killed(arguments, folder, None))
     manifest = folder / "checkpoint.json"
     begin = [*arguments, "--checkpoint-every", "0", "--checkpoint", str(folder)]
     resume = [*arguments, "--checkpoint-every", "0", "--resume", str(folder)]
     for number in range(kills):
         run_until_killed(resume if manifest.exists() else begin, manifest, random.uniform(0, most))
         assert manifest.exists(), number
-    assert told(run_until_killed(resume, manifest, None)) == expected
+    assert answer_of(run_until_killed(resume, manifest, None)) == expected
 
 
 @pytest.mark.slow

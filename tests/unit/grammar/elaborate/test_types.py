@@ -136,7 +136,7 @@ def record(**fields: Type) -> RecordType:
 
 
 @pytest.mark.parametrize(
-    ("have", "want", "told"),
+    ("have", "want", "words"),
     [
         (RangeType(1, 2), RangeType(1, 3), ""),
         (RangeType(1, 2), RangeType(1, 2), ""),
@@ -158,7 +158,7 @@ def record(**fields: Type) -> RecordType:
         ),
     ],
 )
-def test_types_that_are_written_alike_are_told_apart(have: Type, want: Type, told: str) -> None:
+def test_types_that_are_written_alike_are_told_apart(have: Type, want: Type, words: str) -> None:
     (found,) = difference(have, want) or [""]
-    assert told in found
-    assert bool(told) == bool(found)
+    assert words in found
+    assert bool(words) == bool(found)

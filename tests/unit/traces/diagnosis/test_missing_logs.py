@@ -173,8 +173,8 @@ def test_a_controller_log_that_is_missing_is_told_and_no_false_alarm(number: int
     (logs / f"broker-{number}" / "controller.log").unlink()
     validation = answer(logs)
     assert (validation.verdict, validation.violations) == (TraceVerdict.CONSISTENT, ())
-    told = [notice.text for notice in validation.notices if notice.kind == "missing log"]
-    assert told == [
+    texts = [notice.text for notice in validation.notices if notice.kind == "missing log"]
+    assert texts == [
         f"broker-{number} registered, and the logs hold nothing that it wrote as kafka.controller when it took part in elections"
     ]
 

@@ -185,7 +185,7 @@ def read(folder: Path, name: str, text: str, loaded: Loaded) -> LogReading:
     return read_logs([file], ReadOptions(source=source_of(loaded, None)))
 
 
-def told(event: Event) -> tuple[object, ...]:
+def statement_of(event: Event) -> tuple[object, ...]:
     fields = event.fields
     return event.kind, event.fields["node"], event.record.time, fields["term"], fields["by"]
 
@@ -195,7 +195,7 @@ def test_a_layout_gives_the_same_events_and_verdict(tmp_path: Path, layout: str)
     loaded = load_text(SPEC)
     for rows, verdict in ((RIGHT, TraceVerdict.CONSISTENT), (WRONG, TraceVerdict.INCONSISTENT)):
         reading = read(tmp_path, layout, LAYOUTS[layout](rows), loaded)
-        assert sorted(map(told, reading.events), key=str) == sorted(
+        assert sorted(map(statement_of, reading.events), key=str) == sorted(
             [(event, node, time, fields["term"], fields["by"]) for time, node, event, fields in rows], key=str
         )
         assert validate_in_scope(loaded, reading, DEFAULT_OPTIONS).verdict is verdict

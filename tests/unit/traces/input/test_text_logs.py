@@ -102,9 +102,9 @@ def test_a_line_of_kafka_is_no_event_of_another_system(tmp_path: Path) -> None:
 
 def test_a_line_that_nearly_fits_is_told_with_its_place(tmp_path: Path) -> None:
     reading = read(tmp_path, TERM, "Term 1 of db\nTerm two of db\nTerminated\n")
-    (told,) = [each for each in reading.notices if each.kind == "not an event"]
-    assert "`literal` of the pattern `Term`" in told.text
-    assert str(told.place).endswith("in.log:2")
+    (notice,) = [each for each in reading.notices if each.kind == "not an event"]
+    assert "`literal` of the pattern `Term`" in notice.text
+    assert str(notice.place).endswith("in.log:2")
 
 
 def test_patterns_that_describe_no_line_are_told(tmp_path: Path) -> None:
