@@ -118,6 +118,7 @@ def lexemes(text: str, file: str) -> Iterator[Lexeme]:
         first_line = line
         if newlines:
             line += newlines
+            # A text in triple quotes spans lines; what follows it stands on its last one.
             line_start = text.rindex("\n", start, end) + 1
         span = Span(file, first_line, column, line, end - line_start + 1)
         yield Lexeme(str(match.lastgroup), match.group(), span, start, end)
@@ -126,6 +127,8 @@ def lexemes(text: str, file: str) -> Iterator[Lexeme]:
 def scan(text: str, file: str, diagnostics: Diagnostics) -> SplitText:
     """Find the declarations and the comments of a text."""
     whole, line = SplitText(), 0
+    # Parts are scanned as if each were the whole text, and moved to their place. So after a key in an editor all parts
+    # but one come from the cache.
     for start, end in _splits(text):
         found, reports = scan_block(text[start:end], file)
         whole.chunks.extend(each.moved(start, line) for each in found.chunks)
@@ -203,6 +206,7 @@ class _Scanner:
             self.line = LogicalLine()
 
     def _begins_declaration(self, lexeme: Lexeme) -> bool:
+        # A keyword in the first column ends even an open bracket: a mistake in one declaration hides none in the next.
         if lexeme.text in DECLARATION_WORDS:
             return True
         goes_on = self.line.goes_on or lexeme.text in LEADING or lexeme.kind == "close"
@@ -210,6 +214,7 @@ class _Scanner:
 
     def finish_chunk(self) -> None:
         """End the open declaration: its brackets must be closed."""
+        # One report is enough. The other brackets are open because this one is.
         for opener in self.brackets[:1]:
             self._fault("E011", opener.span, f"`{opener.text}` is never closed", f"expected `{OPENERS[opener.text]}`")
         self.brackets, self.line, self.in_broken_string = [], LogicalLine(), False

@@ -192,13 +192,17 @@ class IncrementalValidator:
         before = self._take_context(asked.shared)
         now = _MicroBatch(slices, self._take_events(slices), before)
         known = {name: self._known[name] for name in slices if name in self._known}
+        # Three kinds of slices: current ones are not looked at, others resume where they stopped, and new ones begin at
+        # their first line.
         todo = [name for name in slices if name not in known or not known[name].is_current(now.names(name), before)]
         resumable = [name for name in todo if name in known and known[name].progress is not None]
         from_start = {name: slices[name] for name in todo if name not in known or known[name].progress is None}
+        # A job of Spark takes longer than the check of a few thousand events here.
         here = list(_first_slices(from_start, self._here))
         others = {name: events for name, events in from_start.items() if name not in set(here)}
         now.prefetch([*resumable, *here])
         found = self._checked([*resumable, *here], now)
+        # The prefetched events are needed for the checks alone.
         now.prefetch(())
         answers = self._by_tasks(asked, others) if others else {}
         known |= {name: KnownSlice(now.names(name), answer) for name, answer in answers.items()} | found
@@ -231,6 +235,7 @@ class IncrementalValidator:
     def _take_events(self, slices: Events) -> Grown:
         table = next((events.table for events in slices.values()), None)
         found = None if table is None else self._growth.take(table)
+        # The logs are not those of before with more lines (a file was replaced, say), so that nothing known stands.
         if table is not None and found is None:
             self._growth, self._known = LogDiff(), {}
             found = self._growth.take(table)
@@ -294,6 +299,7 @@ class IncrementalValidator:
             if answer is not None:
                 return KnownSlice(progress.names, answer, progress, kernel=number)
         found = KnownSlice(now.names(name), without_execution(self._checker.of_slice(name, events)), not_resumable=True)
+        # The verdict has changed. What kept the check from being resumed may be gone, so the next one tries again.
         if last is not None and last.outcome != found.outcome:
             found.not_resumable = False
         return found
@@ -321,6 +327,7 @@ def shares(sizes: Mapping[str, int], count: int) -> list[list[str]]:
     """Names in parts that take about the same time: the first for this process, the others for its children."""
     found: list[list[str]] = [[] for _ in range(count)]
     loads = [(0.0, number) for number in range(count)]
+    # The largest first, each to whoever has least so far.
     for name in sorted(sizes, key=lambda each: -sizes[each]):
         load, number = heappop(loads)
         found[number].append(name)

@@ -66,6 +66,7 @@ def node_names(folders: Iterable[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for folder, own in parts.items():
         others = [theirs for other, theirs in parts.items() if other != folder]
+        # The last parts, for the first ones are where somebody unpacked the logs.
         length = next((n for n in range(1, len(own)) if all(own[-n:] != theirs[-n:] for theirs in others)), len(own))
         names[folder] = "/".join(own[-length:]) or "node"
     return names
@@ -92,6 +93,8 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
             if any(stream in server_logs for server_logs in others.values()):
                 notices += shared_log_notices(members[stream])
         writers = {stream: matches.writers for stream, matches in rows.items()}
+        # Lines name their writers only now and then. A log without any is of the one broker that the folder has; with
+        # several brokers that cannot be known.
         mixed = len(set().union(*writers.values())) > 1
         for stream, matches in rows.items():
             own, parts = writers[stream], members[stream]
@@ -145,6 +148,7 @@ def _split_by_broker(
         text = f"{len(pieces)} files of several brokers were put one behind another in this one"
         notices.append(Notice("joined files", LogPosition(matches[0].record.place.file, 1, 0), text))
         return
+    # No concatenation, so that brokers wrote in turns, as into one standard output.
     ids = [match.writers for match in matches]
     labels = [f"{name}/{min(own)}" if len(own) == 1 else f"{name}/?" for own in ids]
     unknown = sum(len(own) != 1 for own in ids)
@@ -193,6 +197,8 @@ class RunSplitter:
         self._times = np.array([start.time for start in self._starts], np.int64)
         self._local: dict[str, list[tuple[int, int]]] = {start.stream: [] for start in logged}
         for number, start in enumerate(self._starts, 1):
+            # A banner divides its own log by position. An inferred start has no line of its own, and divides all by
+            # time.
             for stream in self._local if start in inferred else (start.stream,):
                 self._local[stream].append((_place(start, stream, node.logs[stream]), number))
         self._node = node

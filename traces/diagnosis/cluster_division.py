@@ -93,6 +93,8 @@ class _Division:
             return frozenset({self._changed[run].before.name, self._changed[run].after.name})
         if run in self._logged:
             return frozenset({self._logged[run].name})
+        # From the surest to the least sure: a shared session, the same node before or after, the same time, the same
+        # folder.
         return self._sessions.get(run) or self._of_neighbours(run) or self._nearest(run) or frozenset({NAMELESS})
 
     def _of_neighbours(self, run: ProcessRun) -> frozenset[str] | None:
@@ -100,6 +102,7 @@ class _Division:
         own = [(each.number, logged.name) for each, logged in self._logged.items() if each.node == run.node]
         before = max((each for each in own if each[0] < run.number), default=None)
         after = min((each for each in own if each[0] > run.number), default=None)
+        # A node stays in its cluster until it is moved, so the run before says more.
         found = before or after
         return None if found is None else frozenset({found[1]})
 

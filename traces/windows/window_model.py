@@ -157,6 +157,7 @@ def window_model(
         for field, value in _fields(probe.plan, item.observation):
             named.walk(value, field.binder.type)
     names = {sort.name: tuple(named.elements.get(sort.name, ())) for sort in probe.kernel.sorts}
+    # A set parameter has one element at least, whether lines name it or not.
     names = {sort: known or (f"unknown {sort}",) for sort, known in names.items()}
     spares = _spares(probe, names, factor)
     if log.of_slice and log.plan.slicing is not None:
@@ -240,6 +241,7 @@ def _spares(probe: SizeProbe, names: Mapping[str, Sequence[str]], factor: int) -
     single = {each.sort.name for each in variables if isinstance(each, t.AtomType)}
     counted = {sort for prop in probe.kernel.properties for sort in _counted(prop)}
     body = [each for action in probe.kernel.actions for each in action.body if not _is_bound(each)]
+    # A quorum of more members needs more votes: a spare member would change what a majority is.
     counted |= {sort for each in body for sort in _counted(each)}
     writers = {sort for _, _, sort in writer_parameters(probe.plan)}
     given = {sort for each in variables for sort in _given(each)} - writers
@@ -346,6 +348,7 @@ def _kernel_of(model: TraceModel) -> k.Kernel:
     actions = [each for each in model.kernel.actions if each.name in called or each.name in model.plan.hidden]
     rules = [each for rule in model.plan.rules for each in (rule.then, rule.observe) if each is not None]
     used = {name for node in (*actions, *rules) for name in variables_of(node)}
+    # Variables that are only written stay, because an action cannot be encoded without them.
     used |= {each.variable for action in actions for each in assignments(action.body)}
     kernel = replace(
         model.kernel,
