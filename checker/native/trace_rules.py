@@ -254,6 +254,8 @@ def _follow(rules: int, words: int, logged: int) -> str:
 
     Its result is the number of the first line that is no step. If a property fails after line n, the result is -1 - n.
     """
+    # `%byte` is an entry of `EncodedLines.changes`: the alternative above, and whether the state changed in the lowest
+    # bit. `%turned` is -1 - i, which differs from every line number, also for line 0.
     return f"""define i64 @follow(ptr %row, ptr %rules, ptr %logged, ptr %changes, i64 %begin, i64 %end) {{
 entry:
   %new = alloca i64, i64 {words}
@@ -283,7 +285,6 @@ ask:
 go:
 {_moved(words)}
   %bit = zext i1 %changed to i8
-  # The byte of `EncodedLines.changes`: the alternative above, whether the state changed in the lowest bit.
   %which_one = sub i8 %answer, 1
   %above = shl i8 %which_one, 1
   %byte = or i8 %above, %bit
@@ -294,7 +295,6 @@ go:
 stop:
   ret i64 %i
 broken:
-  # -1 - i, which differs from every line number, also for line 0.
   %turned = xor i64 %i, -1
   ret i64 %turned
 }}

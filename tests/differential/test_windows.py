@@ -80,7 +80,7 @@ LOGGED = "p1", "p2"
 
 MOST = 3
 ACTIONS = "Joined", "Elected", "Heard"
-LOGGED = "join", "elect", "hear"
+LOGGED_ACTIONS = "join", "elect", "hear"
 
 
 def test_the_spec_keeps_its_lemmas() -> None:
@@ -263,9 +263,11 @@ def _is_possible(events: Sequence[Event], limit: int | None, lost: int) -> bool:
             more = 0 if limit is None else 1
             onward += [(cursors, taken.state, unseen + more, left) for taken in _unseen(model, state)]
         if limit is None:
-            onward += [(cursors, taken.state, 0, left) for name in LOGGED for taken in _all(model, name, state)]
+            onward += [(cursors, taken.state, 0, left) for name in LOGGED_ACTIONS for taken in _all(model, name, state)]
         elif left:
-            onward += [(cursors, taken.state, 0, left - 1) for name in LOGGED for taken in _all(model, name, state)]
+            onward += [
+                (cursors, taken.state, 0, left - 1) for name in LOGGED_ACTIONS for taken in _all(model, name, state)
+            ]
         for item in frontier.heads(cursors).items:
             count = 0 if item.observation.names_action else unseen
             onward += [(advanced(cursors, item), after, count, left) for after, _ in model.consume(item, state)]
@@ -276,5 +278,5 @@ def _is_possible(events: Sequence[Event], limit: int | None, lost: int) -> bool:
 
 def _unseen(model: TraceModel, state: int) -> Iterator[Taken]:
     yield from model.hidden(state)
-    for name in LOGGED:
+    for name in LOGGED_ACTIONS:
         yield from (each for each in _all(model, name, state) if not _is_told(each))
