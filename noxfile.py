@@ -117,7 +117,7 @@ def site(session: nox.Session) -> None:
 
 @nox.session
 def playground(session: nox.Session) -> None:
-    """The site with its playground, in `site/`: the reference engine in the browser. Needs npm and node."""
+    """The site with its playground, in `site/`: the reference engine in the browser. Needs npm."""
     site(session)
     if session.virtualenv.is_sandboxed:
         session.install("-c", TESTED, "lark")

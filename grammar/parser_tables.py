@@ -11,7 +11,7 @@ import json
 from functools import cache
 from hashlib import sha256
 from importlib import resources
-from importlib.abc import Traversable
+from importlib.resources.abc import Traversable
 from operator import itemgetter
 from typing import Any
 

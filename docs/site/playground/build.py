@@ -1,4 +1,4 @@
-"""Builds the playground: `python docs/site/playground/build.py FOLDER`. It needs npm and node, and their registry.
+"""Builds the playground: `python docs/site/playground/build.py FOLDER`. It needs npm and its registry.
 
 Pyodide (Python for the browser) comes from npm in the version named here, and is not kept in the repository.
 """
@@ -21,7 +21,7 @@ PYODIDE = "pyodide@314.0.7"
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 PAGE = ("index.html", "playground.js", "worker.js")
 PACKAGES = ("grammar", "checker", "report", "spec")
-TEXTS = {".py", ".lark", ".toml", ".assay"}
+SUFFIXES = {".py", ".lark", ".gz", ".toml", ".assay"}
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[2]
 EXAMPLES = CHECKOUT / "src" / "assay" / "agents" / "skill" / "examples"
@@ -40,7 +40,6 @@ def build(folder: Path) -> None:
     with ZipFile(folder / "assay.zip", "w", ZIP_DEFLATED) as archive:
         for path, name in _sources():
             archive.write(path, name)
-    subprocess.run(["node", str(HERE / "tables.mjs"), str(folder.resolve())], check=True)
 
 
 def _runtime(folder: Path) -> None:
@@ -67,7 +66,7 @@ def _sources() -> Iterator[tuple[Path, str]]:
 
 def _below(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
     for path in sorted(folder.rglob("*")):
-        if path.suffix in TEXTS and path.is_file():
+        if path.suffix in SUFFIXES and path.is_file():
             yield path, f"{name}/{path.relative_to(folder)}"
 
 
