@@ -26,7 +26,9 @@ FILE = re.compile(r"^```\w+ ([\w-]+\.\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE
 COMMAND = re.compile(r"^\$ ((?:assay|mkdir|mv|python3|pytest|sed) .*?)(?:\s+# exit (\d+))?$")
 
 
-IN_ONE_GO = frozenset({"your-service.md", "wishes.md", "sessions.md", *(page.name for page in TUTORIAL.glob("*.md"))})
+IN_ONE_GO = frozenset(
+    {"your-service.md", "wishes.md", "sessions.md", "gallery.md", *(page.name for page in TUTORIAL.glob("*.md"))}
+)
 """Pages whose blocks follow one another in one directory."""
 
 
