@@ -53,6 +53,13 @@ def test_the_search_knows_what_the_pages_say(site: Path) -> None:
     assert any("FenceWrites" in each["title"] and each["location"].startswith("kafka-bugs") for each in index)
 
 
+@pytest.mark.slow
+def test_findings_are_pages_of_the_site(site: Path) -> None:
+    linked = re.findall(r'href="(live/\w+\.html)"', (site / "live-pages.html").read_text())
+    assert linked == [f"live/{name}.html" for name in ("early", "starved", "walk", "cluster")]
+    assert "obey_commit" in (site / "live" / "early.html").read_text()
+
+
 @pytest.mark.browser
 def test_a_reader_finds_a_lesson_by_a_word_of_it(site: Path, tmp_path: Path) -> None:
     handler = partial(SimpleHTTPRequestHandler, directory=str(site))
