@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from random import Random
 
@@ -66,8 +67,13 @@ def coherent_mutants(runs: Sequence[str], count: int, seed: int) -> list[Coheren
 
 
 def blames_the_rule(mutant: Coherent, judgement: RecheckAnswer) -> bool:
-    """Whether one of the rules that the history breaks is named first."""
-    parts = judgement.violations[0].blame[0].parts if judgement.violations else ()
-    return any(label == part.label or label in part.text for part in parts for label in mutant.labels) or any(
-        label in broken.name for broken in judgement.properties for label in mutant.labels
+    """Whether one of the rules that the history breaks is named in the first finding: with the line that is blamed, or
+    between the lines that contradict each other."""
+    first = judgement.violations[0] if judgement.violations else None
+    parts = () if first is None else first.blame[0].parts
+    between = () if first is None or first.contradiction is None else first.contradiction.rules
+    return (
+        any(label == part.label or label in part.text for part in parts for label in mutant.labels)
+        or any(re.search(rf"\b{re.escape(label)}\b", rule) for rule in between for label in mutant.labels)
+        or any(label in broken.name for broken in judgement.properties for label in mutant.labels)
     )

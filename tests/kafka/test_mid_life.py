@@ -93,3 +93,29 @@ def test_a_lower_epoch_may_be_that_of_another_cluster(
     (tmp_path / "paste.log").write_text("".join(lines))
     invoke(["validate", str(tmp_path / "paste.log"), "--json"])
     assert json.loads(capsys.readouterr().out)["verdict"] == verdict
+
+
+QUORUM = """\
+[2026-11-21 01:40:42,{ms}] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)
+[2026-11-21 01:40:45,{ms}] INFO [ControllerServer id={id}] Starting controller (kafka.server.ControllerServer)
+[2026-11-21 01:40:54,{ms}] INFO [RaftManager id={id}] Completed transition to Unattached(epoch=0, votedKey=null, voters=[101, 102, 103], \
+electionTimeoutMs=1675, highWatermark=Optional.empty) from null (org.apache.kafka.raft.QuorumState)
+"""
+EPOCH = """\
+[2026-11-21 01:40:58,{ms}] INFO [QuorumController id={id}] In the new epoch 3, the leader is (none). (org.apache.kafka.controller.QuorumController)
+"""
+
+
+@pytest.mark.parametrize(("telling", "code"), [((102,), 1), ((102, 103), 3)])
+def test_an_epoch_that_several_nodes_tell_of_was_begun_by_a_line_that_is_missing(
+    telling: tuple[int, ...], code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All of the log is there from the birth of the cluster on, but for the lines about elections. One line alone that
+    names a later epoch is wrong."""
+    for voter in (101, 102, 103):
+        (tmp_path / f"controller-{voter}").mkdir()
+        text = QUORUM + (EPOCH if voter in telling else "")
+        (tmp_path / f"controller-{voter}" / "server.log").write_text(text.format(id=voter, ms=voter), encoding="utf-8")
+    assert invoke(["validate", str(tmp_path), "--json"]) == code
+    reason = json.loads(capsys.readouterr().out)["reason"] or ""
+    assert ("`voting.find(101, 3)`, is missing" in reason) == (code != 1)

@@ -10,7 +10,7 @@ from assay.checker.report import EnginesDisagreeError
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.explain.blame import Suspect, as_blame, suspects
 from assay.traces.explain.failed_atoms import ConditionPrinter
-from assay.traces.explain.repair import SECOND_NODES, WINDOW, ChosenRepair, best_repair
+from assay.traces.explain.repair import SECOND_NODES, WINDOW, ChosenRepair, best_repair, is_missed_by_others
 from assay.traces.observe.binding_tally import Misfit
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.options import Options
@@ -91,6 +91,7 @@ def _explain_all(
     if not start:
         findings.reason = NO_INITIAL_STATE
     doubted: list[OrderedObservation] = []
+    lost: list[LogViolation] = []
     while start:
         # Each round explains one mismatch, changes the log so that it is gone, and searches on from where it stopped.
         conclusion = driver.run(search, start, options)
@@ -120,17 +121,54 @@ def _explain_all(
         if answer is not None and not isinstance(answer, WindowRefuted):
             _stop(findings, search, conclusion, answer)
             break
-        onward = (
-            first_mismatch(search, conclusion, writer) if options.first else resume(search, conclusion, start, writer)
-        )
+        onward = _onward(search, conclusion, start, writer, options, log if answer is None else None)
         if isinstance(answer, WindowRefuted):
             onward = _with_window(search, start, answer, onward, writer)
             doubted += _left_out(search, onward)
         if onward is None:
             _add(findings, without_candidate(search, conclusion), NOT_CHECKED)
-        if onward is None or _is_last(findings, onward.violation, options, most):
+        is_last = onward is None or (
+            _is_enough(findings, onward.violation, lost, options)
+            if onward.is_lost
+            else _is_last(findings, onward.violation, options, most)
+        )
+        if onward is None or is_last:
             break
         search, start = onward.search, list(onward.start)
+
+
+def _onward(
+    search: TraceSearch,
+    rejected: Rejected,
+    start: list[SearchPath],
+    writer: ConditionPrinter,
+    options: Options,
+    log: LogPart | None,
+) -> Resumption | None:
+    """The violation and how to go on. In a ``log`` that no window refuted, a line may be lost: other lines say so."""
+    may_be_lost = log is not None and log.begins_in_mid_life
+    if options.first and not may_be_lost:
+        return first_mismatch(search, rejected, writer)
+    onward = resume(search, rejected, start, writer)
+    if onward is None or (onward.is_lost and may_be_lost):
+        return onward
+    return first_mismatch(search, rejected, writer) if options.first else replace(onward, is_lost=False)
+
+
+def _is_enough(
+    findings: MismatchFindings, unexplained: LogViolation, lost: list[LogViolation], options: Options
+) -> bool:
+    """Note lines that a lost one explains; whether the search ends with them. They are no finding."""
+    lost.append(unexplained)
+    places = ", ".join(str(each.place) for each in unexplained.blame)
+    _add_reason(findings, f"of {places} no single one is wrong; {unexplained.repair.text}")
+    if findings.stuck is None:
+        findings.stuck = unexplained.event.record.time
+    return options.first or len(lost) >= MOST_OF_PARTS
+
+
+def _add_reason(findings: MismatchFindings, reason: str) -> None:
+    findings.reason = reason if findings.reason is None else f"{findings.reason}; {reason}"
 
 
 def _add(findings: MismatchFindings, violation: LogViolation, reason: str) -> None:
@@ -222,9 +260,9 @@ def _stop(
     if failed is not None and findings.stuck is None:
         findings.stuck = failed.observation.event.record.time
     if isinstance(answer, WindowUnanswered):
-        findings.reason = f"{place} has no explanation together with all before it; {answer.reason}"
+        _add_reason(findings, f"{place} has no explanation together with all before it; {answer.reason}")
         return
-    findings.reason = f"the lines around {place} are explained by {answer.words()}"
+    _add_reason(findings, f"the lines around {place} are explained by {answer.words()}")
     findings.beginning = answer if answer.whole else None
 
 
@@ -259,6 +297,8 @@ class Resumption:
     violation: LogViolation
     search: TraceSearch
     start: tuple[SearchPath, ...]
+    is_lost: bool = False
+    """Whether a line that is missing explains it, and several lines miss it."""
 
 
 def resume(
@@ -320,7 +360,8 @@ def explain_mismatch(search: TraceSearch, deepest: Sequence[SearchPath], writer:
     blames = _ranked_blames(candidate.item, ranked, writer, candidate.repair.field)
     repair = _with_times(chosen, search.frontier.order) if candidate.repair.kind == "clock" else candidate.repair
     violation = LogViolation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
-    return Resumption(violation, candidate.search, candidate.start)
+    is_lost = is_missed_by_others(chosen, search, deepest, ranked, budget)
+    return Resumption(violation, candidate.search, candidate.start, is_lost)
 
 
 def _beyond_dead_ends(search: TraceSearch, deepest: Sequence[SearchPath], budget: int) -> Sequence[SearchPath]:

@@ -17,13 +17,16 @@ from assay.traces.explain.blame import Suspect
 from assay.traces.explain.repair_candidates import (
     ADDED,
     LEFT_OUT,
+    SUSPECTS_TRIED,
     SWAPPED,
     Candidate,
     SingleRepairs,
     candidates,
+    dropped_at,
     values_nearby,
 )
 from assay.traces.observe.partial_order import files_tell_order
+from assay.traces.observe.reported_actions import rare_actions
 from assay.traces.properties.execution import hidden_steps, reordering
 from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.path import SearchPath
@@ -33,6 +36,9 @@ LOOKAHEAD = 40
 
 WINDOW = 1_000.0
 """How far from the order of time, in milliseconds, the continuation is searched."""
+
+SEVERAL = 2
+"""So many lines have to miss a lost one; of one alone it is likelier that it is wrong itself."""
 
 FIRST_NODES, SECOND_NODES = 100, 400
 """How many nodes the search may visit to see whether a repair helps at all, and then how far."""
@@ -68,6 +74,23 @@ def best_repair(
         if best is not None and best.complete:
             return _with_exchange(best, every, failed + LOOKAHEAD, budget)
     return _cheaper(search, deepest, ranked, budget, best)
+
+
+def is_missed_by_others(
+    chosen: ChosenRepair, search: TraceSearch, deepest: Sequence[SearchPath], ranked: Sequence[Suspect], budget: int
+) -> bool:
+    """Whether a line that is missing explains what no line that is wrong does: several lines miss it."""
+    blocked = list(dict.fromkeys(each.item for each in ranked))[:SUSPECTS_TRIED]
+    if chosen.candidate.size[0] != ADDED or len(blocked) < SEVERAL:
+        return False
+    added = chosen.candidate.start[0].move
+    rare = rare_actions(search.model.plan)  # a rare event explains nearly anything
+    if added is None or any(each.action in rare for each in added.taken):
+        return False
+    enough = deepest[0].read + LOOKAHEAD
+    paths = ((next(each.path for each in ranked if each.item is item), item) for item in blocked)
+    without = (_try(dropped_at(search, path, item), enough, SECOND_NODES, budget) for path, item in paths)
+    return all(each.reach < chosen.reach for each in without)
 
 
 def _with_exchange(best: ChosenRepair, every: Sequence[Candidate], enough: int, budget: int) -> ChosenRepair:

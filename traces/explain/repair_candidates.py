@@ -20,6 +20,7 @@ from assay.traces.explain.blame import Suspect
 from assay.traces.observe.model_size import is_sized
 from assay.traces.observe.observation import with_field
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
+from assay.traces.observe.reported_actions import known_actions
 from assay.traces.observe.slice_name import slice_fields
 from assay.traces.result import Repair
 from assay.traces.search.dfs import TraceSearch
@@ -97,14 +98,8 @@ class SingleRepairs:
 
     def steps(self, state: int) -> Iterator[Taken]:
         """The steps that lines of the clause report."""
-        for name in reported_actions(self.search):
+        for name in known_actions(self.search.model.plan):
             yield from occurrences(self.search, name, self.values, state)
-
-
-def reported_actions(search: TraceSearch) -> dict[str, None]:
-    """The actions of which some line of the clause tells."""
-    rules = search.model.plan.rules
-    return dict.fromkeys(call.action for rule in rules for steps in rule.steps for call in steps)
 
 
 def candidates(search: TraceSearch, deepest: Sequence[SearchPath], ranked: Sequence[Suspect]) -> Iterator[Candidate]:
@@ -293,7 +288,7 @@ def _untimed(search: TraceSearch, path: SearchPath) -> Candidate:
 def _added(search: TraceSearch, path: SearchPath, ranked: Sequence[Suspect]) -> Iterator[Candidate]:
     """An action taken without the line that the clause expects for it."""
     values = values_nearby(ranked)
-    names = reported_actions(search)
+    names = known_actions(search.model.plan)
     item = ranked[0].item if ranked else None
     for hidden, state in _before_added(search, path):
         for name in names:

@@ -22,8 +22,8 @@ from assay.traces.observe.decomposition import split
 from assay.traces.observe.model_size import adapt_clause, is_sized, trace_plan
 from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation, files_tell_order
+from assay.traces.observe.reported_actions import losable_actions
 from assay.traces.options import Options
-from assay.traces.patterns.catalogue import load_catalogue
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.windows.numbers import NamedNumbers, Scale, SizeProbe, ValueMap, probe_of
 from assay.traces.windows.recent_values import RecentValues
@@ -392,7 +392,7 @@ def hidden_calls(
         choices[at] = unlogged
         if unlogged and _are_few(choices):
             yield HiddenCall(name, tuple(choices), unlogged=True)
-    for name in _losable(model.plan, lossy=lossy):
+    for name in losable_actions(model.plan, lossy=lossy):
         choices = [values_of(each) for each in known[name].parameters]
         if name not in model.plan.hidden and _are_few(choices):
             yield HiddenCall(name, tuple(choices), lost=True)
@@ -400,25 +400,6 @@ def hidden_calls(
 
 def _are_few(choices: Sequence[tuple[Value, ...] | None]) -> bool:
     return prod(len(each) for each in choices if each is not None) <= MOST_INSTANCES
-
-
-def _reported_actions(plan: k.TracePlan) -> dict[str, None]:
-    """The actions that lines tell of; inferred events are no lines."""
-    every = frozenset(each.event for each in plan.rules)
-    kinds = every.intersection(load_catalogue().kinds) or every  # of another system than Kafka, all are lines
-    rules = [each for each in plan.rules if each.event in kinds]
-    return dict.fromkeys(call.action for rule in rules for step in rule.steps for call in step)
-
-
-RARE = "risk"
-"""The severity of what a clause reports as out of the common."""
-
-
-def _losable(plan: k.TracePlan, *, lossy: bool) -> Iterator[str]:
-    """The actions that one lost line may have reported. A line of a rare event, such as a disk that was emptied, would
-    explain nearly anything. So it is supposed only where lines of nodes with logs were not read (``lossy``)."""
-    rare = {each.action for each in plan.reported if each.severity == RARE and not lossy}
-    return (name for name in _reported_actions(plan) if name not in rare)
 
 
 def _is_unlogged(element: Value, names: Sequence[str], logged: frozenset[str]) -> bool:
