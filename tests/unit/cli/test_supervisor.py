@@ -96,6 +96,13 @@ def test_an_answer_that_is_being_made_has_its_time() -> None:
     assert (process.returncode, output) == (7, "!")
 
 
+def test_the_clock_of_a_limit_begins_with_the_process() -> None:
+    work = "time.sleep(0.4)\npassed = time.monotonic() - supervisor.limit_time(9)\nos.write(1, str(passed >= 0.4).encode())"
+    with started(work) as process:
+        told, _ = process.communicate()
+    assert told == "True"
+
+
 def test_its_exit_codes_are_those_of_reports() -> None:
     assert (supervisor.UNDECIDED, supervisor.INTERNAL, supervisor.INTERRUPTED) == (
         ExitCode.INCONCLUSIVE,

@@ -25,7 +25,7 @@ from types import FrameType
 
 UNDECIDED, INTERNAL, INTERRUPTED = 3, 70, 130
 """As in ``checker/report.py``, which takes time to import."""
-GRACE = 0.8
+GRACE = 0.7
 """Seconds that the child has to take notice, so that the answer is there within one."""
 ENDING = 10.0
 """Seconds from then on for its answer, which may need explanations; without a limit after Ctrl-C."""
@@ -41,6 +41,7 @@ class Noticeboard:
 
     def __init__(self) -> None:
         self._page = mmap.mmap(-1, _PAGE)
+        self.began = time.monotonic()
         self.limit = 0.0
         self.deadline = 0.0
         self.is_ending = self.is_patient = False
@@ -73,15 +74,17 @@ _board: Noticeboard | None = None
 
 
 def limit_time(seconds: float | None, *, patient: bool = False) -> float:
-    """Begin the clock of a command's time limit, and return when that was, by ``time.monotonic``.
+    """Set a command's time limit, and return when its clock began, by ``time.monotonic``: with the process, since
+    imports take seconds on a machine with much to do.
 
     With ``patient`` its answer may take as long as it takes, since a checkpoint belongs to it.
     """
-    now = time.monotonic()
-    if _board is not None and seconds:
-        _board.limit, _board.deadline, _board.is_patient = seconds, now + seconds, patient
+    if _board is None:
+        return time.monotonic()
+    if seconds:
+        _board.limit, _board.deadline, _board.is_patient = seconds, _board.began + seconds, patient
         _board.write()
-    return now
+    return _board.began
 
 
 def answering() -> None:
