@@ -122,6 +122,8 @@ class Lowering:
     def lower(self, expr: k.Expr) -> Symbol:
         """The symbol of an expression. Raises ``UnsupportedError`` with its place for what cannot be compiled."""
         self.code.visit()
+        if isinstance(expr, k.Local):  # every second expression; below it would be asked twice what it is
+            return self.bound[expr.name]
         try:
             return self._lower(expression(expr))
         except UnsupportedError as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
+from functools import lru_cache
 
 from assay.checker.lowering.llvm.unsupported import TooLongError
 from assay.grammar.lazy_dataclass import dataclass
@@ -53,6 +54,7 @@ TRUE = Scalar(1, "true", 1)
 FALSE = Scalar(1, "false", 0)
 
 
+@lru_cache(maxsize=4096)
 def word(value: int) -> Scalar:
     """An integer constant."""
     return Scalar(64, str(value), value)

@@ -3,7 +3,9 @@ overflow."""
 
 from __future__ import annotations
 
-from assay.checker.lowering.llvm.function_builder import FunctionBuilder, Scalar, word
+from functools import lru_cache
+
+from assay.checker.lowering.llvm.function_builder import FALSE, TRUE, FunctionBuilder, Scalar, word
 from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.lowering.symbols.symbol import Number
 
@@ -19,6 +21,7 @@ def bounded(value: Scalar, low: int, high: int) -> Number:
     return number(low) if low == high else Number(value, low, high)
 
 
+@lru_cache(maxsize=4096)
 def number(value: int) -> Number:
     """A constant."""
     if abs(value) > LIMIT:
@@ -65,21 +68,23 @@ def divide(code: FunctionBuilder, a: Number, b: Number) -> tuple[Number, Number]
 def less(code: FunctionBuilder, a: Number, b: Number, *, equal: bool) -> Scalar:
     """Whether ``a < b``, or ``a <= b``; a constant if the intervals do not overlap."""
     if a.high < b.low or (equal and a.high <= b.low):
-        return code.compare("eq", word(0), word(0))
+        return TRUE
     if a.low > b.high or (not equal and a.low >= b.high):
-        return code.compare("eq", word(0), word(1))
+        return FALSE
     return code.compare("sle" if equal else "slt", a.value, b.value)
 
 
 def same(code: FunctionBuilder, a: Number, b: Number) -> Scalar:
     """Whether ``a == b``."""
     if a.high < b.low or a.low > b.high:
-        return code.compare("eq", word(0), word(1))
+        return FALSE
     return code.compare("eq", a.value, b.value)
 
 
 def within(code: FunctionBuilder, a: Number, low: int, high: int) -> Scalar:
     """Whether ``low <= a <= high``."""
+    if low <= a.low and a.high <= high:
+        return TRUE
     return code.both(less(code, number(low), a, equal=True), less(code, a, number(high), equal=True))
 
 
