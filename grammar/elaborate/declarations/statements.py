@@ -120,13 +120,25 @@ def _update(statement: syntax.ActionLine, body: Body) -> None:
         case syntax.Let():
             body.updates.append(_let(statement, body))
         case syntax.Guard() | syntax.Pick():
-            what = "`when`, `bound` and `pick` stand at the top of an action's body, not inside `if` or `for`"
-            advice = "of a named type, as `Choice` of `type Choice = map[K, V]`, a value for all keys is picked at once: `pick c in Choice`"
-            body.diagnostics.error(
-                "E405", statement.span, what, *([advice] if isinstance(statement, syntax.Pick) else [])
-            )
+            _nested_guard(statement, body)
         case _:
             raise AssertionError(f"{statement.span}: a statement that no action has")
+
+
+def _nested_guard(statement: syntax.Guard | syntax.Pick, body: Body) -> None:
+    """Report a guard inside a block. The lines after it know what it binds, so that they are not reported too."""
+    what = "`when`, `bound` and `pick` stand at the top of an action's body, not inside `if` or `for`"
+    if isinstance(statement, syntax.Pick):
+        advice = (
+            "pick at the top, in another action if need be; of a named type, as `Choice` of `type Choice = map[K, V]`, "
+            "a value for all keys is picked at once: `pick c in Choice`"
+        )
+    else:
+        advice = (
+            "at the top it is `when condition implies guard`, or `when forall x in S: guard`; or the action becomes two"
+        )
+    body.diagnostics.error("E405", statement.span, what, advice)
+    _guard(statement, body) if isinstance(statement, syntax.Guard) else _pick(statement, body)
 
 
 def _of_ghosts(body: Body, ghosts: bool) -> Scope:

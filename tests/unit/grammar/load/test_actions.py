@@ -121,6 +121,14 @@ def test_guards_and_picks_stand_before_the_updates(codes_of: CodesOf, lines: tup
     assert body(codes_of, *lines)[:1] == ["E405"]
 
 
+def test_what_a_pick_in_the_wrong_place_binds_is_known_afterwards(codes_of: CodesOf) -> None:
+    assert body(codes_of, "if b in up:", "    pick d in up", "    role[d] := Idle") == ["E405"]
+    assert body(codes_of, "for q in up:", "    pick d in up", "    when role[d] is Idle", "    role[q] := role[d]") == [
+        "E405",
+        "E405",
+    ]
+
+
 def test_where_a_pick_stands_in_a_loop_another_form_is_named() -> None:
     with pytest.raises(UnusableSpecError, match="picked at once: `pick c in Choice`"):
         load_text(
