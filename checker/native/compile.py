@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 import time
 from pathlib import Path
@@ -60,11 +61,14 @@ class BetterCode:
         self._begun: float | None = None
         self._building: BuildProcess | None = None
         self._turn = threading.Lock()
+        self._process = os.getpid()
         self.is_wanted = True
 
     def ready(self) -> bytes | None:
-        """The code, once, when it is there; asked again and again, by any thread, while the program runs."""
-        if not self.is_wanted or not self._turn.acquire(blocking=False):
+        """The code, once, when it is there; asked again and again, by any thread, while the program runs. A copy of the
+        process leaves it to the first.
+        """
+        if not self.is_wanted or os.getpid() != self._process or not self._turn.acquire(blocking=False):
             return None
         try:
             return self._look()

@@ -1,13 +1,15 @@
 """Random walks from initial states; each step is chosen with equal probability among all that are possible.
 
 Walkers move in waves, all walkers of a wave together. So one seed gives the same walks in every run with the same
-options and engine. The states of a walk are kept until its wave ends, so that a violation is reported with the walk to
-it.
+options and engine, whatever the number of processes that make waves. The states of a walk are kept until its wave ends,
+so that a violation is reported with the walk to it.
 """
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from itertools import islice
 from typing import Generic
@@ -26,12 +28,15 @@ from assay.checker.search_interface.link import Link
 from assay.checker.search_interface.protocols import Stopped
 from assay.checker.simulate.shorten import Ends, shortened
 from assay.checker.simulate.walkers import B, Positions, WalkerNotice, Walkers
+from assay.checker.simulate.wave_processes import Made, WaveCounts, made_by_copies, processes
 from assay.grammar.lazy_dataclass import dataclass
 
 MOST_INITIAL = 100_000
 """The most initial states that walks begin in; of more, the first ones."""
 WAVE = 256
 """How many walkers move together."""
+ROUND = 16
+"""How many waves are made without knowing what the others exercise."""
 MOST_SEEN = 1_000_000
 """The most states that are remembered to count distinct ones."""
 
@@ -91,7 +96,13 @@ class Simulation(EngineSearch, Generic[B]):
         self.engine_walkers = engine_walkers
         self.visited = Visited()
         self.walks = self.moves = self.longest = self.ended = 0
+        self._waves = 0
         self._random = np.random.Generator(np.random.PCG64(walks.seed))
+        self._known: Counter[str] = Counter()
+        """How often each action was taken before the round began."""
+        self._own: Counter[str] = Counter()
+        """How often it was taken in this wave."""
+        self._new: list[tuple[int, str]] = []
         self._starts: list[tuple[State, Picks]] = []
         self._seen: set[int] = set()
         self._past: list[Past[B]] = []
@@ -119,11 +130,15 @@ class Simulation(EngineSearch, Generic[B]):
         return Trace((*self.visited.traces[number].steps, *more))
 
     def _explore(self) -> None:
-        machine = self.engine_walkers.machine
-        with halting(machine, self._is_due, self._heed_limits) if machine is not None else nullcontext():
+        with self._halting():
             self._find_initial()
-            self._walk_all()
-            self._tell()
+        self._walk_all()
+        self._tell()
+
+    def _halting(self) -> AbstractContextManager[None]:
+        """Inside, a limit ends compiled code too. No process is copied inside: a copy has no watching thread."""
+        machine = self.engine_walkers.machine
+        return nullcontext() if machine is None else halting(machine, self._is_due, self._heed_limits)
 
     def _find_initial(self) -> None:
         found: list[Outcome] = list(islice(self.model.init.outcomes(), MOST_INITIAL))
@@ -142,12 +157,72 @@ class Simulation(EngineSearch, Generic[B]):
     def _walk_all(self) -> None:
         try:
             while self.initial and not self._is_enough():
-                self._wave(WAVE if self.plan.plateau else min(WAVE, self.plan.number - self.walks))
+                self._round()
         finally:
             self.bounds.update({label: hits for label, hits in self.engine_walkers.bounds() if hits})
             self.engine_walkers.note_coverage()
         if self.initial:
             raise Stopped(self._what_was_done())
+
+    def _round(self) -> None:
+        """Make waves side by side. The first round is one wave: most mistakes show in it, and most runs have no
+        other."""
+        self._known = self.taken.copy()
+        waves = range(self._waves, self._waves + (ROUND if self._waves else 1))
+        if self.plan.plateau is None:
+            waves = waves[: -(-(self.plan.number - self.walks) // WAVE)]
+        count = min(processes(self.options.threads), len(waves))
+        with closing(made_by_copies(count, waves, self._counted, self._is_due)) as made:
+            for wave, counts in zip(waves, made, strict=True):
+                if counts is None:
+                    with self._halting():
+                        self._wave(wave)
+                else:
+                    self._add(counts)
+                if self._is_enough():
+                    return
+
+    def _counted(self, wave: int, is_over: Callable[[], bool]) -> Made:
+        """What a wave adds, in a copy of this process; None where it finds something."""
+        self.options = replace(self.options, interrupted=is_over, progress=lambda _: None)
+        self._forget()
+        found = len(self.watch.found), len(self.watch.undefined)
+        cuts = dict(self.engine_walkers.bounds())
+        is_whole = True
+        try:
+            self._wave(wave)
+        except Stopped:
+            is_whole = False
+        if found != (len(self.watch.found), len(self.watch.undefined)):
+            return None
+        self.engine_walkers.note_coverage()
+        return WaveCounts(
+            self.walks, self.moves, self.ended, self.longest, self.generated, self._own,
+            Counter({label: hits - cuts.get(label, 0) for label, hits in self.engine_walkers.bounds()}),
+            tuple((step.node.name, frozenset(step.decisive)) for step in self.model.steps),
+            tuple(self._new), is_whole,
+        )  # fmt: skip
+
+    def _forget(self) -> None:
+        """Count from zero, as a copy does for each wave."""
+        self.walks = self.moves = self.ended = self.longest = self.generated = 0
+
+    def _add(self, counts: WaveCounts) -> None:
+        """Add what a copy has counted. Raises ``Stopped`` if a limit has ended it."""
+        self._waves += 1
+        self.walks += counts.walks
+        self.moves += counts.moves
+        self.ended += counts.ended
+        self.depth = self.longest = max(self.longest, counts.longest)
+        self.generated += counts.generated
+        self.taken.update(counts.taken)
+        self.bounds.update({label: hits for label, hits in counts.bounds.items() if hits})
+        for name, labels in counts.decisive:
+            self.model.actions[name].decisive.update(labels)
+        for mark, name in counts.marks:
+            self._see(mark, name)
+        if not counts.is_whole:
+            self._heed_limits()
 
     def _is_enough(self) -> bool:
         if self.plan.plateau is None:
@@ -162,7 +237,8 @@ class Simulation(EngineSearch, Generic[B]):
         self.engine_walkers.note_coverage()
         actions = sum(1 for step in self.model.steps if self.taken[step.node.name])
         guards = sum(len(step.decisive) for step in self.model.steps)
-        return actions + guards + sum(1 for _, hits in self.engine_walkers.bounds() if hits) + len(self.watch.found)
+        cuts = {label for label, hits in self.engine_walkers.bounds() if hits} | self.bounds.keys()
+        return actions + guards + len(cuts) + len(self.watch.found)
 
     def _what_was_done(self) -> str:
         walks = f"{self.walks:,} random {'walk was' if self.walks == 1 else 'walks were'} made"
@@ -172,8 +248,13 @@ class Simulation(EngineSearch, Generic[B]):
     def _is_flat(self) -> bool:
         return self.plan.plateau is not None and self.walks - self._covered_at >= self.plan.plateau
 
-    def _wave(self, size: int) -> None:
+    def _wave(self, number: int) -> None:
         """Move walkers until the last one has ended, or something is violated."""
+        size = WAVE if self.plan.plateau else min(WAVE, self.plan.number - number * WAVE)
+        self._waves = number + 1
+        self._own, self._new = Counter(), []
+        if number:  # the first wave goes on with the generator that chose nothing yet
+            self._random = np.random.Generator(np.random.PCG64([self.plan.seed, number]))
         self._initial = self._random.integers(0, len(self._starts), size)
         batch = self.engine_walkers.place([self._starts[at][0] for at in self._initial.tolist()])
         walkers: Positions = np.arange(size)
@@ -203,7 +284,8 @@ class Simulation(EngineSearch, Generic[B]):
             chosen: Positions = np.cumsum(counts) - counts + self._random.integers(0, np.maximum(counts, 1))
             return chosen
         # Weighted choice by the largest of u ** (1 / weight), here its logarithm (Efraimidis, Spirakis, 2006).
-        rarely = 1 + np.array([self.taken[step.node.name] for step in self.model.steps], np.float64)
+        names = [step.node.name for step in self.model.steps]
+        rarely = 1 + np.array([self._known[name] + self._own[name] for name in names], np.float64)
         keys = np.log(1 - self._random.random(len(actions))) * (rarely[actions] if len(actions) else 1)
         order = np.lexsort((keys, np.repeat(np.arange(len(counts)), counts)))
         last = np.maximum(np.cumsum(counts) - 1, 0)
@@ -222,10 +304,16 @@ class Simulation(EngineSearch, Generic[B]):
         for at, mark in enumerate(prints):
             name = "" if actions is None else names[int(actions[at])]
             self.taken[name] += 1
-            if mark not in self._seen and not self.more_states:
-                self._seen.add(mark)
-                self.fresh[name] += 1
+            self._own[name] += 1
+            self._see(mark, name)
         self._look_at_states(self.engine_walkers.inspect(batch))
+
+    def _see(self, mark: int, name: str) -> None:
+        """Count a state to which an action led, if it is new."""
+        if mark not in self._seen and not self.more_states:
+            self._seen.add(mark)
+            self._new.append((mark, name))
+            self.fresh[name] += 1
 
     def _look_at_states(self, notices: list[WalkerNotice]) -> None:
         for notice in notices:

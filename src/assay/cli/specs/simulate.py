@@ -49,6 +49,12 @@ from assay.cli.terminal.supervisor import limit_time
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="S", help="The seed of all choices."
 )
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many processes walk.  [default: one per processor; the answer does not depend on it]",
+)
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Stop after S seconds.")
 @click.option("--no-deadlock", is_flag=True, help="Do not look for deadlocks.")
 @click.option("--continue", "keep_going", is_flag=True, help="Walk on after a violation.")
@@ -63,6 +69,7 @@ def simulate(
     plateau: int | None,
     depth: int,
     seed: int,
+    threads: int | None,
     timeout: float | None,
     no_deadlock: bool,
     keep_going: bool,
@@ -82,6 +89,7 @@ def simulate(
         started=started,
         check_deadlock=not no_deadlock,
         keep_going=keep_going,
+        threads=threads,
     )
     with stoppable() as asked, search_progress() as show:
         options = replace(limits, progress=show, interrupted=asked)
