@@ -101,6 +101,13 @@ def otlp(node: str, record: Record, text: str) -> dict[str, object]:
     return {"resourceLogs": [{"resource": {"attributes": named}, "scopeLogs": [{"logRecords": [said]}]}]}
 
 
+def cloud_yaml(node: str, record: Record, text: str) -> str:
+    """An entry as ``gcloud logging read`` prints it."""
+    labels = f"resource:\n  labels:\n    container_name: kafka\n    pod_name: {node}\n  type: k8s_container\n"
+    indented = "\n".join(f"  {line}" if line else line for line in text.split("\n"))
+    return f"---\ninsertId: a\n{labels}textPayload: |-\n{indented}\ntimestamp: '{record.iso}Z'\n"
+
+
 def rows(of: Sequence[Record], node: str) -> list[list[str]]:
     """Time, node and text of each record."""
     return [[f"{r.iso}Z", node, text] for r, text in texts(of)]
@@ -220,6 +227,25 @@ MORE: dict[str, Export] = {
     ),
     "awslogs": lambda node, of: "".join(f"/ecs/kafka ecs/{node}/0123456789abcdef {text}\n" for _, text in texts(of)),
     "papertrail": lambda node, of: "".join(f"{r.month_and_day} {node} server.log: {line}\n" for r, line in lines(of)),
+    "New Relic CSV": table(
+        ["timestamp", "hostname", "message", "newrelic.source"],
+        lambda node, r, text: [str(milliseconds(r)), node, text, "api.logs"],
+    ),
+    "Google Cloud YAML": lambda node, of: "".join(cloud_yaml(node, r, text) for r, text in texts(of)),
+    "journalctl -o json, as bytes": lambda node, of: "".join(
+        json.dumps({"MESSAGE": list(line.encode()), "_HOSTNAME": node}) + "\n" for _, line in lines(of)
+    ),
+    "lines of a page without line feeds": lambda node, of: (
+        f"<div><pre>{'<br>'.join(escape(line) for _, line in lines(of))}</pre></div>"
+    ),
+    "hard spaces": lambda node, of: "".join(f"{line}\n" for _, line in lines(of)).replace(" ", "\xa0"),
+    "a JSON text": lambda node, of: json.dumps("".join(f"{text}\n" for _, text in texts(of))),
+    "an object for each pod": lambda node, of: json.dumps(
+        {"pod": node, "logs": "".join(f"{text}\n" for _, text in texts(of))}
+    ),
+    "ansible, JSON": lambda node, of: json.dumps(
+        {"tasks": [{"hosts": {node: {"rc": 0, "stdout_lines": [line for _, line in lines(of)]}}}]}
+    ),
     "seconds since 1970": lambda node, of: "".join(
         f"{milliseconds(r) / 1000:.3f} {node} {line}\n" for r, line in lines(of)
     ),

@@ -50,6 +50,8 @@ def is_dump(head: bytes) -> bool:
     first = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0]
     if first.startswith(b"{"):
         return _JSON_KIND.search(first) is not None and b'"data"' in first and _JSON_RECORD.search(head) is not None
+    if b'payload: {"type":' not in head:
+        return False
     return _RECORD_LINE.search(head) is not None and (b"\n|" in b"\n" + head or _BATCH.search(head) is not None)
 
 

@@ -14,7 +14,7 @@ from assay.grammar.kernel.event_source import DEFAULT_SOURCE, EventSource
 from assay.traces.event import LogPosition
 from assay.traces.input.containers.command_output import logged
 from assay.traces.input.containers.detect import ContainerDetector, Wrapping
-from assay.traces.input.containers.encodings import DecodedStream, RepeatedStart, encoding_of
+from assay.traces.input.containers.encodings import DecodedStream, PageStream, RepeatedStart, encoding_of
 from assay.traces.input.containers.parts import LineOrigin, PartLines
 from assay.traces.input.containers.unwrapper import CUT, Unwrapper
 from assay.traces.input.events.decoder import EventDecoder, TextDecoder
@@ -139,6 +139,10 @@ class RecordReader:
             return [self._read_events(read_dump, stream, reading)]
         binary = b"\0" in head
         wrapping = self.detector.find(head) if not binary or not _has_record(head) else None
+        if wrapping is not None and wrapping.markup:
+            stream, head = _started(PageStream(stream))
+            reading.containers += wrapping.names
+            wrapping = self.detector.find(head, of_page=True)
         if wrapping is None and binary and not _has_record(head):
             reading.note("binary file", start, "the file is not text; it was not read")
             return [reading]
@@ -292,11 +296,16 @@ def note_zeros(reading: FileReading, first: int) -> None:
 
 def _decoded(stream: ByteStream, encoding: str) -> tuple[ByteStream, bytes]:
     """The stream in UTF-8, and its beginning."""
-    decoded = DecodedStream(stream, encoding)
+    stream, head = _started(DecodedStream(stream, encoding))
+    return stream, head.removeprefix(BOM)
+
+
+def _started(stream: ByteStream) -> tuple[ByteStream, bytes]:
+    """A stream, and its beginning, which it returns again."""
     head = b""
-    while len(head) < _HEAD and (block := decoded.read(_HEAD)):
+    while len(head) < _HEAD and (block := stream.read(_HEAD)):
         head += block
-    return RepeatedStart(head, decoded), head.removeprefix(BOM)
+    return RepeatedStart(head, stream), head
 
 
 def _first_lines(head: bytes) -> str:

@@ -59,6 +59,8 @@ class Container:
     inside: str = ""
     items: str = ""
     columns: tuple[str, ...] = ()
+    by_column: bool = False
+    """Whether the values of a column stand together, and not those of a row."""
     pairs: tuple[str, ...] = ()
     beside: Mapping[str, str] = field(default_factory=dict)
     fields: bool = False

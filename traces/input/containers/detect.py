@@ -16,7 +16,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.input.containers.documents import items_of
 from assay.traces.input.containers.encodings import is_markup, without_markup
 from assay.traces.input.containers.fields import ObjectReader, parsed
-from assay.traces.input.containers.found_items import found_items
+from assay.traces.input.containers.found_items import completed, found_items
 from assay.traces.input.containers.learned_parts import learned_message, learned_node, leaves_of
 from assay.traces.input.containers.learned_prefix import learned_prefix
 from assay.traces.input.containers.tables import entries_of, head_of, rows_of
@@ -46,8 +46,8 @@ class Wrapping:
     """What a file's lines are in. ``frame`` is a document, a table or neither. The layers follow, the outermost first:
     a prefix, or None where each line is a JSON object. ``wrap`` is the column at which lines are wrapped.
 
-    ``headings`` stand above lines, and say whose they are; with ``markup`` lines are those of a web page. ``learned`` are
-    kinds of objects of which the content told where their parts are.
+    ``headings`` stand above lines, and say whose they are. ``learned`` are kinds of objects of which the content told
+    where their parts are. With ``markup`` it is a web page, and what its text is in is to be found yet.
     ``names`` are the containers in words. ``events`` is whether events were found in them.
     """
 
@@ -84,13 +84,15 @@ class ContainerDetector:
         self._tables = containers.of(ContainerForm.TABLE)
         self._outputs = containers.of(ContainerForm.OUTPUT)
 
-    def find(self, head: bytes) -> Wrapping | None:
+    def find(self, head: bytes, *, of_page: bool = False) -> Wrapping | None:
         """What the lines of a file with these first bytes are in; None if they stand for themselves.
 
-        A last line that may be cut is ignored, unless it is all that there is.
+        A last line that may be cut is ignored, unless it is all that there is. The text ``of_page`` is no page again.
         """
+        if _is_bare(head):
+            return None
         self._learned, self.objects = (), self._plain_objects
-        found = self._find(head)
+        found = self._find(head, of_page=of_page)
         found = None if found is None else replace(found, learned=self._learned)
         self._learned, self.objects = (), self._plain_objects
         return found
@@ -99,21 +101,14 @@ class ContainerDetector:
         """What opens the objects of a file."""
         return ObjectReader(self.containers, wrapping.learned) if wrapping.learned else self.objects
 
-    def _find(self, head: bytes) -> Wrapping | None:
+    def _find(self, head: bytes, *, of_page: bool) -> Wrapping | None:
         text = without_colours(head).removeprefix(BOM)
         found = self._document(text) or self._table(text)
         if found is None:
             whole = text[: text.rfind(b"\n") + 1] or text
-            lines = [line for line in whole.split(b"\n")[:_SAMPLE_LINES] if line.strip()]
-            if is_markup(whole):
-                lines = [without_markup(line) for line in lines]
-                found = self._lines(lines)
-                if found is not None or any(self.begins(line, stamped=False) for line in lines):
-                    found = replace(
-                        found or Wrapping(()), names=("web page", *(found.names if found else ())), markup=True
-                    )
-            else:
-                found = self._lines(lines)
+            if not of_page and (is_markup(whole) or _is_spaced(whole)):
+                return Wrapping(("web page",), markup=True)
+            found = self._lines([line for line in whole.split(b"\n")[:_SAMPLE_LINES] if line.strip()])
         if found is None and b"\x1b[" in head:
             found = Wrapping(())
         return found
@@ -280,24 +275,29 @@ class ContainerDetector:
         """JSON that is not an object a line."""
         text = head.lstrip()
         first = text.partition(b"\n")[0]
-        if not text.startswith((b"{", b"[", b"<")) or START.match(b"\n" + first) is not None:
+        # A text of JSON holds records with escaped line feeds; what else begins with a quote may be a table.
+        is_text = text.startswith(b'"') and b"\\n" in first and START.match(b"\n" + first[1:]) is not None
+        is_other = text.startswith((b"{", b"[", b"<")) or first.rstrip() == b"---"
+        if not (is_text or is_other) or START.match(b"\n" + first) is not None:
             return None
         content = parsed(first)
         if content is not None and (self.is_event(content) or self.objects.open(content) is not None):
             return None
-        is_xml = text.startswith(b"<")
-        for container in self._documents:
-            if container.items.startswith("<") is not is_xml:
+        is_json = text.startswith((b"{", b"[", b'"'))
+        if is_json and b"\n" not in text.rstrip():  # one line, of which the end may not be known yet
+            text = completed(text)
+        for container in () if is_text else self._documents:
+            if not _is_of(container, text):
                 continue
             items = [item.content for item in islice(items_of(container, text)[0], _SAMPLE_ITEMS)]
             own = self._learn(self._records(items), container) or container if container.parts else container
             names = [own.name]
             if (layers := self._framed(items, names, own if own.parts else None)) is not None:
                 return Wrapping(tuple(names), own, layers, events=self._any_event(items))
-        if not is_xml and (found := found_items(text, self._may_hold)) is not None:
+        if is_json and (found := found_items(text, self._may_hold)) is not None:
             names = [found.name]
             items = [item.content for item in islice(items_of(found, text)[0], _SAMPLE_ITEMS)]
-            if (layers := self._framed(items, names)) is not None:
+            if (layers := self._framed(items, names, found if found.parts else None)) is not None:
                 return Wrapping(tuple(names), found, layers)
         return None
 
@@ -387,6 +387,32 @@ class ContainerDetector:
         names = [table.name]
         layers = self._framed(rows, names, table)
         return None if layers is None else Wrapping(tuple(names), table, layers, delimiter=delimiter, columns=columns)
+
+
+def _is_of(container: Container, text: bytes) -> bool:
+    """Whether a document may be of that kind: XML, documents of YAML, or JSON."""
+    opens, mark = container.items[:1] == "<", container.items == "---"
+    return text.startswith(b"<") is opens and text.startswith(b"---") is mark
+
+
+def _is_spaced(head: bytes) -> bool:
+    """Whether records begin only if the hard spaces of a page are spaces."""
+    return (
+        b"\xc2\xa0" in head
+        and not any(map(START.search, (head, b"\n" + head)))
+        and (START.search(b"\n" + without_markup(head)) is not None)
+    )
+
+
+def _is_bare(head: bytes) -> bool:
+    """Whether each of the first lines begins a record of Kafka's own layout or goes on with one, so that nothing stands
+    around them. Most files are such, and of a small file the search for a container takes longer than reading it."""
+    if b"\x1b" in head or is_markup(head):
+        return False
+    lines = head[: head.rfind(b"\n") + 1].split(b"\n", _SAMPLE_LINES)[:_SAMPLE_LINES]
+    return STOCK.match(head) is not None and all(
+        not line or STOCK.match(line) is not None or line.startswith(b"\t") for line in lines
+    )
 
 
 def heading_of(headings: Sequence[Container], line: bytes) -> dict[str, bytes] | None:

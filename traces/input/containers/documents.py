@@ -15,6 +15,7 @@ import orjson
 from assay.traces.input.containers.event_objects import as_event
 from assay.traces.input.containers.xml_events import XmlEvents
 from assay.traces.input.events.exact_values import exact_json
+from assay.traces.input.events.yaml_documents import yaml_documents
 from assay.traces.patterns.container import Container
 
 _BLANKS = re.compile(r"[ \t\r\n,]*")
@@ -59,7 +60,9 @@ class _Walk:
         """The elements in a value, reached by further steps; returns where it ends."""
         if not steps or not any(step == "[]" for step in steps):
             end = self._skip(at)
-            if not self.cut and (found := self._element(at, end, steps, beside)) is not None:
+            if not self.cut and self._container.by_column:
+                yield from self._rows(at, end, steps)
+            elif not self.cut and (found := self._element(at, end, steps, beside)) is not None:
                 yield found
             return end
         step, rest = steps[0], steps[1:]
@@ -128,7 +131,8 @@ class _Walk:
         text = self._data[at:end]
         if self._container.event:
             return self._event(at, text, beside)
-        if not (steps or beside or self._columns or self._pairs or self._container.parts):
+        is_text = text.startswith(b'"')
+        if not (is_text or steps or beside or self._columns or self._pairs or self._container.parts):
             return DocumentItem(at, text)
         try:
             content = orjson.loads(text)
@@ -136,11 +140,22 @@ class _Walk:
             return None
         for step in steps:
             content = content.get(step) if isinstance(content, dict) else None
+        if isinstance(content, str):
+            content = {"message": content}
         if self._columns:
             content = dict(zip(self._columns, content, strict=False)) if isinstance(content, list) else None
         if self._pairs:
             content = _named(content, *self._pairs) if isinstance(content, list) else None
         return DocumentItem(at, {**beside, **content}) if isinstance(content, dict) else None
+
+    def _rows(self, at: int, end: int, steps: tuple[str, ...]) -> Iterator[DocumentItem]:
+        """The rows of columns, each of which is a list of values."""
+        content = orjson.loads(self._data[at:end])
+        for step in steps:
+            content = content.get(step) if isinstance(content, dict) else None
+        columns = [each for each in content if isinstance(each, list)] if isinstance(content, list) else []
+        for row in zip(*columns, strict=False):
+            yield DocumentItem(at, dict(zip(self._columns, row, strict=False)))
 
     def _event(self, at: int, text: bytes, beside: Mapping[str, Any]) -> DocumentItem | None:
         """An element that is an event, as an object with the keys of one."""
@@ -158,8 +173,19 @@ def _named(entries: list[Any], name: str, value: str) -> dict[str, Any]:
     return {str(each.get(name)): each.get(value) for each in entries if isinstance(each, dict)}
 
 
-def items_of(container: Container, data: bytes) -> tuple[Iterator[DocumentItem], _Walk | XmlEvents]:
+class _Whole:
+    """The walk through a document of which a part is as good as the whole."""
+
+    cut = False
+
+
+WHOLE = _Whole()
+
+
+def items_of(container: Container, data: bytes) -> tuple[Iterator[DocumentItem], _Walk | XmlEvents | _Whole]:
     """The elements of a document, and the walk, which knows afterwards whether the document was cut."""
+    if container.items == "---":
+        return (DocumentItem(at, dict(content)) for at, content in yaml_documents(data)), WHOLE
     if container.items.startswith("<"):
         events = XmlEvents(container.items.strip("<>"), data)
         return (DocumentItem(at, content) for at, content in events.items()), events

@@ -59,20 +59,46 @@ class RepeatedStart:
 
 _ENTITY = re.compile(rb"&(?:quot|gt|lt|amp|nbsp|apos|#\d{1,4}|#x[0-9A-Fa-f]{1,4});")
 _TAG = re.compile(rb"</?[A-Za-z][^<>\n]{0,300}>|<![^<>\n]{0,300}>")
-_PAGE = re.compile(rb"(?i)<(?:html|pre|code|br|body|p|div)\b")
+_PAGE = re.compile(rb"(?i)<(?:html|pre|code|br|body|p|div|table|span|ul|ol)\b")
+_LINE_END = re.compile(rb"(?i)<(?:br ?/?|/(?:p|div|tr|li|pre|h\d))>(?!\r?\n)")
+_CELL_END = re.compile(rb"(?i)</t[dh]>(?=[ \n]{0,40}<t[dh]\b)")
+_HARD_SPACE = "\xa0".encode()
 
 
 def is_markup(head: bytes) -> bool:
     """Whether a text is that of a web page: it has entities or the tags of one, and no other brackets of tags."""
     if _ENTITY.search(head) is None and _PAGE.search(head) is None:
         return False
-    plain = _TAG.sub(b"", head)
+    plain = _TAG.sub(b"", head[: head.rfind(b"<")] if head.rfind(b"<") > head.rfind(b">") else head)
     return b"<" not in plain and b">" not in plain
 
 
-def without_markup(line: bytes) -> bytes:
-    """A line without tags, and with the characters that entities stand for."""
-    plain = _TAG.sub(b"", line) if b"<" in line else line
-    if b"&" not in plain:
-        return plain
-    return html.unescape(plain.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+def without_markup(page: bytes) -> bytes:
+    """The text of a page: tags that end a line or a cell of a table become line feeds and tabs, entities characters."""
+    plain = page
+    if b"<" in page:
+        plain = _TAG.sub(b"", _LINE_END.sub(b"\n", _CELL_END.sub(b"\t", page)))
+    if b"&" in plain:
+        plain = html.unescape(plain.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    return plain.replace(_HARD_SPACE, b" ")
+
+
+class PageStream:
+    """A stream of the text of a web page, whose lines are those that a reader sees."""
+
+    def __init__(self, stream: ByteStream) -> None:
+        self._stream = stream
+        self._page, self._waiting = b"", b""
+        self._over = False
+
+    def read(self, size: int, /) -> bytes:
+        """At most ``size`` bytes."""
+        while not self._waiting and not self._over:
+            block = self._stream.read(size)
+            self._over = not block
+            self._page += block
+            # A tag is not cut, and stands before what follows it.
+            end = len(self._page) if self._over else max(self._page.rfind(b"\n") + 1, self._page.rfind(b"<"))
+            self._waiting, self._page = without_markup(self._page[:end]), self._page[end:]
+        out, self._waiting = self._waiting[:size], self._waiting[size:]
+        return out

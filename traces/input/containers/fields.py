@@ -235,12 +235,20 @@ def _value(content: dict[str, Any], paths: tuple[Path, ...]) -> Any:
             if value:
                 return value
             continue
-        if type(value) is list and len(value) == 1:
-            value = value[0]
+        if type(value) is list and value:
+            value = value[0] if len(value) == 1 else _text_of_bytes(value)
         if value is None or (type(value) is dict and "epochSecond" not in value):
             continue
         return value
     return None
+
+
+def _text_of_bytes(value: list[Any]) -> str | None:
+    """The text whose bytes are listed, as journald lists those of a line with colours; None if they are no bytes."""
+    try:
+        return bytes(value).decode("utf-8", "replace")
+    except (TypeError, ValueError):
+        return None
 
 
 def _chosen(content: dict[str, Any], inner: Path, paths: tuple[Path, ...]) -> Path | None:

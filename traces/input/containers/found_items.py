@@ -7,12 +7,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from assay.traces.patterns.container import Container, ContainerForm
 
 _BLANKS = re.compile(r"[ \t\r\n,:]*")
 _DECODER = json.JSONDecoder()
+_MARKS = re.compile(r'\\.|["\[\]{}]')
+_HALF_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?\Z")
 _MOST_COLUMNS = 200
 _DEEPEST = 12
 
@@ -24,7 +27,29 @@ def found_items(head: bytes, holds: Callable[[dict[str, Any]], bool]) -> Contain
         return None
     steps = search.steps
     items = ".".join(steps).replace(".[]", "[]")
-    return Container(f"JSON, lines in `{items}`", ContainerForm.DOCUMENT, "", {}, items=items, columns=search.columns)
+    name = f"JSON, lines in `{items}`" if items else "a JSON text"
+    found = Container(name, ContainerForm.DOCUMENT, "", {}, items=items, columns=search.columns)
+    return replace(found, by_column=search.by_column, parts={"message": ("message",)} if search.are_texts else {})
+
+
+def completed(head: bytes) -> bytes:
+    """The beginning of a JSON text, closed where it ends: what is cut becomes shorter."""
+    closing: list[str] = []
+    text = head.decode("latin-1")
+    is_string = False
+    for found in _MARKS.finditer(text):
+        mark = found[0]
+        if mark == '"':
+            is_string = not is_string
+        elif is_string or mark.startswith("\\"):
+            continue
+        elif mark in "[{":
+            closing.append("]" if mark == "[" else "}")
+        elif closing:
+            closing.pop()
+    if is_string:
+        text = _HALF_ESCAPE.sub("", text) + '"'
+    return (text.rstrip(", \r\n") + "".join(reversed(closing))).encode("latin-1")
 
 
 class _Search:
@@ -36,6 +61,7 @@ class _Search:
         """Lists of names that may be the columns of rows."""
         self.steps: tuple[str, ...] = ()
         self.columns: tuple[str, ...] = ()
+        self.by_column = self.are_texts = False
         self.at = 0
 
     def value(self, at: int, steps: tuple[str, ...]) -> bool:
@@ -46,7 +72,10 @@ class _Search:
             return self._members(at + 1, steps)
         if opens == "[" and len(steps) < _DEEPEST:
             return self._elements(at, steps)
-        self._skip(at)
+        text = self._skip(at)
+        if isinstance(text, str) and "\n" in text and self._holds({"message": text}):
+            self.steps, self.are_texts = steps, True
+            return True
         return False
 
     def _members(self, at: int, steps: tuple[str, ...]) -> bool:
@@ -68,6 +97,9 @@ class _Search:
         if isinstance(first, dict) and self._holds(first):
             self.steps = (*steps, "[]")
             return True
+        if isinstance(first, str) and self._holds({"message": first}):
+            self.steps, self.are_texts = (*steps, "[]"), True
+            return True
         if isinstance(first, list):
             for names in self._names:
                 if len(names) == len(first) and self._holds(dict(zip(names, first, strict=True))):
@@ -76,10 +108,22 @@ class _Search:
         if self._text[at : at + 1] == "{" and self.value(at, (*steps, "[]")):
             return True
         whole = self._skip(begin)
+        if isinstance(first, list) and isinstance(whole, list) and self._are_columns(whole):
+            self.steps, self.by_column = steps, True
+            return True
         if isinstance(whole, list) and 1 < len(whole) <= _MOST_COLUMNS:
             columns = [each.get("name") if isinstance(each, dict) else each for each in whole]
             if all(isinstance(each, str) for each in columns):
                 self._names.append(tuple(map(str, columns)))
+        return False
+
+    def _are_columns(self, lists: list[object]) -> bool:
+        """Whether lists are the columns of rows, by names that stood before."""
+        row = [each[0] if isinstance(each, list) and each else None for each in lists]
+        for names in self._names:
+            if len(lists) <= len(names) and self._holds(dict(zip(names, row, strict=False))):
+                self.columns = names
+                return True
         return False
 
     def _skip(self, at: int) -> object:

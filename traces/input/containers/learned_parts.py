@@ -87,7 +87,7 @@ def learned_node(leaves: Leaves, messages: Sequence[str], stated: Sequence[str])
     if telling:
         return min(telling, key=lambda key: (not _called_node(key), len(set(named[key]))))
     called = [key for key in named if _called_node(key)]
-    different = [key for key in called if len(set(named[key])) > 1]
+    different = [key for key in called if len(set(_texts(named[key]))) > 1]  # a last row that is cut has none
     return next(iter(different if known else (*different, *called)), "")
 
 

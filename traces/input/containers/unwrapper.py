@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.containers.detect import ContainerDetector, Wrapping, heading_of
 from assay.traces.input.containers.documents import items_of
-from assay.traces.input.containers.encodings import without_markup
 from assay.traces.input.containers.fields import NOBODY, Origin, parsed, stamped
 from assay.traces.input.containers.fixed_shapes import MOST_SHAPES, MOST_TRIALS, FixedShape
 from assay.traces.input.containers.parts import LineOrigin, PartLines
@@ -103,13 +102,13 @@ class Unwrapper:
 
     def _read_lines(self, stream: ByteStream) -> None:
         layers, take, origin = self._wrapping.layers, self._take, NOBODY
-        headings, markup = self._wrapping.headings, self._wrapping.markup
+        headings = self._wrapping.headings
         for number, offset, line in self._lines(stream):
             text = without_colours(line) if b"\x1b" in line else line
             if headings and (found := heading_of(headings, text)) is not None:
                 origin, _ = _with_groups(found, NOBODY, None)
                 continue
-            take(without_markup(text) if markup else text, number, offset, layers, origin, None)
+            take(text, number, offset, layers, origin, None)
             if self._waiting > _WAITING:
                 self._flush()
 

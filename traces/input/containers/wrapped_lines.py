@@ -14,6 +14,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.input.lines.line_layout import START, split_logger
 
 _MIN_SHARE = 0.9
+_FEWEST = 2
 _NARROWEST, _WIDEST = 40, 2000
 _TRACE = re.compile(r"\t| {0,8}(?:at\b|Caused by:|[\w.$]{1,200}(?:Exception|Error)\b)")
 """Lines of a stack trace, which continue a record without having been wrapped."""
@@ -43,24 +44,29 @@ class WrapColumn:
 def find_wrap(lines: Sequence[bytes]) -> WrapColumn | None:
     """The column at which these lines are wrapped; None if they are whole."""
     texts = [line.decode("utf-8", "replace").rstrip("\r\n") for line in lines]
-    # A word that is longer than the column stands alone in its line, where lines are cut between words.
-    ways = ((False, texts), (True, [text for text in texts if len(text.split(maxsplit=1)) > 1]))
-    for between_words, measured in ways:
-        way = WrapColumn(max(map(len, measured), default=0), between_words)
-        if _NARROWEST <= way.column <= _WIDEST and _is_wrapped(texts, way):
-            return way
-    return None
-
-
-def _is_wrapped(texts: Sequence[str], way: WrapColumn) -> bool:
-    """Whether nearly all lines that begin no record continue one that was wrapped, and records are whole thereby."""
     continued = [
         (line, after)
         for line, after in pairwise(texts)
         if after.strip() and not _TRACE.match(after) and not _begins_record(after)
     ]
+    if len(continued) < _FEWEST:
+        return None
+    # A word that is longer than the column stands alone in its line, where lines are cut between words.
+    ways = ((False, texts), (True, [text for text in texts if len(text.split(maxsplit=1)) > 1]))
+    for between_words, measured in ways:
+        way = WrapColumn(max(map(len, measured), default=0), between_words)
+        if _NARROWEST <= way.column <= _WIDEST and _is_wrapped(texts, continued, way):
+            return way
+    return None
+
+
+def _is_wrapped(texts: Sequence[str], continued: Sequence[tuple[str, str]], way: WrapColumn) -> bool:
+    """Whether nearly all lines that begin no record continue one that was wrapped, and records are whole thereby.
+
+    ``continued`` are those lines, each behind the line before it.
+    """
     fitting = sum(way.joins(line, after) for line, after in continued)
-    if fitting < 2 or fitting < _MIN_SHARE * len(continued):
+    if fitting < _FEWEST or fitting < _MIN_SHARE * len(continued):
         return False
     records = [record for record in _rejoined(texts, way) if _begins_record(record)]
     before = sum(_is_whole(text) for text in texts if _begins_record(text))

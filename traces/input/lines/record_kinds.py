@@ -34,8 +34,8 @@ OTHER, ALONE, KEPT, BRACKETED = range(4)
 beginning may be a thread.
 """
 
-COUNTED, EACH = 1, 2
-"""Of lines of trouble the first, the last and their count are noted, or each one."""
+COUNTED, EACH, BY_LOGGER = 1, 2, 3
+"""Of lines of trouble the first, the last and their count are noted, or each one, or those of some loggers."""
 
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _OTHER, _ALONE = -2, -1
@@ -49,7 +49,8 @@ _BYTES_OF_ENDINGS, _BYTES_OF_KINDS = 1 << 18, 1 << 23
 
 
 class SortedBlock(NamedTuple):
-    """A block with the kind and class of each record, where its message and its first line end, and its ending."""
+    """A block with the kind and class of each record, where its message and its first line end, its ending, and whether
+    it may be one of trouble."""
 
     block: RecordBlock
     numbers: Numbers
@@ -57,6 +58,7 @@ class SortedBlock(NamedTuple):
     ends: Numbers
     stops: Numbers
     endings: Numbers
+    troubles: npt.NDArray[np.uint8]
 
 
 def record_at(file: str, records: SortedBlock, at: int, level: str, logger: str) -> LogRecord:
@@ -116,7 +118,9 @@ class RecordKinds:
         number_kinds(text, block.starts, ends, endings, rows, self._folds, LONGEST_CACHED, store, numbers)
         self._learn_kinds()
         numbers += 2
-        return SortedBlock(block, numbers, self._classes[numbers], ends, stops, endings)
+        troubles = self._troubles[numbers]
+        troubles[(numbers == _OTHER + 2) & _IS_TROUBLE[text[block.starts[:count] + LEVEL]]] = BY_LOGGER
+        return SortedBlock(block, numbers, self._classes[numbers], ends, stops, endings, troubles)
 
     def keep(self, rows: PackedRecords, file: str, records: SortedBlock, kept: Numbers) -> None:
         """Add those records of a block that a pattern matches: packed if they have one line and their kind packs."""
@@ -147,17 +151,17 @@ class RecordKinds:
 
     def note_trouble(self, tally: StatementTally, file: str, records: SortedBlock, begin: int, end: int) -> None:
         """Note the lines of trouble in a range of a block in which no record has to be read by itself."""
-        numbers = records.numbers[begin:end]
-        letters = np.frombuffer(records.block.text, np.uint8)[records.block.starts[begin:end] + LEVEL]
-        of_others = (numbers == _OTHER + 2) & _IS_TROUBLE[letters]
-        for at in (begin + np.flatnonzero(of_others)).tolist():
+        found = begin + np.flatnonzero(records.troubles[begin:end])
+        if not len(found):
+            return
+        how = records.troubles[found]
+        for at in found[how == BY_LOGGER].tolist():
             name, level = self._loggers[int(records.endings[at])][0], self._level(records.block.raw(at).level)
             if self._statements.may_matter(level, name):
                 self._statements.take(tally, record_at(file, records, at, level, name), described=False)
-        found = begin + np.flatnonzero(self._troubles[numbers])
-        for at in found[self._troubles[records.numbers[found]] == EACH].tolist():
+        for at in found[how == EACH].tolist():
             self._note_kind(tally, file, records, found[found == at])
-        counted = found[self._troubles[records.numbers[found]] == COUNTED]
+        counted = found[how == COUNTED]
         for number in sorted(set(records.numbers[counted].tolist())):
             self._note_kind(tally, file, records, counted[records.numbers[counted] == number])
 

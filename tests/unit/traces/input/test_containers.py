@@ -11,7 +11,8 @@ import pytest
 
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.traces.input.containers.command_output import logged
-from assay.traces.input.containers.detect import ContainerDetector
+from assay.traces.input.containers.detect import ContainerDetector, Wrapping
+from assay.traces.input.containers.encodings import PageStream
 from assay.traces.input.containers.parts import LineOrigin, PartLines
 from assay.traces.input.containers.unwrapper import Unwrapper
 from assay.traces.input.events.decoder import EventDecoder
@@ -29,11 +30,20 @@ LINE = "[2022-02-03 10:00:00,100] INFO [KafkaServer id=4] started (kafka.server.
 OTHER = "[2022-02-03 10:00:01,100] INFO [KafkaServer id=5] started (kafka.server.KafkaServer)"
 
 
+def text_of(page: bytes, block: int = 1 << 20) -> bytes:
+    stream = PageStream(io.BytesIO(page))
+    return b"".join(iter(lambda: stream.read(block), b""))
+
+
 def unwrapped(data: bytes) -> tuple[tuple[str, ...], list[tuple[LineOrigin, bytes]]]:
     """The names of the containers around the lines of a file, and its records, each with whose it is."""
     detector = ContainerDetector(built_in_containers(), EventDecoder().names_event)
     wrapping = detector.find(data)
     assert wrapping is not None
+    names: tuple[str, ...] = ()
+    if wrapping.markup:
+        names, data = wrapping.names, text_of(data)
+        wrapping = detector.find(data, of_page=True) or Wrapping(())
     found: list[tuple[LineOrigin, bytes]] = []
     limits, counts = ScanLimits(), FileCounts()
 
@@ -50,7 +60,7 @@ def unwrapped(data: bytes) -> tuple[tuple[str, ...], list[tuple[LineOrigin, byte
     events = FoundEvents(every_line=False)
     Unwrapper(detector, wrapping, "file", counts, limits, new_part, events).read(io.BytesIO(data))
     assert not events.by_part
-    return wrapping.names, found
+    return (*names, *wrapping.names), found
 
 
 @pytest.mark.parametrize(
@@ -286,6 +296,82 @@ def test_entities_and_tags_of_a_web_page_are_taken_away() -> None:
     names, found = unwrapped(f"<pre>{escaped}\n</pre>\n".encode())
     assert names == ("web page",)
     assert [text.decode().rstrip() for _, text in found] == [said]
+
+
+def test_lines_of_a_page_are_those_that_a_reader_sees() -> None:
+    cells = "<tr><td>10:00</td><td>broker-{}</td><td>{}</td></tr>"
+    rows = cells.format(4, LINE) + cells.format(5, OTHER)
+    head = "<table><tr><th>when</th><th>host</th><th>message</th></tr>"
+    for page, nodes in (
+        (f"<div><pre>{LINE}<br>{OTHER}</pre></div>", ["", ""]),
+        (f"<p>{LINE}</p>\n<p>{OTHER}</p>\n", ["", ""]),
+        (f"{head}{rows}</table>", ["broker-4", "broker-5"]),
+        (f"{LINE}\n{OTHER}\n".replace(" ", "\xa0"), ["", ""]),
+    ):
+        names, found = unwrapped(page.encode())
+        assert names[0] == "web page"
+        assert [text.decode().rstrip() for _, text in found] == [LINE, OTHER]
+        assert [origin.who for origin, _ in found] == nodes
+
+
+def test_a_page_that_comes_in_blocks_is_the_same_text() -> None:
+    page = f"<div>{LINE}</div><div>a &lt;b&gt;</div>\n<p>{OTHER}</p>".encode()
+    for size in (1, 2, 3, 5, 17, 64, 1 << 20):
+        assert text_of(page, size).decode() == f"{LINE}\na <b>\n{OTHER}\n"
+
+
+def test_files_in_which_nothing_stands_around_lines_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search takes longer than the reading of a small file."""
+    monkeypatch.setattr(ContainerDetector, "_find", lambda *_, **__: pytest.fail("searched"))
+    detector = ContainerDetector(built_in_containers(), EventDecoder().names_event)
+    assert detector.find(f"{CRASH}\n\n{LINE}\n".encode()) is None
+    with pytest.raises(pytest.fail.Exception):
+        detector.find(f"{LINE}\nlogs/broker-5/server.log\n{OTHER}\n".encode())
+
+
+@pytest.mark.parametrize(
+    ("document", "name"),
+    [
+        (json.dumps(f"{LINE}\n{CRASH}\n"), "a JSON text"),
+        (json.dumps({"plays": [{"hosts": {"broker-4": {"stdout": f"{LINE}\n{CRASH}"}}}]}), ""),
+        (json.dumps({"out": {"lines": [LINE, *CRASH.split("\n")], "rc": 0}}), "JSON, lines in `out.lines[]`"),
+        (
+            json.dumps({"schema": [{"name": "Time"}, {"name": "Line"}], "values": [[1, 2], [LINE, CRASH]]}),
+            "JSON, lines in `values`",
+        ),
+    ],
+)
+def test_texts_of_many_lines_and_columns_are_read_wherever_in_a_document(document: str, name: str) -> None:
+    names, found = unwrapped(document.encode())
+    assert not name or names == (name,)
+    assert [text.decode().rstrip() for _, text in found] == [LINE, CRASH]
+
+
+def test_an_object_that_is_longer_than_the_beginning_is_recognised_by_it() -> None:
+    many = json.dumps({"pod": "broker-4", "logs": f"{LINE}\n" * 100})
+    detector = ContainerDetector(built_in_containers(), EventDecoder().names_event)
+    for end in (200, 201, 300, 1000, len(many)):
+        found = detector.find(many[:end].encode())
+        assert found is not None
+        assert found.names == ("JSON objects of several lines",)
+
+
+def test_bytes_that_journald_lists_are_a_text() -> None:
+    coloured = json.dumps({"MESSAGE": list(f"\x1b[1m{LINE}".encode()), "_HOSTNAME": "broker-4", "_PID": "7"})
+    [(origin, text)] = unwrapped(f"{coloured}\n".encode())[1]
+    assert (origin.who, LINE in text.decode()) == ("broker-4", True)
+
+
+def test_of_a_message_that_was_shortened_the_full_one_is_read() -> None:
+    table = f'timestamp,source,message,full_message\n1,broker-4,[2022,"{CRASH}"\n'
+    assert [text.decode().rstrip() for _, text in unwrapped(table.encode())[1]] == [CRASH]
+
+
+def test_a_cell_that_is_missing_in_the_last_row_names_no_node() -> None:
+    rows = "".join(f'{at},broker-4,"{LINE}",api\n' for at in range(3))
+    names, found = unwrapped(f'timestamp,hostname,message,newrelic.source\n{rows}9,broker-4,"{LINE}"'.encode())
+    assert names == ("a table with a head line",)
+    assert {origin.who for origin, _ in found} == {"broker-4"}
 
 
 def test_control_characters_that_rsyslog_writes_as_numbers_are_themselves() -> None:
