@@ -72,6 +72,7 @@ EDITS = [
     ("when even: hop == 0", "when even: hop == 2", 2, "`drop` is not enabled; false is even"),
     ("action drop:", "action release:", 2, "the model has no step `drop`"),
     ("take(n: Node)", "take(m: Node)", 1, "now has the parameters (m), the trace gives (n)"),
+    ("take(n: Node)", "take(n: Node, k in {0})", 1, "now has the parameters (n, k), the trace gives (n)"),
     ("{a, b}", "{b, c}", 1, "'a' is no value of the type `Node`"),
     ("take(n: Node)", "take(n in {b})", 1, "`take(a)` is no instance any more"),
     ("round := round + 1", "round := round + 4", 1, "`take(a)` is undefined: 4 is not in 0 .. 3"),

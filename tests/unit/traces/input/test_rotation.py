@@ -41,6 +41,14 @@ def test_files_that_overlap_in_time_are_no_parts_of_each_other(tmp_path: Path) -
     assert len(streams(tmp_path)) == 2
 
 
+def test_one_overlap_is_enough_to_make_all_files_logs_by_themselves(tmp_path: Path) -> None:
+    node = tmp_path / "broker-1"
+    write(node, "controller.log", range(11, 20), epoch=100)
+    write(node, "controller.log.1", range(10, 13))
+    write(node, "controller.log.2", range(3))
+    assert len(streams(tmp_path)) == 3
+
+
 def test_a_few_lines_with_the_newest_first_are_turned_around(tmp_path: Path) -> None:
     write(tmp_path / "broker-1", "pasted.log", range(2, -1, -1))
     assert streams(tmp_path) == [[0, 1, 2]]
