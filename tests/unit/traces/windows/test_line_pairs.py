@@ -87,10 +87,10 @@ def test_pairs_whose_numbers_rise_and_fall_are_not_alike(tmp_path: Path) -> None
 
 def test_pairs_that_differ_in_names_alone_are_asked_about_once(tmp_path: Path) -> None:
     log, items = items_of(tmp_path, [heard(0, "a", 3), heard(10, "a", 4), heard(20, "b", 3), heard(30, "b", 4)])
-    asked: list[tuple[object, ...]] = []
+    asked: list[tuple[tuple[str, object], ...]] = []
 
     def ask(lines: Sequence[OrderedObservation], _: object) -> bool:
-        asked.append(tuple((str(dict(each.observation.values)["node"]), *terms_of([each])) for each in lines))
+        asked.append(tuple((str(dict(each.observation.values)["node"]), terms_of([each])[0]) for each in lines))
         return False
 
     assert first_refuted(log, items, items[-1], lambda _: ((), (0,)), ask) is None
