@@ -22,6 +22,7 @@ from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.report.diagnostics import diagnostic_object, diagnostics_text
 from assay.report.lines import Line, clean
 from assay.report.specs.changes import initial_lines
+from assay.report.specs.proof import certificate_lines, step_lines
 from assay.report.specs.text import property_lines
 from assay.traces.options import DEFAULT_OPTIONS
 
@@ -36,7 +37,7 @@ MOST_MISMATCHES = 5
 
 
 def check(question: Question) -> Answer:
-    """All properties of a spec, searched, simulated (`walks`), or proved (`prove`)."""
+    """All properties of a spec, searched, simulated, or proved; or whether some of them are inductive as they stand."""
     spec = _spec(question)
     options = SearchOptions(
         properties=frozenset(question["properties"]) or None,
@@ -45,8 +46,9 @@ def check(question: Question) -> Answer:
         threads=question.get("threads"),
     )
     answer: api.SpecAnswer
-    if question["how"] == "prove":
-        answer = proofs.prove(spec, options=options)
+    if question["how"] in ("prove", "inductive"):
+        asked = question["properties"] if question["how"] == "inductive" else ()
+        answer = proofs.prove(spec, inductive=asked, options=options)
     elif question["how"] == "simulate":
         answer = api.simulate(spec, walks=Walks(), options=options)
     else:
@@ -63,9 +65,18 @@ def check(question: Question) -> Answer:
             "found": _some([line for each in report.properties for line in property_lines(report.kernel, each)]),
             "not_exercised": [each.action for each in report.coverage.actions if not each.taken],
             "warnings": _diagnostics(spec.warnings),
+            **(_proved(answer) if isinstance(answer, proofs.ProofAnswer) else {}),
         },
         "whole": answer.to_object(),
     }
+
+
+def _proved(answer: proofs.ProofAnswer) -> dict[str, str]:
+    """The lemmas that a proof found, to keep in the spec, and the steps that show what is not inductive."""
+    found = answer.proofs
+    lemmas = [line for name, each in found.certificates if each.conjuncts for line in certificate_lines(name, each)]
+    steps = [line for name, step in found.steps for line in step_lines(found.report.kernel, name, step)]
+    return {"lemmas": _some(lemmas), "not_inductive": _some(steps)}
 
 
 def _property(result: PropertyResult) -> dict[str, Any]:

@@ -62,14 +62,17 @@ class AgentServer:
         self,
         spec: Spec,
         properties: Annotated[list[str], Field(description="Only these; all by default.")] = [],  # noqa: B006 - a schema
-        how: Literal["search", "simulate", "prove"] = "search",
+        how: Literal["search", "simulate", "prove", "inductive"] = "search",
         model: Model = None,
         settings: Settings = {},  # noqa: B006 - likewise
         timeout: Annotated[float, Field(gt=0, le=LONGEST_TIMEOUT, description="Seconds.")] = 60,
         keep_going: Annotated[bool, Field(description="Search on after a violation.")] = False,
         trace_file: Annotated[str | None, Field(description="Save the whole answer here, in the folder.")] = None,
     ) -> dict[str, Any]:
-        """Check a spec: every property with its verdict, the shortest run that violates one, and why it does."""
+        """Check a spec: every property with its verdict, the shortest run that violates one, and why it does.
+
+        `prove` also proposes lemmas; `inductive` says whether the named invariants and lemmas are inductive together.
+        """
         question = {"spec": self._path(spec), "properties": properties, "how": how, "model": model}
         more = {"settings": settings, "timeout": timeout, "keep_going": keep_going}
         target = None if trace_file is None else self._inside(trace_file)

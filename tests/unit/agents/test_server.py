@@ -80,6 +80,22 @@ def test_a_spec_is_checked_walked_and_read_by_reference(folder: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_proof_proposes_lemmas_and_says_what_is_not_inductive(folder: Path) -> None:
+    async def talk(client: Client) -> None:
+        proved = await answer(client, "check", spec="light.assay", how="prove")
+        assert proved["verdict"] == "holds"
+        assert "lemma whole_is_inductive:\n    not broken" in proved["lemmas"]
+        named = {"how": "inductive", "properties": ["whole"]}
+        held = await answer(client, "check", spec="light.assay", **named)
+        assert (held["verdict"], held["not_inductive"]) == ("holds", "")
+        open_ = await answer(client, "check", spec="light.assay", settings={"Safe": "false"}, **named)
+        assert "whole is not inductive" in open_["not_inductive"]
+        assert "broken: false -> true" in open_["not_inductive"]
+
+    asked(folder, talk)
+
+
+@pytest.mark.slow
 def test_mistakes_and_nonsense_are_answered_with_diagnostics(folder: Path) -> None:
     (folder / "bad.assay").write_text(SPEC.replace("broken := true", "brokn := true"))
 

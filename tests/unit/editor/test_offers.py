@@ -83,3 +83,8 @@ def test_actions_with_parameters_say_how_many_instances_there_are() -> None:
 def test_an_array_of_instances_says_how_many_there_are(checkout: Path) -> None:
     path = checkout / "tests" / "corpus" / "specs" / "array_of_instances.assay"
     assert [each.text for each in hints(document(path.read_text(), path))] == ["2 instances"]
+
+
+def test_an_assignment_that_is_written_as_elsewhere_has_a_fix() -> None:
+    opened = document("state:\n    a: bool = true\naction s:\n    a = false\n")
+    assert [fix.text for each in opened.diagnostics for fix in fixes(opened, each)] == [":="]
