@@ -119,7 +119,11 @@ module.exports = grammar({
     map_display: ($) => seq("{", commas($.entry), "}"),
     entry: ($) => seq(field("key", $.expression), "->", field("value", $.expression)),
     tabulation: ($) => seq("[", $.expression, "->", $.expression, "]"),
-    comprehension: ($) => choice(seq("{", $._comprehended, "}"), seq("[", $._comprehended, "]")),
+    comprehension: ($) =>
+      choice(
+        seq("{", $._comprehended, "}"), seq("[", $._comprehended, "]"),
+        prec(1, seq("bag", "{", $.expression, "for", $._binders, optional($._if), "}")),
+      ),
     _comprehended: ($) => choice(seq($.expression, $._if), seq($.expression, "for", $._binders, optional($._if))),
     _if: ($) => seq("if", $.expression),
 

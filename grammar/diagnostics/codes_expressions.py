@@ -183,7 +183,7 @@ TYPES = (
     Code(
         "E217",
         "value of many elements",
-        "`choose x in S if P` is the only element of S that fulfils P; `fold a = e for x in s: f` goes through a sequence, or through a set of "
+        "`choose x in S if P` is the only element of S that fulfils P; `fold a = e for x in s: f` and `bag{e for x in s}` go through a sequence, or a set of "
         "few ordered values; `sum`, `min`, `max`, `count`, `all`, `any`, `argmin` and `argmax` take `e for x in S`. Where any element will do, "
         "an action has `pick x in S`.",
     ),

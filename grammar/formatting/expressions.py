@@ -225,7 +225,7 @@ def display(expr: Display) -> tuple[str, list[str], str]:
 
 
 def _brackets(kind: str) -> tuple[str, str]:
-    return ("{", "}") if kind == "set" else ("[", "]")
+    return {"set": ("{", "}"), "seq": ("[", "]"), "bag": ("bag{", "}")}[kind]
 
 
 def _chosen(condition: Expr | None) -> str:

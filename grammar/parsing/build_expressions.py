@@ -207,6 +207,9 @@ class ExpressionBuilder(Builder):
     def seq_image(self, span: Span, children: list[Any]) -> Expr:
         return Image("seq", children[0], children[1], children[2], span=span)
 
+    def bag_image(self, span: Span, children: list[Any]) -> Expr:
+        return Image("bag", children[1], children[2], children[3], span=span)
+
     def tabulate(self, span: Span, children: list[Any]) -> Expr:
         key, value = children
         match key:

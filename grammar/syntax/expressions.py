@@ -337,9 +337,9 @@ class Filter(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Image(Expr):
-    """``{e for x in S, y in T if P}`` (a set) or ``[e for x in s if P]`` (a sequence)."""
+    """``{e for x in S, y in T if P}`` (a set), ``[e for x in s if P]`` (a sequence) or ``bag{e for x in S if P}``."""
 
-    kind: Literal["set", "seq"]
+    kind: Literal["set", "seq", "bag"]
     element: Expr
     binders: tuple[Binder, ...]
     condition: Expr | None

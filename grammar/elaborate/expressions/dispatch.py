@@ -104,6 +104,8 @@ def _compound(expr: syntax.Expr, cx: Context, hint: Type | None) -> kernel.Expr:
             return literals.map_display(expr, cx, hint)
         case syntax.Filter():
             return binders.filtered(expr, cx)
+        case syntax.Image("bag"):
+            return all_elements.bag_of_all(expr, cx, hint)
         case syntax.Image():
             return binders.image(expr, cx, hint)
         case syntax.Tabulate():

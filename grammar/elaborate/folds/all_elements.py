@@ -223,6 +223,23 @@ def folded(expr: syntax.Fold, cx: Context, hint: Type | None) -> kernel.Expr:
     return kernel.LetIn(so_far, whole, over, result, span=expr.span)
 
 
+def bag_of_all(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Expr:
+    """``bag{e for x in S if P}``: a fold that adds the elements one after the other."""
+    place = expr.span
+    names = [
+        (syntax.Name(f"bag {place.line}:{place.column}:{at}", span=place), name, binder.domain)
+        for at, (binder, name) in enumerate((binder, name) for binder in expr.binders for name in binder.names)
+    ]
+    so_far = syntax.Ref(names[-1][0], span=place)
+    body: syntax.Expr = syntax.Binary("+", so_far, syntax.BagDisplay((expr.element,), span=place), span=place)
+    if expr.condition is not None:
+        body = syntax.IfThenElse(expr.condition, body, so_far, span=place)
+    starts = [syntax.BagDisplay((), span=place), *(syntax.Ref(each[0], span=place) for each in names)]
+    for start, (total, name, domain) in reversed([*zip(starts, names, strict=False)]):
+        body = syntax.Fold(total, start, name, domain, body, span=place)
+    return cx.attempt(body, hint)
+
+
 def _type_so_far(expr: syntax.Fold, start: kernel.Expr, item: Type, cx: Context) -> Type:
     """The type of what is folded: that of the start, or if the start is open, as `[]` is, that of the body."""
     if not mentions(start.type, UnknownType):
@@ -271,7 +288,8 @@ def _steps(over: kernel.Expr, whole: kernel.Local, expr: syntax.Fold, cx: Contex
             known = [kernel.Const(item, value, span=place) for value in values]
             return [(kernel.Member(BOOL, value, whole, False, span=place), value) for value in known]
     message = (
-        f"a fold goes through a sequence, or a set of at most {MOST_STEPS} ordered values; found {type_text(over.type)}"
+        f"a fold, or `bag{{… for …}}`, goes through a sequence, or a set of at most {MOST_STEPS} ordered values; "
+        f"found {type_text(over.type)}"
     )
     advice = "of a set without an order take `sum`, `min`, `max` or `count`: `sum(e for x in S)`"
     cx.error("E217", place, message, advice)

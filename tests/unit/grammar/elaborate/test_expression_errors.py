@@ -151,6 +151,7 @@ ROWS = [
     ("(digit, node) == (node, digit)", "E202", "have no value in common"),
     ("(choose x in live if true) == node", "E217", "the same for all elements"),
     ("(fold n = 0 for x in Broker: n + 1) == 1", "E217", "ordered values"),
+    ("bag{x for x in Broker} == {}", "E217", "`bag{… for …}`"),
     ("count(s + s for s in live) == 1", "E203", "does not apply"),
     ("min(x for x in live) == 1", "E203", "an integer is wanted"),
     ("live == {least(x for x in live)}", "E217", "argument of sum"),
