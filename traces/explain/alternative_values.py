@@ -50,6 +50,7 @@ def _near(value: Value, type_: t.Type, hints: Sequence[Value]) -> Iterator[Value
         case VariantValue(variant, payload) if isinstance(type_, t.EnumType):
             of = next(v for v in type_.variants if v.name == variant)
             yield from (VariantValue(variant, row) for row in _rows(payload, [f.type for f in of.fields], hints))
+            yield from (VariantValue(other.name, ()) for other in type_.variants if not other.fields)
         case tuple() if isinstance(type_, t.SeqType):
             yield from _sequences(value, type_.item, hints)
 

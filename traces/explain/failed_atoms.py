@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from assay.checker.interpreter.expressions.traverse import children, descendants
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.undefined import Undefined
+from assay.checker.interpreter.values.value_order import sorter
 from assay.checker.print_kernel import Sources, expression_text
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
@@ -15,6 +16,9 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.result import FailedPart
 from assay.traces.search.transition_system import TraceModel
+
+ELEMENTS_TRIED = 200
+"""A `forall` over more elements is not taken apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +105,22 @@ def failing(condition: k.Expr, here: Situation) -> list[FailedAtom]:
                 return failing(body, here.with_let(binder, value)) or [_atom(condition, here)]
             except Undefined as undefined:
                 return [_atom(value, here, undefined.message)]
+        case k.Quantified(_, "forall", binder, domain, body):
+            return _failing_for_one(binder, domain, body, here) or [_atom(condition, here)]
         case _:
             return [_atom(condition, here)]
+
+
+def _failing_for_one(binder: k.Local, domain: k.Expr, body: k.Expr, here: Situation) -> list[FailedAtom]:
+    """Why a condition is false for the first element for which it is; nothing if there are too many to look at."""
+    try:
+        elements = here.value(domain)
+    except Undefined:
+        return []
+    if not isinstance(elements, frozenset) or len(elements) > ELEMENTS_TRIED:
+        return []
+    ordered = sorter(binder.type)(elements)
+    return next((found for each in ordered if (found := failing(body, here.with_local(binder.name, each)))), [])
 
 
 def _atom(expr: k.Expr, here: Situation, undefined: str | None = None) -> FailedAtom:

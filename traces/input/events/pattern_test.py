@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -14,12 +15,15 @@ from assay.traces.event import Field
 from assay.traces.input.events.exact_values import TWICE
 from assay.traces.input.events.text_lines import TextLines
 from assay.traces.patterns.catalogue import Catalogue, load_catalogue
-from assay.traces.patterns.match import mask
+from assay.traces.patterns.line_regex import MatchExtent
 from assay.traces.patterns.pattern import LinePattern
 from assay.traces.patterns.text_patterns import UNRELATED
 
 _MOST_UNRELATED = 2
 _MOST_TEXTS = 10_000
+_MOST_SEARCHED, _LONGEST_SEARCHED = 500, 1_000
+"""In how many lines, and how long ones, a pattern is looked for behind a beginning."""
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d(?:[\d.,:-]*\d)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,14 @@ class PatternExample:
 
 @dataclass(slots=True)
 class DescribedLines:
-    """How many lines of a text each pattern describes, and the others by their text without numbers."""
+    """How many lines of a text each pattern describes, and the others by their text without numbers.
+
+    ``beginnings``: of patterns that would describe other lines if these began later, one such beginning.
+    """
 
     by_pattern: Counter[str] = field(default_factory=Counter)
     others: Counter[str] = field(default_factory=Counter)
+    beginnings: dict[str, str] = field(default_factory=dict)
 
 
 def examples_of(catalogue: Catalogue) -> list[PatternExample]:
@@ -58,8 +66,18 @@ def described(text: Iterator[str], catalogue: Catalogue) -> DescribedLines:
         if reading is not None:
             found.by_pattern[reading[0].name] += 1
         elif line.strip() and len(found.others) < _MOST_TEXTS:
-            found.others[mask(line)] += 1
+            found.others[_NUMBER.sub("<n>", line[:200])] += 1
+            if found.others.total() <= _MOST_SEARCHED and len(line) <= _LONGEST_SEARCHED:
+                found.beginnings |= _beginnings(line, catalogue)
     return found
+
+
+def _beginnings(line: str, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """What stands in a line before the first place from which on a pattern describes it."""
+    for pattern in catalogue.patterns:
+        hit = pattern.regex.compiled.search(line, 1)
+        if hit is not None and (pattern.reads is not MatchExtent.WHOLE or hit.end() == len(line)):
+            yield pattern.name, line[: hit.start()]
 
 
 def problems_of(examples: Sequence[PatternExample], file: Path) -> list[Diagnostic]:
@@ -93,9 +111,8 @@ def _example(pattern: LinePattern, lines: TextLines) -> PatternExample:
     if sum(bool(pattern.match(text)) for text in UNRELATED) > _MOST_UNRELATED:
         return PatternExample(pattern, (), ("its pattern describes any line; say what only these lines hold",))
     readings = {each.name: objects for each, objects in lines.readings(pattern.example)}
-    own = tuple(
-        {key: value for key, value in each.items() if key is not TWICE} for each in readings.get(pattern.name, ())
-    )
+    read = readings.get(pattern.name) or pattern.match(pattern.example)  # an example may be a message alone
+    own = tuple({key: value for key, value in each.items() if key is not TWICE} for each in read)
     wrong: list[str] = []
     if not own:
         wrong.append(f"its pattern does not describe its example `{pattern.example}`")

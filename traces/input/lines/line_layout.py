@@ -37,7 +37,7 @@ LEVEL_FIRST = re.compile(rb"\[?(?:" + _LEVELS + rb")\]?[ :]")
 
 _LEVEL = r"\[?(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\]?(?: {0,8}[:|])?"
 _FIRST = rf"(?:{_LEVEL} {{1,8}})?"
-_THREAD = r"\[ {0,40}(?P<thread>[^\]\n]{0,160})\]"
+_THREAD = r"\[ {0,40}(?!(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\])(?P<thread>[^\]\n]{0,160})\]"
 _LOGGER = (
     r"(?:[\[(](?=[\w$.:@-]{1,400}[\])]))?(?P<logger>[A-Za-z_][\w$]{0,80}(?:\.[\w$-]{1,80}){0,12})(?:[:@]\d{1,6})?[\])]?"
 )

@@ -69,6 +69,10 @@ def _reported(examples: list[PatternExample], found: DescribedLines, logs: tuple
         yield Line("")
         yield Line(f"{plural(found.others.total(), 'line')} described by no pattern, such as:")
         yield from (Line(f"  {count:>8,}  {text}") for text, count in found.others.most_common(MOST_OTHERS))
+    for name, beginning in found.beginnings.items():
+        yield Line(
+            f"`{name}` would describe some of them without their beginning `{beginning}`: put it into a [[line]]"
+        )
 
 
 def _event(example: PatternExample) -> str:
@@ -76,7 +80,7 @@ def _event(example: PatternExample) -> str:
     if not example.found:
         return "no event"
     first = {name: value for name, value in example.found[0].items() if name != "event"}
-    return f"{example.found[0].get('event', '?')}({', '.join(f'{name} = {value}' for name, value in first.items())})"
+    return f"{example.found[0].get('event', example.pattern.kind)}({', '.join(f'{name} = {value}' for name, value in first.items())})"
 
 
 def _object(

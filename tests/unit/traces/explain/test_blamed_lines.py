@@ -72,6 +72,28 @@ trace t:
     order: file
 """
 
+VOTES = """module votes
+param P: set = {p1, p2}
+enum Vote: Unknown, Yes, No
+state:
+    vote: map[P, Vote] = [p -> Unknown]
+    committed: bool = false
+action say(p: P, v: Vote):
+    when first: vote[p] == Unknown
+    vote[p] := v
+action commit:
+    when all_yes: forall p in P: vote[p] == Yes
+    committed := true
+action apply:
+    when decided: committed
+trace t:
+    from events
+    on Voted(node: P, vote: Vote): say(node, vote)
+    on Committed: commit()
+    on Applied: apply()
+    order: lines
+"""
+
 
 def answer(folder: Path, spec: str, *events: dict[str, object], options: Options = DEFAULT_OPTIONS) -> Validation:
     (folder / "log.jsonl").write_text("".join(json.dumps(each) + "\n" for each in events), encoding="utf-8")
@@ -81,6 +103,18 @@ def answer(folder: Path, spec: str, *events: dict[str, object], options: Options
 def test_a_right_line_is_not_blamed_for_the_one_that_repeats_it(tmp_path: Path) -> None:
     found = answer(tmp_path, CELL, {"event": "Put", "time": 1000, "n": 1}, {"event": "Put", "time": 2000, "n": 2})
     assert [each.place.line for each in found.violations] == [2]
+
+
+def test_a_vote_is_blamed_that_a_condition_about_all_voters_refutes_later(tmp_path: Path) -> None:
+    votes: list[dict[str, object]] = [
+        {"event": "Voted", "node": node, "vote": vote} for node, vote in (("a", "Yes"), ("b", "No"))
+    ]
+    then: list[dict[str, object]] = [{"event": event, "node": "c"} for event in ("Committed", "Applied", "Applied")]
+    (violation,) = answer(tmp_path, VOTES, *votes, *then).violations
+    assert (violation.place.line, violation.repair.kind) == (2, "change")
+    assert violation.repair.text == "`vote` is Yes instead of No"
+    (part,) = violation.blame[0].parts
+    assert part.model == (("vote[p]", "No"), ("p", "b"))
 
 
 def test_a_lost_line_is_named_at_the_end_of_a_log(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from assay.grammar.kernel.event_source import EventSource
 from assay.grammar.load import load_spec
 from assay.traces.event import Event
 from assay.traces.input.containers.tables import head_of
-from assay.traces.input.events.pattern_test import examples_of, text_catalogue
+from assay.traces.input.events.pattern_test import described, examples_of, text_catalogue
 from assay.traces.log_reader import LogReading, ReadOptions, read_logs
 from assay.traces.observe.model_size import source_of
 
@@ -45,6 +45,26 @@ def read(folder: Path, patterns: str, log: str) -> LogReading:
 
 def events(reading: LogReading) -> list[Event]:
     return list(reading.events)
+
+
+def test_the_beginning_is_told_that_keeps_a_pattern_from_describing_a_line(tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text(TERM)
+    lines = ["2026-11-26 10:00:01.12+00:00 [info] <0.5.0> Term 3 of db", "2026-11-26 other"]
+    found = described(iter(lines), text_catalogue(tmp_path / "p.toml"))
+    assert found.beginnings == {"Term": "2026-11-26 10:00:01.12+00:00 [info] <0.5.0> "}
+    assert list(found.others) == ["<n> <n>+<n> [info] <<n>> Term <n> of db", "<n> other"]
+
+
+def test_an_example_may_be_a_message_alone_where_lines_have_a_beginning(tmp_path: Path) -> None:
+    of_message = SENTINEL.replace("00.201 # +new-epoch 1'", "+new-epoch 1'").replace("1:X 21 Nov 2026 10:00:+", "+")
+    (tmp_path / "p.toml").write_text(of_message.replace('holds = { epoch = 1, role = "X" }', ""))
+    (example,) = examples_of(text_catalogue(tmp_path / "p.toml"))
+    assert (example.wrong, [dict(each) for each in example.found]) == ((), [{"epoch": 1}])
+
+
+def test_a_level_in_brackets_is_no_thread(tmp_path: Path) -> None:
+    (event,) = events(read(tmp_path, TERM, "2026-11-26T10:00:06.501Z [WARN]  agent.raft: Term 1 of db\n"))
+    assert (event.record.level, event.record.thread, event.record.logger) == ("WARN", None, "")
 
 
 @pytest.mark.parametrize(
