@@ -16,13 +16,13 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.traces.calls.call import BoundCall, HistoryCall
-from assay.traces.calls.contradiction import violation_of_window
+from assay.traces.calls.contradiction import event_of_return, violation_of_window
 from assay.traces.calls.history import Answer, Effects, GaveUp, Linearized, Refuted, linearize
 from assay.traces.calls.instants import MILLISECOND
 from assay.traces.calls.object_states import ObjectStates, changes_nothing
-from assay.traces.calls.pairing import History, history_of
+from assay.traces.calls.pairing import NO_CALL, History, history_of
 from assay.traces.calls.partition import ANY_KEY, KeyOfCalls, key_of_calls
-from assay.traces.calls.window import first_unexplained, shortest_window
+from assay.traces.calls.window import MOST_EFFECTS, Window, first_unexplained, shortest_window
 from assay.traces.event import Event, Field
 from assay.traces.explain.mismatch import violation_of
 from assay.traces.observe.binding import EventBinder
@@ -59,6 +59,8 @@ class CallsAnswer:
     reason: str | None = None
     doubt: str | None = None
     """A call that was left out: without it a history that has no order proves nothing."""
+    unbegun: HistoryCall | None = None
+    """The last call that a line ends and that no line begins: before that line others may be missing."""
     execution: Execution | None = None
     visited: int = 0
 
@@ -73,7 +75,7 @@ def decide(loaded: Loaded, events: Sequence[Event], clause: str | None, options:
     needs = NeedsOfEvents(replace(asked, rules=(*asked.rules, *map(without_results, asked.rules))))
     kernel, plan = kernel_for(loaded, map(needs, whole), len(whole), clause)
     model = TraceModel(kernel, adapt_clause(plan, options))
-    answer = CallsAnswer(kernel, model.plan, history.tally)
+    answer = CallsAnswer(kernel, model.plan, history.tally, unbegun=_unbegun(parts))
     bound = {name: _bound(model, calls, answer) for name, calls in parts.items()}
     skew = model.plan.ordering.skew * MILLISECOND if history.by_time else 0
     answer.explained = True
@@ -216,9 +218,52 @@ def _note(
             if doubt is not None:
                 answer.reason = f"{calls[until].call.event.record.place}: {doubt}"
                 return
-            until = first_unexplained(calls, effects, skew, until)
-            window = shortest_window(calls, effects, skew, until)
-            answer.violations.append(violation_of_window(name, calls, window, until))
+            answer.violations += _contradictions(name, calls, effects, skew, until, answer)
+
+
+def _contradictions(
+    name: str, calls: Sequence[BoundCall], effects: Effects, skew: int, until: int, answer: CallsAnswer
+) -> list[LogViolation]:
+    """The contradiction of calls that were refuted at a return; none if lines that may be missing would explain it."""
+    until = first_unexplained(calls, effects, skew, until)
+    window, unbegun = shortest_window(calls, effects, skew, until), answer.unbegun
+    if unbegun is None or _stands_alone(window, calls, unbegun):
+        return [violation_of_window(name, calls, window, until)]
+    kept = [each for each in calls if each.call.begin is not None and _ends_after(each.call, unbegun.end)]
+    before = frozenset(at for at, each in enumerate(kept) if not _begins_after(each.call, unbegun.end))
+    everywhere = effects.states.everywhere(MOST_EFFECTS)
+    found = None if everywhere is None else linearize(kept, effects, skew, everywhere, before, most=SHORT_SEARCH)
+    if isinstance(found, Refuted):
+        later = shortest_window(kept, effects, skew, found.until)
+        if _stands_alone(later, kept, unbegun):
+            return [violation_of_window(name, kept, later, found.until)]
+    answer.reason = (
+        f"{(unbegun.closing or unbegun.event).record.place}: {NO_CALL}, so that earlier lines may be missing, which "
+        f"would explain {event_of_return(calls[until]).record.place}"
+    )
+    return []
+
+
+def _unbegun(parts: Mapping[str, Sequence[HistoryCall]]) -> HistoryCall | None:
+    """The last call that a line ends and that no line begins."""
+    found = [call for calls in parts.values() for call in calls if call.returned and call.begin is None]
+    return max(found, key=lambda call: call.end or 0, default=None)
+
+
+def _ends_after(call: HistoryCall, moment: int | None) -> bool:
+    return call.end is None or moment is None or call.end > moment
+
+
+def _begins_after(call: HistoryCall, moment: int | None) -> bool:
+    return call.begin is not None and moment is not None and call.begin > moment
+
+
+def _stands_alone(window: Window, calls: Sequence[BoundCall], unbegun: HistoryCall) -> bool:
+    """Whether several calls contradict each other whatever was before them, and all begin after another one ended. One
+    alone may have read what a line wrote that is missing.
+    """
+    own = [calls[at].call for at in window.calls]
+    return window.whatever and len(own) > 1 and all(_begins_after(call, unbegun.end) for call in own)
 
 
 def _doubt(states: ObjectStates) -> str | None:

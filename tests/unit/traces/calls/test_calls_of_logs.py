@@ -172,6 +172,32 @@ def test_the_effect_of_a_call_whose_beginning_is_missing_is_not_forgotten(tmp_pa
     assert not answer(tmp_path, "parts", lines).violations
 
 
+READ_WITHOUT_CALL = line("read", "ok", 0, 1)
+READ_AGAIN = [line("read", "invoke", 1), line("read", "ok", 1, 1)]
+STALE = [
+    *(line("write", phase, 1, value) for value in (2, 3) for phase in ("invoke", "ok")),
+    line("read", "invoke", 1), line("read", "ok", 1, 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("lines", "blamed"),
+    [
+        ([READ_WITHOUT_CALL], []),
+        ([READ_WITHOUT_CALL, *READ_AGAIN], []),
+        ([READ_WITHOUT_CALL, *STALE], [7]),
+        ([*STALE, READ_WITHOUT_CALL], []),
+    ],
+    ids=["alone", "read again", "a contradiction behind it", "one before it"],
+)
+def test_a_history_that_begins_within_a_call_contradicts_itself_only_behind_it(
+    tmp_path: Path, lines: list[object], blamed: list[int]
+) -> None:
+    found = answer(tmp_path, "parts", lines)
+    assert found.verdict.value in {"inconclusive", "vacuous"}
+    assert [each.event.record.place.line for each in found.violations] == blamed
+
+
 def test_spans_are_compared_by_the_nanosecond(tmp_path: Path) -> None:
     write, begun = span("write", 100, 200, 1), 201
     assert answer(tmp_path, "spans", [write, span("read", begun, 300, None)]).verdict.value == "inconsistent"
