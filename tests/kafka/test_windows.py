@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from itertools import islice
@@ -15,6 +16,8 @@ from benchmarks.windows.recordings import Files, Recording, load_recordings, rec
 from benchmarks.windows.runner import Result
 from benchmarks.windows.shrink import shrink
 from benchmarks.windows.summary import breach_summary, healthy_summary
+
+from assay.cli.main import invoke
 
 from .recorded import archive
 
@@ -103,6 +106,27 @@ def test_a_window_shows_the_whole_breach_and_its_twin_shows_none(zookeeper: Reco
         assert all("poch" in "\n".join(said[path]).splitlines()[line - 1] for path, line in case.evidence)
         healthy = {entry.text for _, _, entry in zookeeper.every()}
         assert {text for part in texts(twin(case).files).values() for text in part} <= healthy
+
+
+@pytest.mark.slow
+def test_a_breach_is_one_finding_and_all_else_in_the_log_is_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That clocks differ is no way to go on after lines that contradict each other: a log without an order by times is
+    searched for minutes, and to no end."""
+    broken = recording("disks-kraft-4.1.0").copy()
+    assert BREACHES["two-quorum-leaders"](broken, random.Random("80/disks-kraft-4.1.0/two-quorum-leaders/0"))
+    whole = Case("disks-kraft-4.1.0", "whole", 0, *everything(broken), "two-quorum-leaders")
+    assert note_evidence(whole) == 2
+    whole.write(tmp_path)
+    assert invoke(["validate", str(tmp_path), "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    (found,) = answer["violations"]
+    assert {(each["file"], each["line"]) for each in found["contradiction"]["lines"]} == {
+        (f"{tmp_path}/{path}", line) for path, line in whole.evidence
+    }
+    assert answer["reason"] is None
+    assert answer["undecided"] == []
 
 
 def test_a_minimal_input_keeps_what_is_needed(zookeeper: Recording) -> None:

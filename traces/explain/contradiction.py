@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import Atom, Value
 from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
-from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.observe.partial_order import OrderedObservation, by_time
 from assay.traces.patterns.rule_files import rule_file
 from assay.traces.result import Blame, LineContradiction, LogViolation, Repair
 from assay.traces.table.statement_keys import EVERY_SLICE
@@ -43,12 +43,19 @@ def violation_of_window(
     confirm, and of these the last."""
     found = contradiction_of(refuted, kernel, writer)
     own = {each.observation.event.record.place: each for each in refuted.items}
-    confirmed = {place: sum(_confirms(each, other) for other in lines) for place, each in own.items()}
-    events = list(reversed(found.events))
-    events.sort(key=lambda event: confirmed[event.record.place])
+    events = [each.observation.event for each in least_confirmed(own.values(), lines)]
     blames = tuple(Blame(event, action_of(own[event.record.place]), ()) for event in events)
     repair = Repair("none", CONTRADICTORY, blames[0].event)
     return LogViolation(blames[0].event, blames[0].action, blames, repair, found, certain=True)
+
+
+def least_confirmed(
+    items: Iterable[OrderedObservation], lines: Sequence[OrderedObservation]
+) -> list[OrderedObservation]:
+    """Lines that contradict each other, the one first that fewest of all ``lines`` confirm, and of these the last."""
+    last_first = sorted(items, key=by_time, reverse=True)
+    confirmed = {each.index: sum(_confirms(each, other) for other in lines) for each in last_first}
+    return sorted(last_first, key=lambda each: confirmed[each.index])
 
 
 def _confirms(line: OrderedObservation, other: OrderedObservation) -> bool:

@@ -106,8 +106,9 @@ def _explain_all(
 
         answer = None if log is None or not most else _asked(search, conclusion, log, doubted)
         if isinstance(conclusion, Undecided):
-            if isinstance(answer, WindowRefuted):  # a search that goes on would hit the limit again
-                violation = _with_window(search, start, answer, None, writer).violation
+            # A search that goes on would hit the limit again.
+            if isinstance(answer, WindowRefuted) and not _is_known(answer, findings.violations):
+                violation = _with_window(search, start, conclusion, answer, None, writer).violation
                 _add(findings, violation, f"{conclusion.reason}; {NOT_CHECKED}")
             else:
                 _leave_open(findings, conclusion, answer)
@@ -123,7 +124,7 @@ def _explain_all(
             break
         onward = _onward(search, conclusion, start, writer, options, log if answer is None else None)
         if isinstance(answer, WindowRefuted):
-            onward = _with_window(search, start, answer, onward, writer)
+            onward = _with_window(search, start, conclusion, answer, onward, writer)
             doubted += _left_out(search, onward)
         if onward is None:
             _add(findings, without_candidate(search, conclusion), NOT_CHECKED)
@@ -205,11 +206,16 @@ def _follows(answer: WindowAnswer | None, doubted: Sequence[OrderedObservation],
     from assay.traces.windows.slice_window import WindowRefuted  # noqa: PLC0415 - as above
 
     if isinstance(answer, WindowRefuted):
-        places = {str(each.observation.event.record.place) for each in answer.items}
-        known = (each.contradiction for each in found if each.contradiction is not None)
-        return any(places == {str(event.record.place) for event in each.events} for each in known)
+        return _is_known(answer, found)
     # Without an earlier finding there is nothing that it could follow from.
     return bool(doubted) and isinstance(answer, WindowExplained)
+
+
+def _is_known(refuted: WindowRefuted, found: Sequence[LogViolation]) -> bool:
+    """Whether an earlier finding says that these lines contradict each other."""
+    places = {str(each.observation.event.record.place) for each in refuted.items}
+    known = (each.contradiction for each in found if each.contradiction is not None)
+    return any(places == {str(event.record.place) for event in each.events} for each in known)
 
 
 def _is_among(event: Event, items: Sequence[OrderedObservation]) -> bool:
@@ -220,6 +226,22 @@ def _left_out(search: TraceSearch, resumption: Resumption) -> list[OrderedObserv
     """The lines that the search goes on without."""
     kept = {item.index for item in resumption.search.frontier.order.items}
     return [item for item in search.frontier.order.items if item.index not in kept]
+
+
+def _without_rest(search: TraceSearch, resumption: Resumption) -> Resumption:
+    """The resumption without what else the lines say that it leaves out, as far as that is not read yet. Each of it
+    would be searched for anew, with no execution, and be another finding about the line."""
+    gone = {each.observation.event.record.place for each in _left_out(search, resumption)}
+    order = resumption.search.frontier.order
+    for number, stream in enumerate(order.streams):
+        read = max((path.node.cursors[number] for path in resumption.start), default=0)
+        later = (each for each in stream.items[read:] if each.observation.event.record.place not in gone)
+        kept = (*stream.items[:read], *later)
+        if len(kept) < len(stream.items):
+            order = order.with_items(number, kept)
+    if order is resumption.search.frontier.order:
+        return resumption
+    return replace(resumption, search=resumption.search.with_order(order))
 
 
 def _asked(
@@ -269,19 +291,45 @@ def _stop(
 def _with_window(
     search: TraceSearch,
     start: Sequence[SearchPath],
+    conclusion: Rejected | Undecided,
     refuted: WindowRefuted,
     resumption: Resumption | None,
     writer: ConditionPrinter,
 ) -> Resumption:
-    """The violation with the lines that contradict each other. A repair that blames none of them shows how to go on;
-    without one the last of them is left out."""
-    from assay.traces.explain.contradiction import contradiction_of  # noqa: PLC0415 - as above
+    """The violation with the lines that contradict each other. A repair that blames none of them shows how to go on,
+    unless it doubts the clocks: in a log without an order by times a search goes astray. Else one of them is left out.
+    """
+    from assay.traces.explain.contradiction import contradiction_of, least_confirmed  # noqa: PLC0415 - as above
 
     contradiction = contradiction_of(refuted, search.model.kernel, writer)
-    onward = _without_last(search, refuted.items, start) if resumption is None else resumption
+    if resumption is None or resumption.violation.repair.kind == "clock":
+        lines = least_confirmed(refuted.items, search.frontier.order.items)
+        onward = _without_one(search, start, lines) or _without_failed(search, conclusion, lines)
+    else:
+        onward = resumption
     is_blamed = _is_among(onward.violation.event, refuted.items)
     violation = onward.violation if is_blamed else _of_contradictory(refuted.items)
-    return replace(onward, violation=replace(violation, contradiction=contradiction))
+    return _without_rest(search, replace(onward, violation=replace(violation, contradiction=contradiction)))
+
+
+def _without_one(
+    search: TraceSearch, start: Sequence[SearchPath], lines: Sequence[OrderedObservation]
+) -> Resumption | None:
+    """The search begins again without the first of some lines that was not read where it began; None if all were."""
+    for each in lines:
+        if each.position >= max(path.node.cursors[each.stream] for path in start):
+            others = [other for other in lines[::-1] if other is not each]
+            return Resumption(_of_contradictory([*others, each]), _leave_out(search, each), tuple(start))
+    return None
+
+
+def _without_failed(
+    search: TraceSearch, conclusion: Rejected | Undecided, lines: Sequence[OrderedObservation]
+) -> Resumption:
+    """The search goes on where it ended, without the line that it does not explain."""
+    failed = _first_failed(search, conclusion)
+    search = search if failed is None else _leave_out(search, failed)
+    return Resumption(_of_contradictory(lines[::-1]), search, conclusion.deepest[:1])
 
 
 def _last_time(deepest: Sequence[SearchPath]) -> float | None:
