@@ -12,6 +12,7 @@ from assay.checker.interpreter.values.domains import domain
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.layout.shape import AtomShape, NumberShape, TableShape
 from assay.checker.report import EnginesDisagreeError, State
+from assay.checker.symbolic.sat.clause_blocks import UnansweredError
 from assay.grammar.kernel import types as t
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
@@ -55,10 +56,13 @@ class WindowRun:
 
 
 def run_of(asked: OpenWindow, *, forced: bool = True) -> WindowRun:
-    """The run of the last model, each step and each condition of which the reference evaluator confirms. ``forced``
-    places of its beginning are looked for or not. Raises ``EnginesDisagreeError``: a guess here would hide a bug.
+    """The run of the last model, each step and each condition of which the reference evaluator confirms. If ``forced``
+    places are looked for, its beginning is as near birth as the lines allow. Raises ``EnginesDisagreeError``: a guess
+    here would hide a bug.
     """
     template, parts, formula = asked.template, asked.parts, asked.formula
+    if forced:
+        _begin_near_birth(asked)
     states = [template.values(formula.values(frame)) for frame in parts.frames]
     fired = [_fired(asked, each) for each in parts.steps]
     lines = dict(_lines(asked))
@@ -75,6 +79,40 @@ def run_of(asked: OpenWindow, *, forced: bool = True) -> WindowRun:
         _confirm_lines(asked, states)
         _confirm_invariants(asked, states[0])
     return WindowRun(states[0], tuple(steps), tuple(_forced(asked, states[0])) if forced else ())
+
+
+def _begin_near_birth(asked: OpenWindow) -> None:
+    """Look for a model with a beginning as at the birth of the system wherever the lines allow it.
+
+    What they leave open the solver chooses by chance: processes that run, sessions that nobody names. A search from
+    such a beginning tries what these may do, and what comes later in the log contradicts it.
+    """
+    wanted: list[int] = []
+    birth, frame = asked.window.birth(), asked.parts.frames[0]
+    born = asked.template.bits(tuple(birth[each.name] for each in asked.template.kernel.variables))
+    for bits in _ranges(asked):
+        place = asked.formula.fresh()
+        wanted.append(place)
+        for at in bits:
+            asked.formula.add([-place, frame[at] if born[at] else -frame[at]])
+    try:
+        while not asked.formula.solve([*asked.asked, *wanted]):
+            core = asked.formula.core()
+            wanted = [place for place in wanted if place not in core]
+    except UnansweredError:
+        return  # the model that is known will do
+
+
+def _ranges(asked: OpenWindow) -> Iterator[range]:
+    """The bits of each place: those of an element's entry in a map, or of a variable that is no such map."""
+    template = asked.template
+    for variable, layout in zip(template.kernel.variables, template.layout.places, strict=True):
+        bits, shape = template.bits_of[variable.name], layout.shape
+        if isinstance(shape, TableShape) and isinstance(shape.key, t.AtomType) and not shape.partial:
+            for at, _ in enumerate(domain(shape.key)):
+                yield bits[at * shape.stride : at * shape.stride + shape.value.width]
+        else:
+            yield bits
 
 
 MOST_PLACES = 24

@@ -192,6 +192,12 @@ class Template:
             found = self._blocks[roots] = block_of(self.gates, roots)
         return found
 
+    def bits(self, state: State) -> list[bool]:
+        """The bits of a state. Raises ``UnfitError`` if it is none of this kernel."""
+        pairs = zip(state, self.layout.places, strict=True)
+        code = sum(encode(value, place.shape) << place.shift for value, place in pairs)
+        return [bool(code >> at & 1) for at in self._owned]
+
     def values(self, bits: Sequence[bool]) -> State:
         """The state with these bits."""
         code = sum(1 << at for at, bit in zip(self._owned, bits, strict=True) if bit)

@@ -136,7 +136,8 @@ class BlockFormula:
         if answer is None:
             self._left = self._literals = 0
             raise UnansweredError
-        self._model = self._solver.get_model() or []
+        if answer:
+            self._model = self._solver.get_model() or []
         after = self._solver.accum_stats()
         self._left -= after["conflicts"] - before["conflicts"]
         self._literals -= after["propagations"] - before["propagations"]
@@ -147,6 +148,6 @@ class BlockFormula:
         return set(self._solver.get_core() or ())
 
     def values(self, literals: Sequence[int]) -> list[bool]:
-        """The values of literals in the last model."""
+        """The values of literals in the last model: that of the last question that had one."""
         model = self._model
         return [(model[abs(each) - 1] > 0) == (each > 0) if abs(each) <= len(model) else each < 0 for each in literals]

@@ -30,6 +30,7 @@ state:
     up: map[Process, bool] = [p -> false]
     heard: map[Process, 0 .. 9] = [p -> 0]
     opened: map[Shop, bool] = [s -> false]
+    stock: 0 .. 9 = 7
 
 action draw(p: Process, t: Ticket):
     when free: owner[t] == none
@@ -55,6 +56,10 @@ action hear(p: Process, n: 0 .. 9):
 action open_shop(s: Shop):
     opened[s] := true
 
+action sell:
+    when in_stock: stock > 0
+    stock := stock - 1
+
 transition kept: forall t in Ticket: old(owner[t]) != none implies owner[t] == old(owner[t])
 transition rises: forall p in Process: up[p] and old(up[p]) implies heard[p] >= old(heard[p])
 transition stays_open: forall s in Shop: old(opened[s]) implies opened[s]
@@ -69,6 +74,8 @@ trace log:
     on Started(node: Process): start(node)
     on Heard(node: Process, number: 0 .. 9): hear(node, number)
     on Opened(slice: Shop): open_shop(slice)
+    on Sold(): sell()
+    on Counted(left: 0 .. 9): observe stock == left
     ends crash
     hidden crash; at most 2 between two pinned events
     order: file; commit before line within 1 ms; skew 1 ms
@@ -136,6 +143,14 @@ def test_a_refutation_counts_that_is_found_from_a_later_beginning(tmp_path: Path
     again: list[Said] = [("Worked", "b", {}), ("Works", "b", {"now": False})] * 2
     found = answer(tmp_path, [*first, *WORK, *again], Options(mismatches=1))
     assert contradiction(found)[0] == [MANY + 4, MANY + 5, MANY + 6]
+
+
+def test_what_lines_leave_open_of_a_beginning_is_as_at_birth(tmp_path: Path) -> None:
+    """Else it is a choice of the solver, which a line far away contradicts."""
+    said: list[Said] = [("Works", "a", {"now": True}), *WORK, ("Sold", "b", {}), ("Counted", "b", {"left": 6})]
+    found = answer(tmp_path, said)
+    assert found.verdict is TraceVerdict.CONSISTENT
+    assert found.rests_on == ("before the log began: works of a true",)
 
 
 def test_what_lasts_of_slices_is_not_that_of_what_all_share() -> None:
