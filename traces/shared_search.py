@@ -92,7 +92,7 @@ def check_from(
     """The search from one beginning; None is the birth of the system."""
     slicing = trace_plan(loaded.kernel, clause).slicing
     names = fields_read(trace_plan(loaded.kernel, clause))
-    parts = unsliced(events, names) if slicing is None else sliced(slicing, events, names)
+    parts = unsliced(events, names) if slicing is None else sliced(slicing, events, names, lacking=options.partial)
     needed = [*_needs(parts, trace_plan(loaded.kernel, clause)), *(() if beginning is None else (beginning.needs(),))]
     kernel, plan = kernel_for(loaded, needed, len(parts), clause)
     plan = adapt_clause(plan, options)

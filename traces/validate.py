@@ -203,7 +203,7 @@ def validate_product(
         return ProductAnswer(TraceVerdict.INCONCLUSIVE, f"{name}{LACKS_LINES}") if options.whole else None
     slicing = shared.joint.split.slicing
     table = next(iter(slices.values())).table
-    parts = sliced(slicing, table, fields_read(trace_plan(loaded.kernel, clause)))
+    parts = sliced(slicing, table, fields_read(trace_plan(loaded.kernel, clause)), lacking=options.partial)
     results = [each.result for each in answers]
     known = None if shared.execution is None else guide(shared.joint, shared.execution, results)
     found = check_whole(loaded, parts, clause, options, known)

@@ -53,6 +53,9 @@ class Coherent:
             "blamed": None
             if blame is None
             else [f"{blame.place}".rpartition("!")[2], blame.action, *(part.text for part in blame.parts)],
+            "contradiction": []
+            if blame is None or judgement.violations[0].contradiction is None
+            else list(judgement.violations[0].contradiction.rules),
             "properties": [broken.name for broken in judgement.properties],
         }
 
@@ -140,7 +143,7 @@ def stands_in(event: Event, low: int, high: int, epoch: int) -> bool:
 
 def other_leader(history: History, at: StateWrite, new: int, isr: tuple[int, ...] | None = None) -> Change:
     """An update elects another leader, in every line of its leader epoch. The lines of who no longer leads, or no
-    longer follows, are left out.
+    longer follows, are left out. Another ``isr`` is that of this update alone.
     """
     end = next(
         (w.version for w in history.writes if w.version > at.version and w.leader_epoch != at.leader_epoch), 1 << 30
@@ -160,7 +163,7 @@ def other_leader(history: History, at: StateWrite, new: int, isr: tuple[int, ...
         if event.kind == "BecameFollower" and event.fields.get("broker") == new:
             return None
         line = changed(event, leader=new) if event.fields.get("leader") == at.leader else event
-        return line if isr is None else changed(line, isr=isr)
+        return changed(line, isr=isr) if isr is not None and event.fields.get("version") in (None, at.version) else line
 
     return history.change(rewrite)
 
@@ -299,12 +302,14 @@ def reassignment_cut(history: History) -> Iterator[Coherent]:
 
 
 def needless_unclean(history: History) -> Iterator[Coherent]:
-    """A replica from outside the ISR leads, and one in it was live."""
+    """A replica from outside the ISR leads, and one in it was live. The next write lets it be in the ISR, which it changes: else another rule is broken, too."""
+    isr_of = {each.version: each.isr for each in history.writes}
     for before, write in elections(history):
         live = history.live.get(write.version, frozenset())
         offline = before.leader == -1 or before.leader not in live
         for new in sorted((live & history.replicas) - before.isr):
-            if offline and before.isr & live:
+            later = isr_of.get(write.version + 1, history.replicas)
+            if offline and before.isr & live and new in later and later != {new}:
                 change = other_leader(history, write, new, (new,))
                 yield false_history(
                     history,

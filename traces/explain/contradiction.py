@@ -12,7 +12,7 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import Atom, Value
 from assay.traces.event import Event
 from assay.traces.explain.failed_atoms import ConditionPrinter
-from assay.traces.observe.partial_order import OrderedObservation, by_time
+from assay.traces.observe.partial_order import OrderedObservation, action_of, by_time
 from assay.traces.patterns.rule_files import rule_file
 from assay.traces.result import Blame, LineContradiction, LogViolation, Repair
 from assay.traces.table.statement_keys import EVERY_SLICE
@@ -69,12 +69,6 @@ def _confirms(line: OrderedObservation, other: OrderedObservation) -> bool:
     )
     common = mine.keys() & theirs.keys()
     return len(common) > 1 and all(mine[name] == theirs[name] for name in common)
-
-
-def action_of(item: OrderedObservation) -> str:
-    """The action that a line names."""
-    named = [call.action for step in item.observation.rule.steps for call in step]
-    return named[0] if named else "observe"
 
 
 def _by_event(items: Sequence[OrderedObservation]) -> list[list[OrderedObservation]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from assay.checker.report import EnginesDisagreeError
@@ -11,8 +12,17 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.explain.blame import Suspect, as_blame, suspects
 from assay.traces.explain.failed_atoms import ConditionPrinter
 from assay.traces.explain.repair import SECOND_NODES, WINDOW, ChosenRepair, best_repair, is_missed_by_others
+from assay.traces.explain.resumption import (
+    Resumption,
+    first_failed,
+    is_known,
+    leave_out,
+    left_out,
+    with_window,
+    without_last,
+)
 from assay.traces.observe.binding_tally import Misfit
-from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
+from assay.traces.observe.partial_order import OrderedObservation, PartialOrder, action_of
 from assay.traces.options import Options
 from assay.traces.result import Blame, FailedPart, LogViolation, Repair
 from assay.traces.search import driver
@@ -23,9 +33,7 @@ from assay.traces.stop import StopRequest
 from assay.traces.windows.window_model import LogPart
 
 if TYPE_CHECKING:
-    from assay.traces.event import Event
     from assay.traces.windows.ask import WindowAnswer, WindowExplained, WindowUnanswered
-    from assay.traces.windows.slice_window import WindowRefuted
 
 BLAMES_KEPT = 5
 """How many lines are blamed for one mismatch at most."""
@@ -36,8 +44,6 @@ them.
 """
 
 NO_REPAIR = "no small change of the log explains it; the line is left out"
-CONTRADICTORY = "no execution explains all of these lines, and without any one of them there is one"
-UNEXPLAINED = "no execution explains this line, whatever the others are"
 NO_ORDER = "the lines from here on have no order that the clause allows"
 """The repair where nothing can come next."""
 
@@ -106,26 +112,21 @@ def _explain_all(
 
         answer = None if log is None or not most else _asked(search, conclusion, log, doubted)
         if isinstance(conclusion, Undecided):
-            # A search that goes on would hit the limit again.
-            if isinstance(answer, WindowRefuted) and not _is_known(answer, findings.violations):
-                violation = _with_window(search, start, conclusion, answer, None, writer).violation
-                _add(findings, violation, f"{conclusion.reason}; {NOT_CHECKED}")
-            else:
-                _leave_open(findings, conclusion, answer)
+            _at_limit(findings, search, start, conclusion, answer, writer)
             break
-        failed = _first_failed(search, conclusion)
+        failed = first_failed(search, conclusion)
         if failed is not None and _follows(answer, doubted, findings.violations):
             # What follows from an earlier finding is no finding: the line is left out, too.
             doubted.append(failed)
-            search, start = _leave_out(search, failed), [conclusion.deepest[0]]
+            search, start = leave_out(search, failed), [conclusion.deepest[0]]
             continue
         if answer is not None and not isinstance(answer, WindowRefuted):
             _stop(findings, search, conclusion, answer)
             break
         onward = _onward(search, conclusion, start, writer, options, log if answer is None else None)
         if isinstance(answer, WindowRefuted):
-            onward = _with_window(search, start, conclusion, answer, onward, writer)
-            doubted += _left_out(search, onward)
+            onward = with_window(search, start, conclusion, answer, onward, writer)
+            doubted += left_out(search, onward)
         if onward is None:
             _add(findings, without_candidate(search, conclusion), NOT_CHECKED)
         is_last = onward is None or (
@@ -190,10 +191,23 @@ def _is_last(findings: MismatchFindings, violation: LogViolation, options: Optio
     return options.first or len(findings.violations) >= most
 
 
-def _leave_open(findings: MismatchFindings, undecided: Undecided, answer: WindowAnswer | None) -> None:
-    """The search ends here without an answer; it may find one from the beginning that a window proposes."""
+def _at_limit(
+    findings: MismatchFindings,
+    search: TraceSearch,
+    start: Sequence[SearchPath],
+    undecided: Undecided,
+    answer: WindowAnswer | None,
+    writer: ConditionPrinter,
+) -> None:
+    """A limit ends the search here: one that goes on would hit it again. Lines that contradict each other are a finding
+    all the same; else an answer may be found from the beginning that a window proposes."""
     from assay.traces.windows.ask import WindowExplained  # noqa: PLC0415 - as above
+    from assay.traces.windows.slice_window import WindowRefuted  # noqa: PLC0415 - as above
 
+    if isinstance(answer, WindowRefuted) and not is_known(answer, findings.violations):
+        violation = with_window(search, start, undecided, answer, None, writer).violation
+        _add(findings, violation, f"{undecided.reason}; {NOT_CHECKED}")
+        return
     findings.reason = undecided.reason
     findings.stuck = _last_time(undecided.deepest) if findings.stuck is None else findings.stuck
     findings.beginning = answer if isinstance(answer, WindowExplained) and answer.whole else None
@@ -206,42 +220,9 @@ def _follows(answer: WindowAnswer | None, doubted: Sequence[OrderedObservation],
     from assay.traces.windows.slice_window import WindowRefuted  # noqa: PLC0415 - as above
 
     if isinstance(answer, WindowRefuted):
-        return _is_known(answer, found)
+        return is_known(answer, found)
     # Without an earlier finding there is nothing that it could follow from.
     return bool(doubted) and isinstance(answer, WindowExplained)
-
-
-def _is_known(refuted: WindowRefuted, found: Sequence[LogViolation]) -> bool:
-    """Whether an earlier finding says that these lines contradict each other."""
-    places = {str(each.observation.event.record.place) for each in refuted.items}
-    known = (each.contradiction for each in found if each.contradiction is not None)
-    return any(places == {str(event.record.place) for event in each.events} for each in known)
-
-
-def _is_among(event: Event, items: Sequence[OrderedObservation]) -> bool:
-    return any(each.observation.event.record.place == event.record.place for each in items)
-
-
-def _left_out(search: TraceSearch, resumption: Resumption) -> list[OrderedObservation]:
-    """The lines that the search goes on without."""
-    kept = {item.index for item in resumption.search.frontier.order.items}
-    return [item for item in search.frontier.order.items if item.index not in kept]
-
-
-def _without_rest(search: TraceSearch, resumption: Resumption) -> Resumption:
-    """The resumption without what else the lines say that it leaves out, as far as that is not read yet. Each of it
-    would be searched for anew, with no execution, and be another finding about the line."""
-    gone = {each.observation.event.record.place for each in _left_out(search, resumption)}
-    order = resumption.search.frontier.order
-    for number, stream in enumerate(order.streams):
-        read = max((path.node.cursors[number] for path in resumption.start), default=0)
-        later = (each for each in stream.items[read:] if each.observation.event.record.place not in gone)
-        kept = (*stream.items[:read], *later)
-        if len(kept) < len(stream.items):
-            order = order.with_items(number, kept)
-    if order is resumption.search.frontier.order:
-        return resumption
-    return replace(resumption, search=resumption.search.with_order(order))
 
 
 def _asked(
@@ -249,7 +230,7 @@ def _asked(
 ) -> WindowAnswer | None:
     """What a window says of the first line that is not explained; None where the log begins with the run. Where these
     lines begin with the birth of the cluster, nothing came before: only a refutation counts, for it says more."""
-    failed = _first_failed(search, ended)
+    failed = first_failed(search, ended)
     if failed is None or not log.begins_in_mid_life:
         return None
 
@@ -258,17 +239,11 @@ def _asked(
             return failed
         # The pruned search stops before the line that is wrong: it knows that a later one can never be read.
         beyond = _beyond_dead_ends(search, ended.deepest, search.model.plan.hidden_limit)
-        return _first_failed(search, Rejected(tuple(beyond)))
+        return first_failed(search, Rejected(tuple(beyond)))
 
     from assay.traces.windows.ask import ask_around  # noqa: PLC0415 - as above
 
     return ask_around(log, search.frontier.order, failed, doubted, culprit)
-
-
-def _first_failed(search: TraceSearch, ended: Rejected | Undecided) -> OrderedObservation | None:
-    cursors = ended.deepest[0].node.cursors
-    due = search.frontier.heads(cursors).items or search.frontier.next_in_streams(cursors)
-    return min(due, key=lambda item: (item.time, item.index), default=None)
 
 
 def _stop(
@@ -277,7 +252,7 @@ def _stop(
     """The search ends here: it is not the log that is to blame, as far as is known."""
     from assay.traces.windows.ask import WindowUnanswered  # noqa: PLC0415 - as above
 
-    failed = _first_failed(search, rejected)
+    failed = first_failed(search, rejected)
     place = "" if failed is None else str(failed.observation.event.record.place)
     if failed is not None and findings.stuck is None:
         findings.stuck = failed.observation.event.record.time
@@ -288,65 +263,10 @@ def _stop(
     findings.beginning = answer if answer.whole else None
 
 
-def _with_window(
-    search: TraceSearch,
-    start: Sequence[SearchPath],
-    conclusion: Rejected | Undecided,
-    refuted: WindowRefuted,
-    resumption: Resumption | None,
-    writer: ConditionPrinter,
-) -> Resumption:
-    """The violation with the lines that contradict each other. A repair that blames none of them shows how to go on,
-    unless it doubts the clocks: in a log without an order by times a search goes astray. Else one of them is left out.
-    """
-    from assay.traces.explain.contradiction import contradiction_of, least_confirmed  # noqa: PLC0415 - as above
-
-    contradiction = contradiction_of(refuted, search.model.kernel, writer)
-    if resumption is None or resumption.violation.repair.kind == "clock":
-        lines = least_confirmed(refuted.items, search.frontier.order.items)
-        onward = _without_one(search, start, lines) or _without_failed(search, conclusion, lines)
-    else:
-        onward = resumption
-    is_blamed = _is_among(onward.violation.event, refuted.items)
-    violation = onward.violation if is_blamed else _of_contradictory(refuted.items)
-    return _without_rest(search, replace(onward, violation=replace(violation, contradiction=contradiction)))
-
-
-def _without_one(
-    search: TraceSearch, start: Sequence[SearchPath], lines: Sequence[OrderedObservation]
-) -> Resumption | None:
-    """The search begins again without the first of some lines that was not read where it began; None if all were."""
-    for each in lines:
-        if each.position >= max(path.node.cursors[each.stream] for path in start):
-            others = [other for other in lines[::-1] if other is not each]
-            return Resumption(_of_contradictory([*others, each]), _leave_out(search, each), tuple(start))
-    return None
-
-
-def _without_failed(
-    search: TraceSearch, conclusion: Rejected | Undecided, lines: Sequence[OrderedObservation]
-) -> Resumption:
-    """The search goes on where it ended, without the line that it does not explain."""
-    failed = _first_failed(search, conclusion)
-    search = search if failed is None else _leave_out(search, failed)
-    return Resumption(_of_contradictory(lines[::-1]), search, conclusion.deepest[:1])
-
-
 def _last_time(deepest: Sequence[SearchPath]) -> float | None:
     """The time of the last line that one of these paths explains."""
     nodes = (path.move for deep in deepest for path in deep.backwards() if path.move is not None)
     return max((move.item.time for move in nodes if move.item is not None), default=None)
-
-
-@dataclass(frozen=True, slots=True)
-class Resumption:
-    """A violation, and the path and the streams with which the search goes on."""
-
-    violation: LogViolation
-    search: TraceSearch
-    start: tuple[SearchPath, ...]
-    is_lost: bool = False
-    """Whether a line that is missing explains it, and several lines miss it."""
 
 
 def resume(
@@ -354,7 +274,7 @@ def resume(
 ) -> Resumption | None:
     """The violation of a failed search, and how to go on; None if there is no suspect at all."""
     if rejected.conflict:
-        return _without_last(search, rejected.conflict, start)
+        return without_last(search, rejected.conflict, start)
     try:
         return explain_mismatch(search, rejected.deepest, writer)
     except (StopRequest, EnginesDisagreeError):
@@ -371,7 +291,7 @@ def first_mismatch(search: TraceSearch, rejected: Rejected, writer: ConditionPri
         blames = _ranked_blames(None, ranked, writer)
         found = replace(found, event=blames[0].event, action=blames[0].action, blame=tuple(blames[:BLAMES_KEPT]))
     elif rejected.conflict:
-        found = _without_last(search, rejected.conflict, ()).violation
+        found = without_last(search, rejected.conflict, ()).violation
     return Resumption(replace(found, repair=Repair("none", NOT_ASKED, found.event)), search, ())
 
 
@@ -381,7 +301,7 @@ def _unexplained(search: TraceSearch, rejected: Rejected, error: Exception) -> R
     first = next(item for item in search.frontier.order.items if item.observation.event is found.event)
     text = f"explaining this line failed, by a mistake of the program ({type(error).__name__}: {error}); it is left out"
     violation = replace(found, repair=Repair("drop", text, found.event))
-    return Resumption(violation, _leave_out(search, first), rejected.deepest[:1])
+    return Resumption(violation, leave_out(search, first), rejected.deepest[:1])
 
 
 def without_candidate(search: TraceSearch, rejected: Rejected) -> LogViolation:
@@ -389,7 +309,7 @@ def without_candidate(search: TraceSearch, rejected: Rejected) -> LogViolation:
     cursors = rejected.deepest[0].node.cursors
     due = search.frontier.heads(cursors).items
     first = min(due or search.frontier.next_in_streams(cursors), key=lambda item: (item.time, item.index))
-    event, action = first.observation.event, _action(first)
+    event, action = first.observation.event, action_of(first)
     repair = Repair("none", NO_STEP if due else NO_ORDER, event)
     return LogViolation(event, action, (Blame(event, action, ()),), repair)
 
@@ -406,10 +326,12 @@ def explain_mismatch(search: TraceSearch, deepest: Sequence[SearchPath], writer:
         return _without_repair(search, ranked, writer)
     candidate = chosen.candidate
     blames = _ranked_blames(candidate.item, ranked, writer, candidate.repair.field)
-    repair = _with_times(chosen, search.frontier.order) if candidate.repair.kind == "clock" else candidate.repair
+    repair, excess = candidate.repair, 0.0
+    if repair.kind == "clock":
+        repair, excess = _with_times(chosen, search.frontier.order)
     violation = LogViolation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
     is_lost = is_missed_by_others(chosen, search, deepest, ranked, budget)
-    return Resumption(violation, candidate.search, candidate.start, is_lost)
+    return Resumption(violation, candidate.search, candidate.start, excess <= driver.REACH, is_lost)
 
 
 def _beyond_dead_ends(search: TraceSearch, deepest: Sequence[SearchPath], budget: int) -> Sequence[SearchPath]:
@@ -453,7 +375,7 @@ def _ranked_blames(
 
 def _as_source(item: OrderedObservation, noticed: Blame) -> Blame:
     """A line read earlier whose value makes a later line impossible."""
-    return Blame(item.observation.event, _action(item), noticed.parts)
+    return Blame(item.observation.event, action_of(item), noticed.parts)
 
 
 def _without_repair(search: TraceSearch, ranked: Sequence[Suspect], writer: ConditionPrinter) -> Resumption:
@@ -463,46 +385,19 @@ def _without_repair(search: TraceSearch, ranked: Sequence[Suspect], writer: Cond
     blames = _ranked_blames(item, ranked, writer)
     repair = Repair("none", NO_REPAIR, item.observation.event)
     violation = LogViolation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
-    return Resumption(violation, _leave_out(search, item), (worst.path,))
+    return Resumption(violation, leave_out(search, item), (worst.path,))
 
 
-def _leave_out(search: TraceSearch, item: OrderedObservation) -> TraceSearch:
-    order = search.frontier.order
-    items = order.streams[item.stream].items
-    return search.with_order(order.with_items(item.stream, (*items[: item.position], *items[item.position + 1 :])))
-
-
-def _without_last(
-    search: TraceSearch, conflict: Sequence[OrderedObservation], start: Sequence[SearchPath]
-) -> Resumption:
-    """Lines that contradict each other are blamed together. The last one is left out, and the search begins again."""
-    return Resumption(_of_contradictory(conflict), _leave_out(search, conflict[-1]), tuple(start))
-
-
-def _of_contradictory(conflict: Sequence[OrderedObservation]) -> LogViolation:
-    """The violation of lines that contradict each other, the last one first."""
-    *others, last = conflict
-    blames = [Blame(each.observation.event, _action(each), ()) for each in (last, *others)]
-    places = ", ".join(str(each.place) for each in blames)
-    text = f"{CONTRADICTORY} ({places}); the first is left out" if others else f"{UNEXPLAINED}; it is left out"
-    return LogViolation(blames[0].event, blames[0].action, tuple(blames), Repair("drop", text, blames[0].event))
-
-
-def _action(item: OrderedObservation) -> str:
-    named = [call.action for step in item.observation.rule.steps for call in step]
-    return named[0] if named else "observe"
-
-
-def _with_times(chosen: ChosenRepair, order: PartialOrder) -> Repair:
+def _with_times(chosen: ChosenRepair, order: PartialOrder) -> tuple[Repair, float]:
     """The repair that doubts the clocks, with the two lines that are furthest out of order, and by how much."""
     repair = chosen.candidate.repair
     worst = max(_inversions(chosen.path, order), key=lambda found: found[0], default=None)
     if worst is None:
-        return repair
+        return repair, inf
     excess, first, second = worst
     places = f"{first.observation.event.record.place} happened before {second.observation.event.record.place}"
     text = f"{places}, which takes {excess:.0f} ms more than the clause's order allows"
-    return replace(repair, text=text, event=second.observation.event)
+    return replace(repair, text=text, event=second.observation.event), excess
 
 
 def _inversions(

@@ -60,6 +60,12 @@ def by_time(item: OrderedObservation) -> tuple[float, int]:
     return item.time, item.index
 
 
+def action_of(item: OrderedObservation) -> str:
+    """The first action that a line names; `observe` if it names none."""
+    named = [call.action for step in item.observation.rule.steps for call in step]
+    return named[0] if named else "observe"
+
+
 @dataclass(frozen=True, slots=True)
 class ObservationStream:
     """Observations whose order is certain. ``after`` lists the streams that must be read to their ends before this one

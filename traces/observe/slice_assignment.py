@@ -63,8 +63,9 @@ def unsliced(events: Sequence[Event], names: FieldNames) -> SlicedEvents:
     return SlicedEvents(Selection.of(events, names), {}, names)
 
 
-def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames) -> SlicedEvents:
-    """The events by slice; ``names`` are the fields that their clause reads.
+def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames, *, lacking: bool = True) -> SlicedEvents:
+    """The events by slice; ``names`` are the fields that their clause reads. Where logs are ``lacking``, the line that
+    reports that a slice was created again may be missing.
 
     An event that has only the first of the naming fields, such as a topic without a partition, names a group of slices.
     It belongs to each of them.
@@ -85,7 +86,8 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames) -> Slic
         every = np.concatenate([own, *of_group])
         group = np.sort(every[len(own) :])
         every[len(own) :] = group
-        for number, part in enumerate(incarnations(slicing, Selection(table, every, statements.numbers), len(own)), 1):
+        selection = Selection(table, every, statements.numbers)
+        for number, part in enumerate(incarnations(slicing, selection, len(own), lacking=lacking), 1):
             key = "-".join(name) + ("" if number == 1 else f"#{number}")
             slices[key] = Selection(table, np.sort(every[part]), statements.numbers, mark)
     return SlicedEvents(Selection(table, found.shared, statements.numbers), slices, names)

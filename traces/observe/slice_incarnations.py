@@ -32,19 +32,20 @@ itself comes after the fact.
 """
 
 
-def incarnations(slicing: Slicing, events: Selection, own: int) -> list[Numbers]:
+def incarnations(slicing: Slicing, events: Selection, own: int, *, lacking: bool = True) -> list[Numbers]:
     """The positions, among a slice's events, of the events of each incarnation, in the order in which they began.
 
-    The first ``own`` events are the slice's own; the others belong to its group and may concern other slices.
+    The first ``own`` events are the slice's own; the others belong to its group and may concern other slices. Where
+    logs are ``lacking``, the line that reports a creation may be missing.
     """
     if slicing.identity is not None:
         return _by_identity(slicing.identity, events, own)
     if slicing.since is None:
         return [np.arange(len(events))] if len(events) else []
-    return _by_beginning(slicing.since, events, own)
+    return _by_beginning(slicing.since, events, own, lacking=lacking)
 
 
-def _by_beginning(since: str, events: Selection, own: int) -> list[Numbers]:
+def _by_beginning(since: str, events: Selection, own: int, *, lacking: bool) -> list[Numbers]:
     """The events of each incarnation, by the times of the lines that report a creation, or that show one whose report
     is missing.
 
@@ -53,7 +54,9 @@ def _by_beginning(since: str, events: Selection, own: int) -> list[Numbers]:
     """
     times = events.times
     begins = events.of_kind(since) & (times != NEVER)
-    starts = _with_renewals(distinct(times[begins]), events.some(np.arange(own)))
+    starts = distinct(times[begins])
+    if lacking:
+        starts = _with_renewals(starts, events.some(np.arange(own)))
     mine = times[:own]
     first = int(min(mine[mine != NEVER], default=NEVER))
     # A margin, not a comparison: other nodes log the first requests slightly before the creation is logged.
@@ -83,7 +86,8 @@ def _renewals() -> tuple[_Renewal, ...]:
 
 def _with_renewals(starts: Numbers, own: Selection) -> Numbers:
     """The times of creations, and of those that no line reports. There a process logs again that the slice is new to
-    it, with a number that it had logged or a lower one. No creation was reported in between.
+    it, with a number that it had logged or a lower one. No creation was reported in between, and no other process goes
+    on from the number that it had.
     """
     found: list[int] = starts.tolist()
     for rule in _renewals():
@@ -99,10 +103,24 @@ def _with_renewals(starts: Numbers, own: Selection) -> Numbers:
             if event.fields.get(rule.absent) is not None:
                 continue
             fresh.append(time)
-            if before is not None and number <= before[1] and not any(before[0] < start <= time for start in found):
+            if before is None or number > before[1] or any(before[0] < start <= time for start in found):
+                continue
+            if not _goes_on(rule, lines, time):
                 # Other nodes may have been told of the creation shortly before this one.
                 found.append(min(each for each in fresh if each > max(before[0], time - EARLIER)))
     return np.array(sorted(found), np.int64)
+
+
+def _goes_on(rule: _Renewal, lines: Iterable[tuple[int, Event]], at: int) -> bool:
+    """Whether a process names, in its first line after a time, the number of its last line before it: then what it knows
+    of the slice was not created again. Lines are in the order of their times."""
+    last: dict[ProcessRun, object] = {}
+    for time, event in lines:
+        if time < at:
+            last[event.run] = event.fields.get(rule.number)
+        elif event.run in last and event.fields.get(rule.absent) == last.pop(event.run) is not None:
+            return True
+    return False
 
 
 def _divided(parts: Numbers, count: int) -> list[Numbers]:

@@ -58,8 +58,15 @@ class LogPart:
         before, in a window that begins at the time ``since`` (milliseconds).
         """
         if not self.plan.begins_anywhere:
-            return frozenset(str(each.run) for each in self.events if each.run.node not in self.options.holes)
+            return _logged.get_or_make(self, None, self._logged)
         return frozenset(str(each.run) for each in self.events if (each.record.time or 0.0) <= since)
+
+    def _logged(self) -> frozenset[str]:
+        return frozenset(str(each.run) for each in self.events if each.run.node not in self.options.holes)
+
+
+_logged = RecentValues[frozenset[str]](4)
+"""The processes of the last logs: a log is asked about in hundreds of windows, and has thousands of events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +244,17 @@ def _spares(probe: SizeProbe, names: Mapping[str, Sequence[str]], factor: int) -
     does. None where elements are counted, but in bounds, which a window does not have. Else one; of elements that
     others are given for a while (sessions), as many as there are others.
     """
+    single, counted, given = _roles.get_or_make(probe, None, lambda: _roles_of(probe))
+    most = max((len(known) for sort, known in names.items() if sort not in single | given), default=0)
+    return {sort: 0 if sort in single | counted else factor * (most + 1 if sort in given else 1) for sort in names}
+
+
+_roles = RecentValues[tuple[frozenset[str], frozenset[str], frozenset[str]]](4)
+
+
+def _roles_of(probe: SizeProbe) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """The set parameters of which the state holds one element at a time, whose elements are counted, and whose elements
+    others have for a while."""
     variables = [each.type for each in probe.kernel.variables]
     single = {each.sort.name for each in variables if isinstance(each, t.AtomType)}
     counted = {sort for prop in probe.kernel.properties for sort in _counted(prop)}
@@ -245,8 +263,7 @@ def _spares(probe: SizeProbe, names: Mapping[str, Sequence[str]], factor: int) -
     counted |= {sort for each in body for sort in _counted(each)}
     writers = {sort for _, _, sort in writer_parameters(probe.plan)}
     given = {sort for each in variables for sort in _given(each)} - writers
-    most = max((len(known) for sort, known in names.items() if sort not in single | given), default=0)
-    return {sort: 0 if sort in single | counted else factor * (most + 1 if sort in given else 1) for sort in names}
+    return frozenset(single), frozenset(counted), frozenset(given)
 
 
 def _is_bound(node: k.Node) -> bool:

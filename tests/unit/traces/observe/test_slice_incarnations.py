@@ -22,7 +22,10 @@ FOLLOWER = (
 )
 
 
-def lives(folder: Path, *lines: tuple[int, str, str, int, int]) -> list[list[int]]:
+Line = tuple[int, str, str, int, int]
+
+
+def lives(folder: Path, *lines: Line, lacking: bool = True) -> list[list[int]]:
     """The broker of each line of each life of again-1. A line is given by its broker, time, text, and both epochs."""
     for broker, time, text, epoch, before in lines:
         log = folder / f"broker-{broker}" / "state-change.log"
@@ -30,7 +33,7 @@ def lives(folder: Path, *lines: tuple[int, str, str, int, int]) -> list[list[int
         with log.open("a") as file:
             file.write((HEAD + text).format(time=time, broker=broker, epoch=epoch, before=before))
     slicing = Slicing(Sort("Partition", ("p",), symmetric=False), ("topic", "partition"), "PartitionCreated")
-    found = sliced(slicing, read_logs([folder]).events, {}).slices
+    found = sliced(slicing, read_logs([folder]).events, {}, lacking=lacking).slices
     return [[event.fields["broker"] for event in found[name]] for name in sorted(found)]  # type: ignore[misc]
 
 
@@ -39,6 +42,24 @@ def test_a_process_to_which_a_partition_is_new_again_shows_that_it_was_created_a
     first = (2, "09,807", LEADER, 0, -1)
     again = ((1, "35,370", LEADER, 0, -1), (2, "35,527", FOLLOWER, 0, -1), (2, "59,000", LEADER, 1, 0))
     assert lives(tmp_path, first, *again) == [[2], [1, 2, 2]]
+
+
+STALE: tuple[Line, ...] = (
+    (2, "09,807", FOLLOWER, 0, -1),
+    (2, "35,370", FOLLOWER, 1, 0),
+    (2, "35,388", FOLLOWER, 0, -1),
+)
+
+
+def test_in_whole_logs_a_stale_epoch_is_no_other_life(tmp_path: Path) -> None:
+    """The controller would have said that it created the topic again."""
+    assert lives(tmp_path, *STALE, lacking=False) == [[2, 2, 2]]
+
+
+def test_where_another_broker_goes_on_from_its_epoch_a_stale_one_is_no_other_life(tmp_path: Path) -> None:
+    goes_on: tuple[Line, ...] = ((1, "35,371", LEADER, 1, 0), (1, "59,000", LEADER, 2, 1))
+    (life,) = lives(tmp_path, *STALE, *goes_on)
+    assert sorted(life) == [1, 1, 2, 2, 2]
 
 
 @pytest.mark.parametrize(
