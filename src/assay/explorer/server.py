@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -36,6 +37,11 @@ class ExplorerServer(ThreadingHTTPServer):
     def url(self) -> str:
         """Where the page is."""
         return f"http://{LOOPBACK}:{self.server_port}/?token={self.token}"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing where a tab was closed before it had its answer."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
     def hosts(self) -> set[str]:
         """What the header ``Host`` may be."""

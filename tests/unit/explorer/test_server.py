@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
 from typing import Any
 
@@ -48,6 +48,31 @@ def test_the_page_and_its_questions_need_the_token(server: ExplorerServer) -> No
     assert page.count("<script") == page.count("<script nonce=") + 1
     status, text, _ = ask(server, "POST", "/api/start", **{TOKEN_HEADER: server.token})
     assert (status, json.loads(text)["module"]) == (200, "light")
+
+
+def test_a_tab_that_is_closed_before_it_has_its_answer_is_no_error(
+    server: ExplorerServer, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    closed, handled = threading.Event(), threading.Event()
+
+    def slow(*_: object) -> dict[str, str]:
+        closed.wait(30)
+        return {"long": "x" * 20_000_000}
+
+    def noted(*arguments: Any, handle: Callable[..., None] = server.handle_error) -> None:
+        handle(*arguments)
+        handled.set()
+
+    monkeypatch.setattr(server, "handle_error", noted)
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(server.session, "answer", slow)
+        connection = HTTPConnection("127.0.0.1", server.server_port)
+        connection.request("POST", "/api/start", "{}", {TOKEN_HEADER: server.token})
+        connection.close()
+        closed.set()
+        assert handled.wait(30)
+    assert capfd.readouterr().err == ""
+    assert ask(server, "POST", "/api/start", **{TOKEN_HEADER: server.token})[0] == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/?token=", "/?token=wrong", "/?token=%FF", "/?other=1"])
