@@ -86,7 +86,8 @@ def _cache_entry() -> str:
 
 @cache
 def _version() -> str:
-    return sha256(f"{_grammar()}\0{lark.__version__}".encode()).hexdigest()
+    """Of the grammar and of Lark's minor version: a patch changes neither how tables look nor what they mean."""
+    return sha256(f"{_grammar()}\0{lark.__version__.rpartition('.')[0]}".encode()).hexdigest()
 
 
 def _grammar() -> str:
