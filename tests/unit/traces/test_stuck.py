@@ -50,6 +50,23 @@ def test_a_partition_that_is_led_again_or_stops_with_all_others_waits_for_nobody
     assert found_in(lines, tmp_path) == []
 
 
+OFFLINE = "00:10 ERROR Controller 5 epoch 7 failed to change state for partition pay-3 from OfflinePartition to OnlinePartition (state.change.logger)"
+STOPS = "00:20 INFO Terminating process due to signal SIGTERM (org.apache.kafka.common.utils.LoggingSignalHandler)"
+
+
+@pytest.mark.parametrize(("end", "gravity"), [("00:25", Gravity.WARNING), ("02:10", Gravity.STUCK)])
+def test_a_partition_that_no_replica_may_lead_is_stuck_where_the_cluster_lives_on(
+    end: str, gravity: Gravity, tmp_path: Path
+) -> None:
+    later = f"{end} INFO [Controller id=4] 4 successfully elected as the controller. Epoch incremented to 3 and epoch zk version is now 3 (kafka.controller.KafkaController)"
+    (found,) = found_in([OFFLINE, later], tmp_path)
+    assert (found.gravity, found.partitions) == (gravity, ("pay-3",))
+
+
+def test_a_partition_without_leader_in_a_cluster_that_is_shut_down_waits_for_nobody(tmp_path: Path) -> None:
+    assert found_in([OFFLINE, STOPS], tmp_path) == []
+
+
 def assigned(time: str, replicas: str, adding: str, removing: str) -> str:
     record = f"PartitionChangeRecord(partitionId=3, topicId=smRuOl6HR0OTTzFy02xKqA, isr=null, leader=-2, replicas=[{replicas}], removingReplicas={removing}, addingReplicas={adding}, leaderRecoveryState=-1, directories=null, eligibleLeaderReplicas=null, lastKnownElr=null)"
     return f"{time} INFO [QuorumController id=101] Replayed partition assignment change {record} for topic pay ({CONTROLLER})"
@@ -73,6 +90,15 @@ def test_a_reassignment_that_ended_is_not_told(tmp_path: Path) -> None:
     lines = [
         assigned("00:10", "1, 2, 4", "[4]", "[1]"),
         f"01:00 INFO [QuorumController id=101] AlterPartition request from node 2 for pay-3 completed the ongoing partition reassignment. ({CONTROLLER})",
+        ELSEWHERE.replace("02:10", "30:00"),
+    ]
+    assert found_in(lines, tmp_path) == []
+
+
+def test_a_reassignment_whose_new_replicas_are_all_in_sync_waits_for_nobody(tmp_path: Path) -> None:
+    lines = [
+        assigned("00:10", "1, 2, 4", "[4]", "[1]"),
+        change("00:50", f"pay-3 {TOPIC}: isr: [1, 2] -> [1, 2, 4], partitionEpoch: 2 -> 3"),
         ELSEWHERE.replace("02:10", "30:00"),
     ]
     assert found_in(lines, tmp_path) == []

@@ -161,3 +161,9 @@ def test_the_gravest_answer_is_the_exit_code_and_each_cluster_has_its_own(
     shown = capsys.readouterr().out.splitlines()
     assert shown[0].startswith("2 clusters, each checked by itself: ")
     assert len(shown) <= 25
+
+
+def test_a_run_that_names_no_cluster_is_of_the_cluster_of_the_run_before(tmp_path: Path) -> None:
+    unnamed = "".join(line for line in life(4, ONE, 1, 2).splitlines(keepends=True) if "Cluster ID" not in line)
+    logs = written(tmp_path, {"a/server.log": life(3, ONE, 1, 1) + unnamed + life(5, OTHER, 1, 3)})
+    assert parts(logs) == {ONE: ["a/server.log 3", "a/server.log 4"], OTHER: ["a/server.log 5"]}

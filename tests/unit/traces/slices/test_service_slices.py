@@ -172,3 +172,26 @@ def test_what_a_file_says_first_was_first_whatever_it_is_about(tmp_path: Path) -
     lines = [(0, "Closed", "web"), (40, "Placed", "web")]
     assert timed(tmp_path, lines, CLOSING).verdict is TraceVerdict.INCONSISTENT
     assert timed(tmp_path, lines[::-1], CLOSING).verdict is TraceVerdict.CONSISTENT
+
+
+REOPENING = (
+    CLOSING.replace("action close:\n", "action close:\n    when open: not closed\n")
+    .replace("action place", "action reopen:\n    when shut: closed\n    closed := false\n\naction place", 1)
+    .replace("hidden give_up;", "hidden give_up, reopen;")
+)
+
+
+@pytest.mark.parametrize(
+    ("order", "verdict"),
+    [
+        ([(500, "Placed", "bank"), (700, "Paid", "bank")], TraceVerdict.CONSISTENT),
+        ([(500, "Placed", "bank"), (600, "Paid", "bank"), (700, "Paid", "bank")], TraceVerdict.INCONSISTENT),
+    ],
+    ids=["paid once", "paid twice"],
+)
+def test_a_mismatch_that_no_other_time_of_a_hidden_shared_step_explains_stays_one(
+    tmp_path: Path, order: list[tuple[int, str, str]], verdict: TraceVerdict
+) -> None:
+    found = timed(tmp_path, [(0, "Closed", "web"), *order, (1_000, "Closed", "web")], REOPENING)
+    assert found.verdict is verdict
+    assert "reopen" in found.hidden
