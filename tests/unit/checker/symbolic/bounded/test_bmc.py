@@ -54,3 +54,26 @@ def test_a_state_in_which_a_bound_alone_forbids_steps_is_no_deadlock() -> None:
     }
     assert ends == {"bound most": Outcome.UNKNOWN, "when most": Outcome.VIOLATED}
     assert str(found["bound most"].stopped).endswith("(bounds assumed: `most`)")
+
+
+TURNS = """
+module turns
+state:
+    open: bool = false
+    done: bool = false
+action flip fair:
+    open := not open
+action go FAIR:
+    when open: open
+    when ahead: not done
+    done := true
+property ends: eventually done
+"""
+
+
+@pytest.mark.parametrize(("fair", "loop"), [("fair", True), ("strong fair", False)])
+def test_what_can_happen_again_and_again_and_never_does_is_unfair_only_strongly(fair: str, *, loop: bool) -> None:
+    chosen = SearchOptions(properties=frozenset({"ends"}), max_depth=5)
+    report = bmc.check(load_text(TURNS.replace("FAIR", fair)).kernel, chosen)
+    result = next(each for each in report.properties if each.name == "ends")
+    assert (result.outcome is Outcome.VIOLATED) is loop
