@@ -72,14 +72,25 @@ def state_machine(spec: SpecLike, driver: Callable[[], Any]) -> type[ModelMachin
     return made
 
 
-def run(spec: SpecLike, driver: Callable[[], Any], *, runs: int = 100, steps: int = 30) -> ModelCoverage:
+def run(
+    spec: SpecLike, driver: Callable[[], Any], *, runs: int = 100, steps: int = 30, settled: int | None = None
+) -> ModelCoverage:
     """Make so many runs of up to so many steps, and return what they exercised. Raises ``DepartureError`` with the
     shortest run that was found in which the code departs from the model.
+
+    With ``settled`` it ends earlier, when so many runs in a row have exercised nothing new.
     """
-    machine = state_machine(spec, driver)
-    limits = settings(LIMITS, max_examples=runs, stateful_step_count=steps, database=None)
-    try:
-        run_state_machine_as_test(machine, settings=limits)
-    except DepartureError as error:
-        raise shortened(machine.begin, error) from None
+    machine, left = state_machine(spec, driver), runs
+    while left > 0:
+        some, before = min(left, settled or left), machine.coverage.exercised
+        limits = settings(LIMITS, max_examples=some, stateful_step_count=steps, database=None)
+        if settled is not None:
+            limits = settings(limits, derandomize=False)  # else each turn would make the same runs
+        try:
+            run_state_machine_as_test(machine, settings=limits)
+        except DepartureError as error:
+            raise shortened(machine.begin, error) from None
+        left -= some
+        if machine.coverage.exercised == before:
+            break
     return machine.coverage

@@ -63,6 +63,11 @@ class ModelCoverage:
     refused: Counter[tuple[str, str]] = field(default_factory=Counter)
     undriven: tuple[str, ...] = ()
 
+    @property
+    def exercised(self) -> frozenset[str | tuple[str, str]]:
+        """The actions that were taken, and the guards that refused one alone."""
+        return frozenset((*(action for action, count in self.taken.items() if count), *self.refused))
+
     def lines(self) -> Iterator[str]:
         """A line for each action."""
         for action, count in self.taken.items():

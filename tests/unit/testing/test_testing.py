@@ -39,6 +39,20 @@ def test_code_that_does_what_the_model_does_passes(text: str, driver: type, tmp_
     assert found.undriven == ()
 
 
+def test_runs_end_when_they_exercise_nothing_new(tmp_path: Path) -> None:
+    made = 0
+
+    def driver() -> LeaseDriver:
+        nonlocal made
+        made += 1
+        return LeaseDriver()
+
+    found = run(spec(tmp_path, LEASE), driver, runs=100_000, steps=10, settled=10)
+    assert min(found.taken.values()) > 0
+    assert {("acquire", "free"), ("release", "holds")} <= found.exercised
+    assert made < 1_000
+
+
 @pytest.mark.everyday(2)
 @pytest.mark.parametrize(
     ("text", "driver", "steps", "why"),
