@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.traces.attribution.run_events import Traits
-from assay.traces.event import Event
+from assay.traces.event import Event, LogRecord
 from assay.traces.store.distinct_values import distinct_values
 from assay.traces.store.packed_records import NEVER
 from assay.traces.store.record_block import Numbers
 
-_TRAITS = attrgetter("record.logger", "record.level", "kind", "pattern")
-"""The parts of ``Traits`` in their order."""
+_OF_RECORD = attrgetter("logger"), attrgetter("level")
+_OF_EVENT = attrgetter("kind"), attrgetter("pattern")
+"""The parts of ``Traits`` in their order: those of the record, and those of the event."""
 
 
 class EagerEvents(tuple[Event, ...]):
@@ -34,6 +35,11 @@ class EagerEvents(tuple[Event, ...]):
         return found
 
     @cached_property
+    def _records(self) -> list[LogRecord]:
+        """The record of each event: an attribute of an attribute takes twice as long."""
+        return list(map(attrgetter("record"), self))
+
+    @cached_property
     def logs(self) -> Numbers:
         """A number for the process run and the sequence of lines of each event."""
         known: dict[tuple[str, int, str], int] = {}
@@ -43,7 +49,7 @@ class EagerEvents(tuple[Event, ...]):
     @cached_property
     def threads(self) -> Numbers:
         """A number for the thread that wrote the line of each event; lines that name no thread share one number."""
-        return distinct_values(list(map(attrgetter("record.thread"), self)))[1]
+        return distinct_values(list(map(attrgetter("thread"), self._records)))[1]
 
     def at(self, positions: Numbers) -> Iterator[Event]:
         """The events at some positions, in that order."""
@@ -60,7 +66,7 @@ class EagerEvents(tuple[Event, ...]):
     @cached_property
     def times(self) -> Numbers:
         """The times of the events, in milliseconds since the epoch; ``NEVER`` for those without one."""
-        logged = list(map(attrgetter("record.time"), self))
+        logged = list(map(attrgetter("time"), self._records))
         if None in logged:
             logged = [NEVER if time is None else time for time in logged]
         return np.fromiter(logged, np.int64, len(self))
@@ -68,7 +74,7 @@ class EagerEvents(tuple[Event, ...]):
     @cached_property
     def resolutions(self) -> Numbers:
         """The resolution of the time of each event, in milliseconds."""
-        return np.fromiter(map(attrgetter("record.resolution"), self), np.int64, len(self))
+        return np.fromiter(map(attrgetter("resolution"), self._records), np.int64, len(self))
 
     def matches_traits(self, ask: Callable[[Traits], bool]) -> npt.NDArray[np.bool_]:
         """The result of a condition on the traits of each event."""
@@ -84,5 +90,6 @@ class EagerEvents(tuple[Event, ...]):
     @cached_property
     def _traits(self) -> tuple[list[Traits], Numbers]:
         """The distinct traits, and for each event the index of its own."""
-        every, which = distinct_values(list(map(_TRAITS, self)))
+        columns = [map(part, self._records) for part in _OF_RECORD] + [map(part, self) for part in _OF_EVENT]
+        every, which = distinct_values(list(zip(*columns, strict=True)))
         return [Traits(*each) for each in every], which

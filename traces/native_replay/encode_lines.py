@@ -86,7 +86,7 @@ class KindsOfEvents:
         for kind, positions in self.positions.items():
             speaking = [(at, rule) for at, rule in enumerate(rules) if rule.event == kind]
             if speaking:
-                fields = _Fields([events[at] for at in positions.tolist()], self._more)
+                fields = _Fields(list(map(events.__getitem__, positions.tolist())), self._more)
                 for at, rule in speaking:
                     yield _logged(at, rule, positions, fields)
 
@@ -104,6 +104,13 @@ class _Fields:
         if LineFields in set(map(type, self._own)):
             self._own = [own.read() if own.__class__ is LineFields else own for own in self._own]
         self._known: dict[str, list[Field | _Absent]] = {}
+        self._types: dict[str, set[type]] = {}
+
+    def types(self, name: str) -> set[type]:
+        """The types of the values of a field."""
+        if name not in self._types:
+            self._types[name] = set(map(type, self.named(name)))
+        return self._types[name]
 
     def named(self, name: str) -> list[Field | _Absent]:
         """The value of a field for each event."""
@@ -134,19 +141,20 @@ _OF_RUNS: Mapping[str, Callable[[ProcessRun], str]] = {"node": lambda run: run.n
 def _logged(at: int, rule: k.TraceRule, positions: Numbers, fields: _Fields) -> EncodedStatements:
     given = [fields.named(each.field) for each in rule.fields]
     there = np.ones(len(positions), np.bool_)
-    for own in given:
-        if _Absent in set(map(type, own)):
+    for each, own in zip(rule.fields, given, strict=True):
+        if _Absent in fields.types(each.field):
             there &= np.array([value is not _ABSENT for value in own], np.bool_)
     if not there.all():
         kept = np.flatnonzero(there).tolist()
         given = [[own[each] for each in kept] for own in given]
-    types = [each.binder.type for each in rule.fields]
-    columns = (_column(own, isinstance(type_, t.RangeType)) for own, type_ in zip(given, types, strict=True))
+    columns = (
+        _column(own, fields.types(each.field) - {_Absent}, isinstance(each.binder.type, t.RangeType))
+        for each, own in zip(rule.fields, given, strict=True)
+    )
     return EncodedStatements(at, positions[there], tuple(columns))
 
 
-def _column(given: Sequence[Field | _Absent], is_range: bool) -> Column:
-    kinds = set(map(type, given))
+def _column(given: Sequence[Field | _Absent], kinds: set[type], is_range: bool) -> Column:
     if is_range and kinds == {int}:
         with suppress(OverflowError):  # numbers of more than 64 bits are handled as any other values
             return Integers(np.array(given, np.int64))
