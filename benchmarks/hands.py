@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import random
 import resource
 import signal
@@ -20,6 +21,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from urllib.parse import parse_qs, urlsplit
 
 from lsprotocol import types as lsp
@@ -97,24 +99,32 @@ def _step() -> Iterator[Line]:
 
 
 def _first_page() -> Iterator[Line]:
-    """From the command to the page and its first answer: all processes of the command."""
+    """From the command to the page and its first answer, when nothing is kept yet and again: all processes of the
+    command.
+    """
     for spec in SPECS:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        program = [sys.executable, "-m", "assay", "explore", spec, "--no-browser"]
-        begun = time.monotonic()
-        process = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        url = process.stdout.readline().strip()
-        urllib.request.urlopen(url).read()
-        token = parse_qs(urlsplit(url).query)["token"][0]
-        question = urllib.request.Request(url.partition("?")[0] + "api/start", b"{}", {TOKEN_HEADER: token})
-        json.load(urllib.request.urlopen(question))
-        wall = time.monotonic() - begun
-        process.send_signal(signal.SIGINT)
-        process.communicate()
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        yield {"spec": spec, "cpu_s": round(used, 2), "wall_s": round(wall, 2), "target_s": 1.5}
+        with TemporaryDirectory() as cache:
+            for kept in (False, True):
+                yield {"spec": spec, "kept": kept, **_explored(spec, cache), "target_s": 1.5}
+
+
+def _explored(spec: str, cache: str) -> Line:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    program = [sys.executable, "-m", "assay", "explore", spec, "--no-browser"]
+    begun = time.monotonic()
+    process = subprocess.Popen(program, stdout=subprocess.PIPE, text=True, env=os.environ | {"ASSAY_CACHE": cache})
+    assert process.stdout is not None
+    url = process.stdout.readline().strip()
+    urllib.request.urlopen(url).read()
+    token = parse_qs(urlsplit(url).query)["token"][0]
+    question = urllib.request.Request(url.partition("?")[0] + "api/start", b"{}", {TOKEN_HEADER: token})
+    json.load(urllib.request.urlopen(question))
+    wall = time.monotonic() - begun
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"cpu_s": round(used, 2), "wall_s": round(wall, 2)}
 
 
 def _click() -> Iterator[Line]:
