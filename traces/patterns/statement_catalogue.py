@@ -26,6 +26,7 @@ BUILT_IN = (
     "directories.toml",
     "zookeeper.toml",
     "network.toml",
+    "server.toml",
 )
 """The files, in the order in which their entries are tried."""
 
