@@ -3,7 +3,7 @@
 Without a word all groups but `billion`, some half an hour on two cores; each can be named: `published` (thirty specs beside TLC, then
 their sum), `engine`, `limits` (how late a command answers after `--timeout` and Ctrl-C, with nothing cached), `compile` (the slowest bundled
 spec), `proofs` (with the figures of docs/proving.md), `random` (engines against each other), `billion` (a search of 10^9 states: 16 GB of
-memory, 15 GB of files). `random=N` sets how many seeds each pair of engines gets, and `seed=N` the first of them.
+memory, 15 GB of files). `random=N` is `random` with so many seeds for each pair of engines, of which `seed=N` is the first.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ def lines(arguments: Sequence[str]) -> Iterator[Line]:
         name, is_setting, value = argument.partition("=")
         if is_setting and name in counts and value.isdigit():
             counts[name] = int(value)
+            named.append("random")
         elif argument in GROUPS or argument in ("random", "billion"):
             named.append(argument)
         else:
