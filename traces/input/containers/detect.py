@@ -404,6 +404,10 @@ def _is_spaced(head: bytes) -> bool:
     )
 
 
+_GOES_ON = re.compile(rb"\t| \(|(?:Caused by: )?[A-Za-z_][\w.$]*(?:Exception|Error)\b")
+"""How a line goes on with a record: a frame of a stack, the logger behind a message of several lines, an exception."""
+
+
 def _is_bare(head: bytes) -> bool:
     """Whether each of the first lines begins a record of Kafka's own layout or goes on with one, so that nothing stands
     around them. Most files are such, and of a small file the search for a container takes longer than reading it."""
@@ -411,7 +415,7 @@ def _is_bare(head: bytes) -> bool:
         return False
     lines = head[: head.rfind(b"\n") + 1].split(b"\n", _SAMPLE_LINES)[:_SAMPLE_LINES]
     return STOCK.match(head) is not None and all(
-        not line or STOCK.match(line) is not None or line.startswith(b"\t") for line in lines
+        not line or STOCK.match(line) is not None or _GOES_ON.match(line) is not None for line in lines
     )
 
 

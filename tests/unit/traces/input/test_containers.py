@@ -395,3 +395,31 @@ def test_xml_that_ends_too_early_gives_the_events_before() -> None:
     )
     _, found = unwrapped(f"<Events>\n{event}{event}<Event timeMillis=".encode())
     assert [text.decode().rstrip() for _, text in found] == ["[2022-02-03T10:00:00.100] INFO one & two (kafka.A)"] * 2
+
+
+TRACE = b"""\
+[2026-11-21 01:45:30,705] WARN [ReplicaFetcher replicaId=1, leaderId=2] Error in response (kafka.server.ReplicaFetcherThread)
+java.io.IOException: Connection to 2 was disconnected before the response was read
+\tat org.apache.kafka.clients.NetworkClientUtils.sendAndReceive(NetworkClientUtils.java:100)
+Caused by: org.apache.kafka.common.errors.DisconnectException
+[2026-11-21 01:45:30,706] INFO KafkaConfig values:
+\tadvertised.host.name = null
+ (kafka.server.KafkaConfig)
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "is_searched"), [(TRACE, False), (b"broker-1  | " + TRACE, True), (TRACE + b"==> b.log <==\n", True)]
+)
+def test_a_log_with_stack_traces_is_not_searched_for_what_stands_around_its_lines(
+    monkeypatch: pytest.MonkeyPatch, head: bytes, *, is_searched: bool
+) -> None:
+    searched: list[bytes] = []
+
+    def find(_: ContainerDetector, head: bytes, *, of_page: bool) -> None:
+        searched.append(head)
+
+    monkeypatch.setattr(ContainerDetector, "_find", find)
+    detector = ContainerDetector(built_in_containers(), lambda _: False)
+    assert detector.find(head) is None
+    assert bool(searched) is is_searched
