@@ -32,6 +32,7 @@ class SpecChoice:
 
     ``assumed`` says what is assumed because logs are missing; ``unsupported`` why the spec cannot be applied at all. A
     clause that ``supposes`` is for logs of which parts are missing: its hidden steps stand for what these would report.
+    ``alone`` says of logs that are compared by themselves that they were not, and ``beside`` that of others.
     """
 
     spec: str
@@ -41,6 +42,8 @@ class SpecChoice:
     unsupported: str | None = None
     supposes: bool = False
     by_user: bool = False
+    alone: str | None = None
+    beside: str | None = None
 
     def apply_to(self, options: Options) -> Options:
         """The options for this clause."""
@@ -72,7 +75,8 @@ def select_spec(
     present = frozenset(kind for kind, count in kinds.items() if count).union(signs)
     fitting = [each.choice for each in _models() if each.fits(present)]
     if named is None:
-        return fitting[0]
+        others = () if fitting[0].alone else (each.alone for each in fitting)
+        return replace(fitting[0], beside=next(filter(None, others), None))
     clauses = {trace.name for trace in named.traces}
     for choice in (*fitting, *(each.choice for each in _models())):
         of_it = choice.spec.replace("/", ".") == named.name and (choice.clause is None or choice.clause in clauses)
@@ -99,6 +103,8 @@ def with_selection(validation: Validation, choice: SpecChoice, events: int) -> V
         return replace(validation, verdict=TraceVerdict.INCONCLUSIVE, reason=choice.unsupported, counts=counts)
     notice = Notice(KIND, None, f"validated against {choice.spec}, because there are {choice.because}")
     notices = (*validation.notices, notice) if events and not choice.by_user else validation.notices
+    if choice.beside is not None:
+        notices = (*notices, Notice("not compared", None, choice.beside))
     open_ = validation.verdict is TraceVerdict.INCONCLUSIVE and not validation.violations
     if choice.assumed is None or not (open_ or validation.verdict is TraceVerdict.CONSISTENT):
         return replace(validation, notices=notices)
@@ -178,6 +184,7 @@ def _models() -> tuple[_Model, ...]:
                 assumed=entry.get("assumed"),
                 unsupported=entry.get("unsupported"),
                 supposes=entry.get("supposes", False),
+                alone=entry.get("alone"),
             ),
         )
         for entry in content["model"]

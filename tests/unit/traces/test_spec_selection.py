@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli.settings import load
 from assay.grammar import kernel as k
 from assay.grammar.load import bundled_specs, load_spec
 from assay.traces.log_reader import read_logs
@@ -66,3 +67,26 @@ def test_a_directory_without_a_file_is_named(tmp_path: Path) -> None:
     reading = read_logs([tmp_path / "logs"])
     _, found = validate_with_selection(reading, None, lambda name: load_spec(folder / f"{name}.assay"))
     assert (found.verdict, found.reason) == (TraceVerdict.VACUOUS, f"no file was found in `{tmp_path / 'logs'}`")
+
+
+def test_a_dump_beside_server_logs_is_said_to_be_left_out() -> None:
+    """Nothing else would tell that its records are not compared."""
+    beside = select_spec({"QuorumLeader": 1, "BecameLeader": 1, "PartitionRecord": 1}).beside
+    assert beside is not None
+    assert "dump of the metadata log" in beside
+    assert select_spec({"PartitionRecord": 1}).beside is None
+    assert select_spec({"QuorumLeader": 1, "BecameLeader": 1}).beside is None
+
+
+def test_what_was_left_out_is_a_notice(tmp_path: Path) -> None:
+    (tmp_path / "server.log").write_text(
+        "[2022-02-03 10:00:00,100] INFO [QuorumController id=4] Becoming the active controller at epoch 3, next write "
+        "offset 1. (org.apache.kafka.controller.QuorumController)\n"
+    )
+    (tmp_path / "dump.txt").write_text(
+        "baseOffset: 0 lastOffset: 0 count: 1 partitionLeaderEpoch: 1 position: 0 CreateTime: 1643882400100 isvalid: true\n"
+        '| offset: 0 CreateTime: 1643882400100 keySize: -1 payload: {"type":"REGISTER_BROKER_RECORD","version":0,'
+        '"data":{"brokerId":4,"incarnationId":"a","brokerEpoch":1,"fenced":true}}\n'
+    )
+    _, validation = validate_with_selection(read_logs([tmp_path]), None, lambda name: load(name, None, {}))
+    assert "not compared" in {each.kind for each in validation.notices}
