@@ -68,6 +68,7 @@ async function server() {
   connection.listen();
   const answer = await connection.sendRequest("initialize", { processId: process.pid, rootUri: null, capabilities: {} });
   assert(answer.capabilities.completionProvider && answer.capabilities.renameProvider);
+  assert(answer.capabilities.codeActionProvider && answer.capabilities.codeLensProvider && answer.capabilities.inlayHintProvider);
   await connection.sendNotification("initialized", {});
   const uri = pathToFileURL(join(here, "typed.assay")).href;
   const text = "module typed\nstate:\n    x: bool = flase\n";
