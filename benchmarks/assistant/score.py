@@ -29,9 +29,9 @@ class Score:
 
     Each is a share of the actions of the task. ``syntax`` is the share that is read without an error. ``taken`` is the
     share that happens in the model, and ``conform`` the share that happens as often as it should. ``runs`` says whether
-    its own check     ended with everything holding. ``properties`` is the share of the properties kept back that hold.
-    With the changed     rule, ``breaks`` says whether the property kept back for it is violated, and ``found_by`` names
-    the author's     properties that are. ``why`` are the first words of what went wrong.
+    its own check ended with everything holding. ``properties`` is the share of the properties kept back that hold.
+    With the changed rule, ``breaks`` says whether the property kept back for it is violated, and ``found_by`` names
+    the author's properties that are. ``why`` are the first words of what went wrong.
     """
 
     syntax: float = 0.0

@@ -46,8 +46,9 @@ class WaveCounts:
 
 
 Made = WaveCounts | None
-"""None for a wave that this process has to make: its own, one in which something was found, or one of a copy that did not
-come to its end."""
+"""None for a wave that this process has to make. That is its own, one in which something was found, or one of a copy
+that did not end.
+"""
 
 
 def processes(wanted: int | None) -> int:

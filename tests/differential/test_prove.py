@@ -66,7 +66,7 @@ def agree(kernel: k.Kernel) -> int:
 
 
 def is_left_open(name: str, results: Sequence[PropertyResult]) -> bool:
-    """Whether a search has no answer. It does not ask a property again once it has a run for it, and so does not see
+    """Whether a search has no answer. It does not ask a property again once it has a run for it. So it does not see
     that the property has no value later.
     """
     by_run = any(each.kind in PROPERTIES and is_found(each) for each in results)

@@ -248,7 +248,7 @@ def _beginnings() -> tuple[int, ...]:
 
 def _is_possible(events: Sequence[Event], limit: int | None, lost: int) -> bool:
     """Whether some beginning explains the lines. Between two lines so many unlogged steps may come: hidden ones, and
-    any of the third process. In all so many lines may be lost. Without a limit, anything may happen     between lines.
+    any of the third process. In all so many lines may be lost. Without a limit, anything may happen between lines.
     """
     model = _model()
     frontier = TraceHeads(order(bind(model.plan, events, lambda rule, values: True).observations, model.plan.ordering))

@@ -1,8 +1,8 @@
 """Values that only grow: a log to which calls append, a sum to which they add.
 
-A call that returns such a value can come later only if the value is still on the way to it: what the log holds now is
-the beginning of what the call saw. So an order that appends the wrong entry first is given up at once, and not at the
-return of a call that shows it. A call that sets the value anew (a put, a pop) ends that, while it is open.
+A call that returns such a value can come later only if the value is still on the way to it. Then what the log holds now
+is the beginning of what the call saw. So an order that appends the wrong entry first is given up at once, and not at
+the return of a call that shows it. A call that sets the value anew (a put, a pop) ends that, while it is open.
 
 The results that a value leads to lie side by side in the order of the values. So each result has a rank, and what may
 still come in a state is a range of ranks.
@@ -45,7 +45,7 @@ class _Assignment:
 
 class Growth:
     """Which of the results of some calls may still come. ``ranks`` has the rank of each call's result, -1 if it has
-    none; ``begins`` the ranks that the effect of each leads to, whatever the value was before.
+    none. ``begins`` has the ranks that the effect of each leads to, whatever the value was before.
     """
 
     def __init__(self, model: TraceModel, calls: Sequence[Observation]) -> None:

@@ -271,12 +271,12 @@ def search(history: Any, taken: Any, stack: Any, memo: Any, table: Any, register
     ``history``: entries, links, calls. Entries: for each beginning or return its call, and the entry of its return (-1:
     none, -2: it is one itself). Links: the entry before and behind each; the last row is the head. Calls: the kind, the
     bit, and whether it has to be taken. Then the bit of the call that has to be taken before it (-1: none), and
-    whether it never changes a state. Then the rank of its result among those that a growing value leads to (-1:
-    none), and the first and last rank that its own effect leads to, whatever was before. ``taken``: bits.
-    ``stack``: for each call taken its entry, the state before, the first call that was not taken. ``memo``: slots,
-    rows, a row to write. ``table``: effects by key, and for each state the ranks of the results that may still come
-    (-1: unknown). ``sizes``: kinds, words of the window, word of the first optional call, calls that have to be
-    taken, most configurations, how far is looked ahead.
+    whether it never changes a state. Then the rank of its result among those that a growing value leads to (-1: none).
+    Last are the first and last rank that its own effect leads to, whatever was before. ``taken``: bits. ``stack``:
+    for each call taken its entry, the state before, the first call that was not taken. ``memo``: slots, rows, a row
+    to write. ``table``: effects by key, and for each state the ranks of the results that may still come (-1:
+    unknown). ``sizes``: kinds, words of the window, word of the first optional call, calls that have to be taken,
+    most configurations, how far is looked ahead.
     """
     entries, links, calls = history
     slots, rows, _ = memo

@@ -91,8 +91,9 @@ def with_window(
     writer: ConditionPrinter,
 ) -> Resumption:
     """The violation with the lines that contradict each other. A repair that blames none of them shows how to go on,
-    unless it doubts the clocks: in a log without an order by times a search goes astray. Else one of them is left out.
-    That clocks differ by a little is said all the same."""
+    unless it doubts the clocks. In a log without an order by times a search goes astray. Else one of them is left out.
+    That clocks differ by a little is said all the same.
+    """
     from assay.traces.explain.contradiction import (  # noqa: PLC0415 - few need it, and it reads rules of sentences
         contradiction_of,
         least_confirmed,

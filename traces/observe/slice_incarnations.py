@@ -112,8 +112,9 @@ def _with_renewals(starts: Numbers, own: Selection) -> Numbers:
 
 
 def _goes_on(rule: _Renewal, lines: Iterable[tuple[int, Event]], at: int) -> bool:
-    """Whether a process names, in its first line after a time, the number of its last line before it: then what it knows
-    of the slice was not created again. Lines are in the order of their times."""
+    """Whether a process names, in its first line after a time, the number of its last line before it. Then what it
+    knows of the slice was not created again. Lines are in the order of their times.
+    """
     last: dict[ProcessRun, object] = {}
     for time, event in lines:
         if time < at:

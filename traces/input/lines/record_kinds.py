@@ -49,8 +49,9 @@ _BYTES_OF_ENDINGS, _BYTES_OF_KINDS = 1 << 18, 1 << 23
 
 
 class SortedBlock(NamedTuple):
-    """A block with the kind and class of each record, where its message and its first line end, its ending, and whether
-    it may be one of trouble."""
+    """A block with the kind and class of each record, and where its message and its first line end. Also its ending,
+    and whether it may be one of trouble.
+    """
 
     block: RecordBlock
     numbers: Numbers

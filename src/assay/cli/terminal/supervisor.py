@@ -74,8 +74,8 @@ _board: Noticeboard | None = None
 
 
 def limit_time(seconds: float | None, *, patient: bool = False) -> float:
-    """Set a command's time limit, and return when its clock began, by ``time.monotonic``: with the process, since
-    imports take seconds on a machine with much to do.
+    """Set a command's time limit, and return when its clock began, by ``time.monotonic``. It begins with the process,
+    since imports take seconds on a busy machine.
 
     With ``patient`` its answer may take as long as it takes, since a checkpoint belongs to it.
     """

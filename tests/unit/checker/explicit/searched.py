@@ -1,4 +1,4 @@
-"""A model whose search is cut by bounds and ends in a violation, and the part of a report that must not depend on the
+"""A model whose search is cut by bounds and ends in a violation. Also the part of a report that must not depend on the
 search.
 """
 
