@@ -85,6 +85,12 @@ class Document:
         """The declarations of the present text that can be read."""
         return () if self._parsed is None else self._parsed.module.declarations
 
+    def is_saved(self) -> bool:
+        """Whether the file has this text; how its lines end is left aside."""
+        if not self.path.is_file():
+            return False
+        return normalized(self.path.read_bytes().decode("utf-8", "replace")) == normalized(self.text)
+
     def formatted(self) -> str | None:
         """The canonical text; None while the syntax has errors, since what is not understood would be lost."""
         parsed = self._parsed or parse(self.text, self.file)

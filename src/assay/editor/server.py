@@ -215,7 +215,7 @@ async def run_check(uri: str, name: str | None = None) -> None:
     """Check the file, or one of its properties or scenarios, in a process of its own. The first line of the answer is
     shown, and all of it is in the log that the editor keeps of the server."""
     document = _document(uri)
-    if not document.path.is_file() or document.path.read_text(encoding="utf-8") != document.text:
+    if not document.is_saved():
         _show("Save the file first: what is checked is what is saved.", lsp.MessageType.Warning)
         return
     chosen = [] if name is None else ["--property", name]

@@ -88,3 +88,13 @@ def test_an_array_of_instances_says_how_many_there_are(checkout: Path) -> None:
 def test_an_assignment_that_is_written_as_elsewhere_has_a_fix() -> None:
     opened = document("state:\n    a: bool = true\naction s:\n    a = false\n")
     assert [fix.text for each in opened.diagnostics for fix in fixes(opened, each)] == [":="]
+
+
+def test_a_file_is_saved_however_its_lines_end(tmp_path: Path) -> None:
+    path = tmp_path / "light.assay"
+    assert not document(SPEC, path).is_saved()
+    path.write_bytes(SPEC.replace("\n", "\r\n").encode())
+    assert document(SPEC, path).is_saved()
+    assert not document(f"{SPEC}# more\n", path).is_saved()
+    path.write_bytes(b"\xff")
+    assert not document(SPEC, path).is_saved()
