@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from assay.grammar.lazy_dataclass import dataclass
+from assay.traces.attribution.attribution import RunStream
 from assay.traces.event import Event, LogPosition, Notice, ProcessRun
 from assay.traces.log_reader import LogReading
 from assay.traces.store.packed_records import NEVER
@@ -87,9 +89,11 @@ def changes(reading: LogReading) -> dict[ProcessRun, Change]:
     process that names a later one. The change is taken in the longest silence of the run between the two.
     """
     names: dict[ProcessRun, list[tuple[int, str]]] = {}
+    logs: dict[ProcessRun, str] = {}
     first: dict[str, LoggedCluster] = {}
     for event, name, time in _named(reading):
         names.setdefault(event.run, []).append((time, name))
+        logs[event.run] = event.sequence
         if name not in first or time < first[name].time:
             first[name] = LoggedCluster(name, time, event.record.place)
     pairs = [(time, name) for own in names.values() for time, name in own]
@@ -99,25 +103,55 @@ def changes(reading: LogReading) -> dict[ProcessRun, Change]:
         return {}  # clusters at one time
     runs, found = run_times(reading), dict[ProcessRun, Change]()
     for earlier, later in pairwise(order):
-        # A run that names the earlier one alone was of it to its end.
-        whole = [runs[run][1] for run, own in names.items() if {name for _, name in own} == {earlier}]
-        end = max([eras[earlier][1], *whole])
-        if end >= eras[later][0]:
+        low, high = eras[earlier][1], eras[later][0]
+        alone = [run for run, own in names.items() if {name for _, name in own} == {earlier}]
+        begun = {
+            run: min(time for time, name in own if name == later)
+            for run, own in names.items()
+            if any(name == later for _, name in own)
+        }
+        moved = not {run.node for run in alone}.isdisjoint(run.node for run in begun)
+        broken = {run: _resumption(reading, run, logs[run], high) for run in alone if moved}
+        changed = {run: time for run, time in broken.items() if time is not None}
+        # Any other run that names the earlier one alone was of it to its end.
+        end = max([low, *(runs[run][1] for run in alone if run not in changed)])
+        if end >= high:
             continue  # at one time
-        for run, own in names.items():
-            begun = min((time for time, name in own if name == later), default=None)
-            if begun is not None and runs[run][0] <= end:
-                last = max([end, *(time for time, name in own if name == earlier)])
-                found[run] = Change(first[earlier], first[later], _after_silence(reading, run, last, begun))
+        for run, time in begun.items():
+            if runs[run][0] <= end:
+                last = max([end, *(time for time, name in names[run] if name == earlier)])
+                changed[run] = _after_silence(reading, run, last, time)
+        found |= {run: Change(first[earlier], first[later], time) for run, time in changed.items()}
     return found
 
 
 def _after_silence(reading: LogReading, run: ProcessRun, low: int, high: int) -> int:
     """The time of the first line of a run after its longest silence from its last line at one time to another."""
-    written = np.unique(np.concatenate([times(stream.events) for stream in reading.streams if stream.run == run]))
+    written = _written(stream for stream in reading.streams if stream.run == run)
     between = written[np.searchsorted(written, low, side="right") - 1 :]
     between = between[between <= high]
     return int(between[int(np.argmax(np.diff(between))) + 1])
+
+
+def _resumption(reading: LogReading, run: ProcessRun, log: str, change: int) -> int | None:
+    """The time of a run's first line after a change of clusters, if the log that names its cluster was silent then for
+    longer than ever. A part of that log is missing, in which the process ended and one of another cluster started.
+    """
+    streams = [stream for stream in reading.streams if stream.run == run]
+    named = _written(stream for stream in streams if stream.file == log)
+    if len(named) < 2:
+        return None
+    at = int(np.argmax(np.diff(named)))
+    if not named[at] < change < named[at + 1]:
+        return None
+    written = _written(streams)
+    return int(written[np.searchsorted(written, change, side="right")])
+
+
+def _written(streams: Iterable[RunStream]) -> npt.NDArray[np.int64]:
+    """The times of the lines of some streams in order, each once."""
+    every = np.concatenate([times(stream.events) for stream in streams])
+    return np.unique(every[every != NEVER])
 
 
 def cluster_spans(reading: LogReading) -> list[ClusterSpan]:

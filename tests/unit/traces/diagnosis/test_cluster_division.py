@@ -94,6 +94,17 @@ def test_a_run_is_of_two_clusters_if_the_start_of_the_second_process_was_lost(tm
     }
 
 
+def test_a_run_that_names_the_first_cluster_alone_is_of_the_second_after_the_part_of_its_log_that_is_missing(
+    tmp_path: Path,
+) -> None:
+    other = life(5, OTHER, 2, 4)
+    nameless = life(3, ONE, 2, 3, ends=False) + other[other.index("[2022-08-02 05:00:02,533]") :]
+    moved = {"a/server.log": life(3, ONE, 3, 5) + life(5, OTHER, 3, 6), "c/server.log": nameless}
+    assert parts(written(tmp_path / "moved", moved))[OTHER] == ["a/server.log 5", "c/server.log 5"]
+    apart = {"a/server.log": life(3, ONE, 3, 5), "b/server.log": life(5, OTHER, 3, 6), "c/server.log": nameless}
+    assert parts(written(tmp_path / "apart", apart))[OTHER] == ["b/server.log 5"]
+
+
 def test_a_file_without_an_id_belongs_to_the_cluster_of_its_folder(tmp_path: Path) -> None:
     nameless = "".join(line for line in life(3, ONE, 2, 3).splitlines(keepends=True) if "Cluster ID" not in line)
     logs = written(
