@@ -20,6 +20,7 @@ from assay.traces.observe.decomposition import Split, split
 from assay.traces.observe.model_size import Needs, NeedsOfEvents, adapt_clause, kernel_for, trace_plan
 from assay.traces.observe.slice_assignment import SlicedEvents, sliced, unsliced
 from assay.traces.options import DEFAULT_OPTIONS, Options
+from assay.traces.properties.open_beginning import absurdity
 from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.heads import TraceHeads
 from assay.traces.search.stuttering import compared_events
@@ -74,12 +75,20 @@ def check(
     for _ in range(MOST_BEGINNINGS):
         if found.findings.beginning is None:
             break
-        again = check_from(loaded, events, clause, options, found.findings.beginning)
-        is_refuted = any(each.contradiction is not None for each in again.findings.violations)
-        if again.findings.path is None and again.findings.beginning is None and not is_refuted:
+        begun = (check_from(loaded, events, clause, options, each) for each in found.findings.beginning.beginnings())
+        again = next((each for each in begun if _is_further(each)), None)
+        if again is None:
             break
         found = again
     return found
+
+
+def _is_further(found: SharedValidation) -> bool:
+    """Whether a search from another beginning has an answer, or a beginning that it may go on from."""
+    findings = found.findings
+    if findings.path is not None:
+        return absurdity(found.search.model, findings.path, supposed=True) is None
+    return findings.beginning is not None or any(each.contradiction is not None for each in findings.violations)
 
 
 def check_from(

@@ -83,13 +83,16 @@ ELECTED = (
     [
         pytest.param((17, 17), "inconsistent", id="one epoch twice"),
         pytest.param((17, 1), "inconclusive", id="the first epoch, perhaps of another cluster"),
+        pytest.param((17, 3), "inconsistent", id="a lower epoch that one line alone states"),
+        pytest.param((17, 3, 4), "inconclusive", id="lower epochs from a line on"),
+        pytest.param((17, 3, 18), "inconsistent", id="a lower epoch between higher ones"),
     ],
 )
 def test_a_lower_epoch_may_be_that_of_another_cluster(
-    tmp_path: Path, epochs: tuple[int, int], verdict: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, epochs: tuple[int, ...], verdict: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Servers that were emptied count from one again; no line of a paste tells of it."""
-    lines = [ELECTED.format(second=n, broker=n + 2, epoch=epoch) for n, epoch in enumerate(epochs)]
+    lines = [ELECTED.format(second=10 * n, broker=n % 2 + 2, epoch=epoch) for n, epoch in enumerate(epochs)]
     (tmp_path / "paste.log").write_text("".join(lines))
     invoke(["validate", str(tmp_path / "paste.log"), "--json"])
     assert json.loads(capsys.readouterr().out)["verdict"] == verdict

@@ -232,7 +232,10 @@ class RunSplitter:
         # An inferred start may lie out of order among the banners of a log; the running maximum keeps positions sorted.
         positions, numbers = np.maximum.accumulate(np.array(local, np.int64)).T
         at = np.searchsorted(positions, np.arange(len(matches)), side="right")
-        found: Numbers = np.where(at > 0, numbers[at - 1], np.minimum(by_time, numbers[0] - 1))
+        # Between two banners of its own a log may go on in a run that began in another one, as parts of a rotated file
+        # that were put one behind another in a wrong order do.
+        last = np.minimum(by_time, np.append(numbers, len(self._starts) + 1)[at] - 1)
+        found: Numbers = np.where(at > 0, np.maximum(numbers[at - 1], last), last)
         return found
 
 

@@ -8,7 +8,7 @@ steps are as many as the clause allows. The lines between may change anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
@@ -68,6 +68,12 @@ class WindowExplained:
     run: WindowRun
     whole: bool = False
     """Whether no line of the log comes before."""
+
+    def beginnings(self) -> Iterator[WindowExplained]:
+        """This one, and one from which the solver's first run goes on."""
+        yield self
+        if self.run.other is not None:
+            yield replace(self, run=replace(self.run.other, forced=self.run.forced))
 
     def state(self) -> dict[str, Value]:
         """The beginning in terms of the log, by variable."""

@@ -34,12 +34,25 @@ def shows_birth(events: Iterable[Event]) -> bool:
 
 def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
     """Whether the last of some lines states a number of at most one, and an earlier line a higher one. No line of the
-    log may name the system.
+    log may name the system. Of a number that is greater than one later lines say so too.
 
     A cluster that was created again explains that, in a model that knows of several. A line with the cluster's id would
     tell of it.
     """
-    return any(low < high for low, high in _first_numbers(items)) and _is_unnamed(log)
+    *before, last = sorted(items, key=by_time)
+    fallen = [(name, low, high) for name, low, high in _numbers_of(before, last) if low < high]
+    return any(low <= 1 or _stays_low(log, last, name, high) for name, low, high in fallen) and _is_unnamed(log)
+
+
+def _stays_low(log: LogPart, line: OrderedObservation, name: str, high: int) -> bool:
+    """Whether all lines from some time on state a lower number than a ``high`` one, a given line and others."""
+    stated = [
+        (event.record.time or 0, value, event.record.place)
+        for event in log.events
+        if not event.is_inferred and type(value := event.fields.get(name)) is int
+    ]
+    since = max((time for time, value, _ in stated if value >= high), default=0)
+    return line.time > since and len({place for time, _, place in stated if time > since}) > 1
 
 
 def may_be_created_again(items: Sequence[OrderedObservation]) -> bool:
@@ -48,16 +61,15 @@ def may_be_created_again(items: Sequence[OrderedObservation]) -> bool:
     """
     *before, last = sorted(items, key=by_time)
     early = [each for each in before if last.time - each.time > AT_ONCE]
-    return any(low <= high for low, high in _first_numbers([*early, last]))
+    return any(low <= min(high, 1) for _, low, high in _numbers_of(early, last))
 
 
-def _first_numbers(items: Sequence[OrderedObservation]) -> Iterator[tuple[int, int]]:
-    """The numbers of at most one that the last of some lines states, each with what an earlier line states instead."""
-    *before, last = sorted(items, key=by_time)
+def _numbers_of(before: Sequence[OrderedObservation], last: OrderedObservation) -> Iterator[tuple[str, int, int]]:
+    """The numbers that a line states, by name, each with what an earlier line states instead."""
     earlier = [(name, value) for each in before for name, value in each.observation.values if type(value) is int]
     for name, value in last.observation.values:
-        if type(value) is int and value <= 1:
-            yield from ((value, more) for known, more in earlier if name == known)
+        if type(value) is int:
+            yield from ((name, value, other) for known, other in earlier if name == known)
 
 
 def _is_unnamed(log: LogPart) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from assay.checker.interpreter.actions.outcome import Successor
@@ -48,6 +49,8 @@ class WindowRun:
     beginning: State
     steps: tuple[WindowStep, ...]
     forced: tuple[ForcedPlace, ...] = ()
+    other: WindowRun | None = None
+    """Another run, whose beginning the solver chose by chance."""
 
     @property
     def end(self) -> State:
@@ -57,12 +60,20 @@ class WindowRun:
 
 def run_of(asked: OpenWindow, *, forced: bool = True) -> WindowRun:
     """The run of the last model, each step and each condition of which the reference evaluator confirms. If ``forced``
-    places are looked for, its beginning is as near birth as the lines allow. Raises ``EnginesDisagreeError``: a guess
-    here would hide a bug.
+    places are looked for, its beginning is as near birth as the lines allow, and that model's run is the ``other``.
+    Raises ``EnginesDisagreeError``: a guess here would hide a bug.
     """
+    if not forced:
+        return _confirmed_run(asked)
+    first = _confirmed_run(asked)
+    _begin_near_birth(asked)
+    near = _confirmed_run(asked)
+    other = None if near.beginning == first.beginning else first
+    return replace(near, forced=tuple(_forced(asked, near.beginning)), other=other)
+
+
+def _confirmed_run(asked: OpenWindow) -> WindowRun:
     template, parts, formula = asked.template, asked.parts, asked.formula
-    if forced:
-        _begin_near_birth(asked)
     states = [template.values(formula.values(frame)) for frame in parts.frames]
     fired = [_fired(asked, each) for each in parts.steps]
     lines = dict(_lines(asked))
@@ -78,7 +89,7 @@ def run_of(asked: OpenWindow, *, forced: bool = True) -> WindowRun:
                 raise EnginesDisagreeError(f"the gates change a state without a step: {before} to {after}")
         _confirm_lines(asked, states)
         _confirm_invariants(asked, states[0])
-    return WindowRun(states[0], tuple(steps), tuple(_forced(asked, states[0])) if forced else ())
+    return WindowRun(states[0], tuple(steps))
 
 
 def _begin_near_birth(asked: OpenWindow) -> None:

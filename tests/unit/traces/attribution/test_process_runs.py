@@ -1,0 +1,36 @@
+"""To which run of its process a line belongs, whatever the order in which parts of logs were put together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.traces.log_reader import read_logs
+
+PRELUDE = "Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)"
+STARTING = "starting (kafka.server.KafkaServer)"
+ELECTED = (
+    "[Controller id={broker}] {broker} successfully elected as the controller. "
+    "Epoch incremented to 5 and epoch zk version is now 5 (kafka.controller.KafkaController)"
+)
+
+
+def lines(broker: int, *, starts: tuple[int, ...], elected: tuple[int, ...]) -> str:
+    """The lines of a broker that starts in some minutes, and is elected in others, in the order of time."""
+    texts = dict.fromkeys(starts, (PRELUDE, STARTING)) | dict.fromkeys(elected, (ELECTED,))
+    return "".join(
+        f"[2021-03-04 09:{minute:02}:0{second},00{broker}] INFO {text.format(broker=broker)}\n"
+        for minute in sorted(texts)
+        for second, text in enumerate(texts[minute])
+    )
+
+
+def test_a_part_of_a_log_goes_on_in_the_run_that_began_in_another_part(tmp_path: Path) -> None:
+    oldest = lines(1, starts=(1, 11), elected=(2, 12))
+    middle = lines(1, starts=(30,), elected=(21,))
+    newest = lines(1, starts=(50,), elected=(31, 51))
+    other = lines(2, starts=(3,), elected=(4,))
+    # Times do not go back between the oldest part and the newest, so that these look like one file.
+    (tmp_path / "all.log").write_text(middle + oldest + newest + other)
+    events = [each for each in read_logs([tmp_path]).events if each.kind == "ControllerElected"]
+    runs = {(each.fields["broker"], (each.record.time or 0) // 60_000 % 60): each.run.number for each in events}
+    assert runs == {(1, 2): 1, (1, 12): 2, (1, 21): 2, (1, 31): 3, (1, 51): 4, (2, 4): 1}
