@@ -23,7 +23,7 @@ from assay.traces.samples import NAMES, sample
 Line = dict[str, object]
 
 RECORDINGS = Path(__file__).parent.parent / "tests" / "corpus" / "recordings"
-TIMES = 6
+TIMES = 12
 JSON, PASTE = "json", "paste"
 PASTED = """\
 [2026-11-21 01:45:30,705] INFO [Controller id=1] 1 successfully elected as the controller. Epoch incremented to 1 and epoch zk version is now 1 (kafka.controller.KafkaController)
@@ -32,6 +32,7 @@ PASTED = """\
 [2026-11-21 01:45:38,239] INFO [Broker id=1] Leader orders-0 starts at leader epoch 1 from offset 12 (state.change.logger)
 [2026-11-21 01:45:39,239] INFO [Partition orders-0 broker=1] Shrinking ISR from 1,3 to 1. (kafka.cluster.Partition)
 """
+_DAY = re.compile(rb"\[2026-11-(\d\d) ")
 _STOCK = re.compile(r"\[(\S+) (\S+)\] (\w+) (.*) \((\S+)\)")
 
 
@@ -107,17 +108,17 @@ def _paste() -> Line:
 
 
 def _copies(archive: Path, folder: Path) -> list[Path]:
-    """The recording several times, a day apart: equal copies would be read once."""
+    """The recording several times, a month apart: equal copies would be read once."""
     with tarfile.open(archive) as content:
         content.extractall(folder / "original", filter="data")
     roots = []
     for number in range(TIMES):
-        root = folder / f"copy-{number}"
+        root, month = folder / f"copy-{number}", b"[2026-%02d-\\1 " % (number + 1)
         for path in sorted((folder / "original").rglob("*")):
             if path.is_file():
                 to = root / path.relative_to(folder / "original")
                 to.parent.mkdir(parents=True, exist_ok=True)
-                to.write_bytes(path.read_bytes().replace(b"[2026-11-21", b"[2026-11-%02d" % (number + 1)))
+                to.write_bytes(_DAY.sub(month, path.read_bytes()))
         roots.append(root)
     return roots
 
