@@ -29,6 +29,8 @@ from assay.traces.trouble.finding import Gravity, TroubleFinding
 MOST_LINES = 25
 MOST_FINDINGS = 2
 MOST_TROUBLE = 2
+LEAST_TOLD = 3
+"""With room for fewer lines nothing is told of what happened in one of several clusters."""
 LEAST_STORY = 8
 """So many lines of the timeline are shown, if there are as many, before findings take more than two."""
 FEW_EVENTS = 100
@@ -83,11 +85,15 @@ def page_lines(validation: Validation, input_: Overview) -> list[Line]:
 
 
 def brief_lines(validation: Validation, input_: Overview, room: int, width: int | None = None) -> list[Line]:
-    """The beginning of a first screen in at most ``room`` lines: the verdict, what is lost or stuck, whom it concerns."""
+    """A first screen in at most ``room`` lines: the verdict, what is lost or stuck, whom it concerns, what happened."""
     verdict, basis = list(_verdict(validation)), _basis(validation, input_)
     reported = [*_findings_in_words(validation, input_), *_findings(validation)]
     found = [line for line in reported if line.text][: max(0, room - len(verdict) - 1)]
-    return [_cut(line, width) for line in (*verdict, *found, basis)]
+    story = timeline(validation, input_, slice_noun(validation))
+    left = room - len(verdict) - len(found) - 2
+    shown = fitting(story, left) if left >= LEAST_TOLD else []
+    told = _section("what happened (UTC)", shown, len(story), "--html")[1:]
+    return [_cut(line, width) for line in (*verdict, *found, basis, *told)]
 
 
 def last_lines(validation: Validation, input_: Overview) -> list[Line]:

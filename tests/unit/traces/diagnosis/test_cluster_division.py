@@ -172,6 +172,7 @@ def test_the_gravest_answer_is_the_exit_code_and_each_cluster_has_its_own(
     shown = capsys.readouterr().out.splitlines()
     assert shown[0].startswith("2 clusters, each checked by itself: ")
     assert len(shown) <= 25
+    assert any(line.startswith("what happened") for line in shown)
 
 
 def test_a_run_that_names_no_cluster_is_of_the_cluster_of_the_run_before(tmp_path: Path) -> None:
