@@ -10,21 +10,30 @@ from assay.api.bundled import locate_spec
 from assay.checker.report import ExitCode
 from assay.cli.main import invoke
 
+CASES = [
+    ("redis_sentinel", "switch(s: Sentinel, to: Address)", "fair", [], ExitCode.OK),
+    ("etcd_server", "win(s: Server)", "fair", [], ExitCode.UP_TO_BOUND),
+    ("etcd_raft", "become_leader(n: Server)", "fair", ["--model", "two_servers"], ExitCode.UP_TO_BOUND),
+    ("zookeeper", "lead(s: Server)", "fair per s", ["--model", "two_servers"], ExitCode.OK),
+    ("zookeeper", "follow(s: Server, l: Server)", "fair per s", ["--model", "two_servers"], ExitCode.OK),
+    ("patroni", "acquire(m: Member)", "fair", ["--model", "two_members"], ExitCode.OK),
+]
 
-@pytest.mark.slow
+
 @pytest.mark.parametrize(
-    ("name", "action", "held"),
-    [
-        ("redis_sentinel", "switch(s: Sentinel, to: Address)", ExitCode.OK),
-        ("etcd_server", "win(s: Server)", ExitCode.UP_TO_BOUND),
-    ],
+    ("name", "action", "fairness", "model", "held"),
+    [case if case[0] in ("zookeeper", "patroni") else pytest.param(*case, marks=pytest.mark.slow) for case in CASES],
+    ids=[f"{name}-{action.partition('(')[0]}" for name, action, *_ in CASES],
 )
-def test_what_happens_some_time_needs_its_fairness(tmp_path: Path, name: str, action: str, held: ExitCode) -> None:
+def test_what_happens_some_time_needs_its_fairness(
+    tmp_path: Path, name: str, action: str, fairness: str, model: list[str], held: ExitCode
+) -> None:
     spec = Path(locate_spec(f"systems/{name}"))
-    (tmp_path / f"{name}.toml").write_text(spec.with_suffix(".toml").read_text("utf-8"), "utf-8")
+    for patterns in spec.parent.glob(f"{name}.toml"):
+        (tmp_path / patterns.name).write_text(patterns.read_text("utf-8"), "utf-8")
     text = spec.read_text("utf-8").replace(f"module systems.{name}", f"module {name}")
-    assert f"action {action} fair:" in text
+    assert f"action {action} {fairness}:" in text
     own = tmp_path / f"{name}.assay"
-    for content, code in ((text, held), (text.replace(f"{action} fair:", f"{action}:"), ExitCode.VIOLATED)):
+    for content, code in ((text, held), (text.replace(f"{action} {fairness}:", f"{action}:"), ExitCode.VIOLATED)):
         own.write_text(content, "utf-8")
-        assert invoke(["check", str(own)]) == code
+        assert invoke(["check", str(own), *model]) == code
