@@ -92,7 +92,7 @@ def test_a_lower_epoch_may_be_that_of_another_cluster(
     tmp_path: Path, epochs: tuple[int, ...], verdict: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Servers that were emptied count from one again; no line of a paste tells of it."""
-    lines = [ELECTED.format(second=10 * n, broker=n % 2 + 2, epoch=epoch) for n, epoch in enumerate(epochs)]
+    lines = [ELECTED.format(second=10 * n, broker=n + 2, epoch=epoch) for n, epoch in enumerate(epochs)]
     (tmp_path / "paste.log").write_text("".join(lines))
     invoke(["validate", str(tmp_path / "paste.log"), "--json"])
     assert json.loads(capsys.readouterr().out)["verdict"] == verdict
