@@ -40,9 +40,6 @@ def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
     tell of it.
     """
     *before, last = sorted(items, key=by_time)
-    run = last.observation.event.run
-    if run.node not in log.options.holes:  # a process has one system all its life
-        before = [each for each in before if each.observation.event.run != run]
     fallen = [(name, low, high) for name, low, high in _numbers_of(before, last) if low < high]
     return any(low <= 1 or _stays_low(log, last, name, high) for name, low, high in fallen) and _is_unnamed(log)
 
