@@ -13,7 +13,7 @@ from assay.traces.explain.mismatch import MismatchFindings
 from assay.traces.observe.binding_tally import BindingTally, counted_as_ignored, total_of
 from assay.traces.options import Options
 from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps, reordering
-from assay.traces.properties.open_beginning import absurdity, held_lines
+from assay.traces.properties.open_beginning import held_lines
 from assay.traces.result import BrokenProperty, EventMeaning, Execution, KillRate, LogViolation
 from assay.traces.slices.slice_context import Joint
 
@@ -66,7 +66,6 @@ def answer_of_search(
     """The answer of a search among ``read`` events, whether it found an execution or not."""
     findings, model = found.findings, found.search.model
     run = None if findings.path is None else execution(model, findings.path)
-    absurd = absurdity(model, findings.path, supposed=bool(findings.rests_on))
     unjoined = BindingTally() if found.joint is not None else _unjoined(found.parts.slices)
     return SharedAnswer(
         kernel=found.kernel,
@@ -75,7 +74,7 @@ def answer_of_search(
         checked=bool(found.search.frontier.order.streams),
         explained=findings.path is not None,
         tally=total_of([found.tally, unjoined]),
-        reason=findings.reason or absurd,
+        reason=findings.reason or found.absurd,
         violations=tuple(findings.violations),
         properties=PropertyChecker(model, model.kernel.properties).broken(run) if run is not None else (),
         hidden=hidden_steps(findings.path) if findings.path else {},

@@ -53,6 +53,8 @@ class SharedValidation:
     findings: MismatchFindings
     joint: Joint | None
     writer: ConditionPrinter
+    absurd: str | None
+    """Why what the execution rests on is absurd, if it is: then it explains nothing."""
 
     def retrial(self, options: Options) -> Retrial | None:
         """The log, prepared for validation with changes; None if no execution explains what all slices share."""
@@ -87,7 +89,7 @@ def _is_further(found: SharedValidation) -> bool:
     """Whether a search from another beginning has an answer, or a beginning that it may go on from."""
     findings = found.findings
     if findings.path is not None:
-        return absurdity(found.search.model, findings.path, supposed=True) is None
+        return found.absurd is None
     return findings.beginning is not None or any(each.contradiction is not None for each in findings.violations)
 
 
@@ -128,7 +130,8 @@ def check_from(
         joined = joint(divided, plan, model, findings.path, writer, options, loaded)
     fields = sum(len(item.observation.values) for item in compared.items)
     tally = replace(read.tally, fields=fields)
-    return SharedValidation(kernel, plan, parts, divided, tally, search, findings, joined, writer)
+    absurd = absurdity(model, findings.path, supposed=bool(findings.rests_on))
+    return SharedValidation(kernel, plan, parts, divided, tally, search, findings, joined, writer, absurd)
 
 
 def _needs(parts: SlicedEvents, plan: k.TracePlan) -> Iterable[Needs]:

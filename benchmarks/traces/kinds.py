@@ -67,8 +67,8 @@ def coherent_mutants(runs: Sequence[str], count: int, seed: int) -> list[Coheren
 
 
 def blames_the_rule(mutant: Coherent, judgement: RecheckAnswer) -> bool:
-    """Whether one of the rules that the history breaks is named in the first finding: with the line that is blamed, or
-    between the lines that contradict each other."""
+    """Whether the first finding names a rule that the history breaks. It stands with the blamed line, or between lines
+    that contradict each other."""
     first = judgement.violations[0] if judgement.violations else None
     parts = () if first is None else first.blame[0].parts
     between = () if first is None or first.contradiction is None else first.contradiction.rules

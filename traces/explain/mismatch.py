@@ -151,10 +151,9 @@ def _onward(
     may_be_lost = log is not None and log.begins_in_mid_life
     if options.first and not may_be_lost:
         return first_mismatch(search, rejected, writer)
-    onward = resume(search, rejected, start, writer)
-    if onward is None or (onward.is_lost and may_be_lost):
-        return onward
-    return first_mismatch(search, rejected, writer) if options.first else replace(onward, is_lost=False)
+    onward = resume(search, rejected, start, writer, may_be_lost=may_be_lost)
+    is_lost = onward is not None and onward.is_lost
+    return first_mismatch(search, rejected, writer) if options.first and not is_lost else onward
 
 
 def _is_enough(
@@ -270,13 +269,20 @@ def _last_time(deepest: Sequence[SearchPath]) -> float | None:
 
 
 def resume(
-    search: TraceSearch, rejected: Rejected, start: list[SearchPath], writer: ConditionPrinter
+    search: TraceSearch,
+    rejected: Rejected,
+    start: list[SearchPath],
+    writer: ConditionPrinter,
+    *,
+    may_be_lost: bool = False,
 ) -> Resumption | None:
-    """The violation of a failed search, and how to go on; None if there is no suspect at all."""
+    """The violation of a failed search, and how to go on; None if there is no suspect at all. Whether several lines
+    miss a lost one is asked only where a line ``may_be_lost``.
+    """
     if rejected.conflict:
         return without_last(search, rejected.conflict, start)
     try:
-        return explain_mismatch(search, rejected.deepest, writer)
+        return explain_mismatch(search, rejected.deepest, writer, may_be_lost=may_be_lost)
     except (StopRequest, EnginesDisagreeError):
         raise
     except Exception as error:  # noqa: BLE001 - the verdict stands, whatever its explanation runs into
@@ -314,7 +320,9 @@ def without_candidate(search: TraceSearch, rejected: Rejected) -> LogViolation:
     return LogViolation(event, action, (Blame(event, action, ()),), repair)
 
 
-def explain_mismatch(search: TraceSearch, deepest: Sequence[SearchPath], writer: ConditionPrinter) -> Resumption | None:
+def explain_mismatch(
+    search: TraceSearch, deepest: Sequence[SearchPath], writer: ConditionPrinter, *, may_be_lost: bool = False
+) -> Resumption | None:
     """The blame for a search that ended at these paths, and how to go on; None if there is no suspect at all."""
     budget = search.model.plan.hidden_limit
     deepest = _beyond_dead_ends(search, deepest, budget)
@@ -330,7 +338,7 @@ def explain_mismatch(search: TraceSearch, deepest: Sequence[SearchPath], writer:
     if repair.kind == "clock":
         repair, excess = _with_times(chosen, search.frontier.order)
     violation = LogViolation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
-    is_lost = is_missed_by_others(chosen, search, deepest, ranked, budget)
+    is_lost = may_be_lost and is_missed_by_others(chosen, search, deepest, ranked, budget)
     return Resumption(violation, candidate.search, candidate.start, excess <= driver.REACH, is_lost)
 
 

@@ -1,4 +1,4 @@
-"""The actions that lines of a clause tell of, and those of which a line may be lost."""
+"""The actions that lines of a clause report, and those whose line may be lost."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from assay.traces.patterns.rule_files import rule_file
 
 
 def reported_actions(plan: k.TracePlan) -> dict[str, None]:
-    """The actions that lines tell of; inferred events are no lines."""
+    """The actions that lines report; inferred events are no lines."""
     every = frozenset(each.event for each in plan.rules)
     return _actions_of(plan, every.intersection(load_catalogue().kinds) or every)  # of another system, all are lines
 
 
 def known_actions(plan: k.TracePlan) -> dict[str, None]:
-    """The actions that lines and inferred events tell of, but for those that permit what unread lines may have told."""
+    """The actions that lines and inferred events report, without those that stand for lines that were not read."""
     return _actions_of(plan, frozenset(each.event for each in plan.rules) - _unread_kinds())
 
 
@@ -28,7 +28,7 @@ def _actions_of(plan: k.TracePlan, kinds: frozenset[str]) -> dict[str, None]:
 
 @cache
 def _unread_kinds() -> frozenset[str]:
-    """The inferred events that say of which nodes no lines were read."""
+    """The kinds of inferred events that name a node whose lines were not read."""
     facts = rule_file("inferred_events.toml").values()
     return frozenset(kind for each in facts for name, kind in each.items() if name.endswith("_unread"))
 

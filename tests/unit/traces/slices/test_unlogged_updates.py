@@ -88,13 +88,7 @@ def test_a_line_that_fits_no_way_at_all_is_wrong(
     assert (found.verdict, len(found.violations)) == (TraceVerdict.INCONSISTENT, 1)
 
 
-SNEAK = """\
-action sneak(s: Shelf):
-    when made: stand[s] is some(t)
-    bound room: t.items < Max
-    stand[s] := Stand(t.items + 1, t.version + 1)
-
-next: sneak, """
+SNEAK = JOLT.replace("jolt", "sneak")
 
 
 @pytest.mark.parametrize(("unlocked", "remarks"), [(30, []), (100, ["it was locked"])])
