@@ -104,17 +104,30 @@ def test_a_voter_that_starts_with_an_empty_disk_is_a_risk_and_no_violation(tmp_p
     assert remarks(found) == ["a controller starts with an empty disk"]
 
 
+STARTS = "04:30:08,100] INFO [SharedServer id=102] Starting SharedServer (kafka.server.SharedServer)"
+
+
 @pytest.mark.slow
-def test_a_voter_that_goes_back_to_an_epoch_that_it_knew_is_a_violation(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("start", "verdict"),
+    [
+        pytest.param(STARTS, TraceVerdict.INCONSISTENT, id="one process"),
+        pytest.param("", TraceVerdict.INCONCLUSIVE, id="perhaps another process, of another cluster"),
+    ],
+)
+def test_a_voter_that_goes_back_to_an_epoch_that_it_knew_is_a_violation(
+    start: str, verdict: TraceVerdict, tmp_path: Path
+) -> None:
     logs = elected(4, 4)
     logs["controller-102"] = (
-        logs["controller-102"].replace("epoch=1", "epoch=2").replace("votedId=101, ", "")
+        start
+        + logs["controller-102"].replace("epoch=1", "epoch=2").replace("votedId=101, ", "")
         + f"""
         04:31:37,554] INFO [RaftManager nodeId=102] Completed transition to Unattached(epoch=1, {VOTERS}) {RAFT}
     """
     )
     _, found = answer(tmp_path, logs)
-    assert [each.action for each in found.violations] != []
+    assert (found.verdict, found.violations != ()) == (verdict, verdict is TraceVerdict.INCONSISTENT)
 
 
 @pytest.mark.slow

@@ -37,16 +37,27 @@ CONTRADICTORY = "whatever else the logs hold or lack: one of these lines is wron
 
 
 def violation_of_window(
-    refuted: WindowRefuted, kernel: k.Kernel, writer: ConditionPrinter, lines: Sequence[OrderedObservation]
+    refuted: WindowRefuted,
+    kernel: k.Kernel,
+    writer: ConditionPrinter,
+    lines: Sequence[OrderedObservation],
+    mismatches: Sequence[LogViolation] = (),
 ) -> LogViolation:
     """The finding of a refuted window among some lines. Its lines are blamed, the one first that fewest of all lines
-    confirm, and of these the last."""
+    confirm, and of these the last. What ``mismatches`` say of these lines stays: the values that the model has instead,
+    and the repair.
+    """
     found = contradiction_of(refuted, kernel, writer)
     own = {each.observation.event.record.place: each for each in refuted.items}
     events = [each.observation.event for each in least_confirmed(own.values(), lines)]
-    blames = tuple(Blame(event, action_of(own[event.record.place]), ()) for event in events)
-    repair = Repair("none", CONTRADICTORY, blames[0].event)
-    return LogViolation(blames[0].event, blames[0].action, blames, repair, found, certain=True)
+    known = {blame.place: blame for each in mismatches[::-1] for blame in each.blame[::-1]}
+    blames = tuple(
+        known.get(event.record.place) or Blame(event, action_of(own[event.record.place]), ()) for event in events
+    )
+    first = blames[0]
+    repairs = (each.repair for each in mismatches if each.place == first.place and each.repair.kind == "change")
+    repair = next(repairs, Repair("none", CONTRADICTORY, first.event))
+    return LogViolation(first.event, first.action, blames, repair, found, certain=True)
 
 
 def least_confirmed(

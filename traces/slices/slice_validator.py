@@ -148,7 +148,7 @@ class Joiner:
             return explained_by_the_unlogged(result) if explained else result
         if self._may_be_several() and may_be_created_again(answer.items):
             return created_again(result, answer.items)
-        found = violation_of_window(answer, self.model.kernel, self.blamer.writer, lines.few)
+        found = violation_of_window(answer, self.model.kernel, self.blamer.writer, lines.few, result.violations)
         named = {blame.place for blame in found.blame}
         others = (each for each in result.violations if each.place not in named)
         return replace(result, verdict=TraceVerdict.INCONSISTENT, reason=None, violations=(found, *others))

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from assay.grammar.kernel import types as t
-from assay.traces.event import Event, Field
+from assay.traces.event import Event, Field, ProcessRun
 from assay.traces.observe.partial_order import OrderedObservation, by_time
+from assay.traces.patterns.catalogue import load_catalogue
+from assay.traces.patterns.pattern import START_ROLES
 from assay.traces.patterns.rule_files import rule_file
 from assay.traces.windows.window_model import LogPart
 
@@ -37,11 +39,21 @@ def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
     log may name the system. Of a number that is greater than one later lines say so too.
 
     A cluster that was created again explains that, in a model that knows of several. A line with the cluster's id would
-    tell of it.
+    tell of it. A process has one cluster all its life, so its own lines do not count where its start was read: where
+    not, they may be of several processes.
     """
     *before, last = sorted(items, key=by_time)
+    run = last.observation.event.run
+    if any(each.observation.event.run == run for each in before) and _is_start_read(log, run):
+        before = [each for each in before if each.observation.event.run != run]
     fallen = [(name, low, high) for name, low, high in _numbers_of(before, last) if low < high]
     return any(low <= 1 or _stays_low(log, last, name, high) for name, low, high in fallen) and _is_unnamed(log)
+
+
+def _is_start_read(log: LogPart, run: ProcessRun) -> bool:
+    """Whether a line says that a process starts; of a node in whose logs a stretch is missing, a later one may lack."""
+    names = {each.name for each in load_catalogue().patterns if each.role in START_ROLES}
+    return run.node not in log.options.holes and any(each.pattern in names and each.run == run for each in log.events)
 
 
 def _stays_low(log: LogPart, line: OrderedObservation, name: str, high: int) -> bool:
