@@ -39,6 +39,7 @@ from assay.grammar.syntax import (
     Numbered,
     On,
     OrderLine,
+    Ref,
     Refines,
     Refuse,
     ReportLine,
@@ -141,8 +142,19 @@ def refines(node: Refines) -> list[PrintedItem]:
 
 
 def _mapping(node: ActionMapping) -> PrintedItem:
-    counterparts = " or ".join(each.word if isinstance(each, Unnamed) else action(each) for each in node.counterparts)
+    counterparts = " or ".join(map(_counterpart, node.counterparts))
     return line(1, f"action {action(node.action)} = {counterparts}", node)
+
+
+def _counterpart(node: Expr | Unnamed) -> str:
+    """An action of the abstract spec, or ``stutter`` or ``any``; an action of that name stands in backticks."""
+    match node:
+        case Unnamed(word):
+            return word
+        case Ref(Name("stutter" | "any" as text)):
+            return f"`{text}`"
+        case _:
+            return action(node)
 
 
 # -------------------------------------------------------------------------------------------------------- traces

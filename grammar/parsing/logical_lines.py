@@ -23,6 +23,11 @@ LEADING = frozenset(_LEADING_WORDS.split())
 
 _BINDING = frozenset(("forall", "exists", "let"))
 
+_TAKES_STATEMENTS = ("_ACTION", "_INIT")
+_WITHOUT_BLOCKS = ("_SHOW", "_VIEW", "_TRACE")
+_TAKES_A_VALUE = ("WHEN", "BOUND")
+_BEGINS_A_STATEMENT = (*_TAKES_A_VALUE, "_PICK")
+
 
 class LogicalLine:
     """The state of the logical line read so far; it is fed the text of each token."""
@@ -30,34 +35,42 @@ class LogicalLine:
     def __init__(self) -> None:
         self.last = ""
         self.depth = 0
-        self.heads: list[tuple[int, bool]] = []  # each quantifier or `let` whose colon has not come yet: its depth, and
-        # whether nothing but labels and such heads stands before it
-        self.inner_colon = False  # the last token is the colon of a quantifier or `let` expression
+        self.heads: list[tuple[int, bool]] = []  # each quantifier, `let` or `fold` whose colon has not come yet: its
+        # depth, and whether nothing but labels and such heads stands before it
+        self.before = ""  # the token before the last one; of a closing bracket, the one before its opening bracket
+        self.opened: list[str] = []  # for each open bracket, the token before it
+        self.inner_colon = False  # the last token is the colon of such an expression
         self.only_heads = True  # nothing else ended in the last colon
 
     def feed(self, text: str) -> None:
         """Take in the next token of the line."""
         self.inner_colon = text == ":" and bool(self.heads) and self.heads[-1][0] == self.depth
+        before = self.last
         if self.inner_colon:
             self.only_heads = self.heads.pop()[1]
         elif text == ":":
             self.only_heads = True
         elif text in _BINDING:
             self.heads.append((self.depth, text != "let" and self.depth == 0 and self._begins))
+        elif text == "=" and self.before == "fold":
+            self.heads.append((self.depth, False))
         elif text in OPENERS:
+            self.opened.append(before)
             self.depth += 1
         elif text in CLOSERS:
-            self._close()
-        self.last = text
+            before = self._close()
+        self.before, self.last = before, text
 
     @property
     def _begins(self) -> bool:
         return self.last in ("", "when", "bound") or (self.last == ":" and self.only_heads)
 
-    def _close(self) -> None:
+    def _close(self) -> str:
+        """Close a bracket; the token before it was opened."""
         self.depth = max(0, self.depth - 1)
         while self.heads and self.heads[-1][0] > self.depth:
             self.heads.pop()
+        return self.opened.pop() if self.opened else ""
 
     @property
     def goes_on(self) -> bool:
@@ -97,22 +110,30 @@ class Layout(Indenter):
         indents = [0]
         line = LogicalLine()
         last: Token | None = None
+        first: Token | None = None  # of the logical line
+        values: int | None = -1  # the indentation of a line whose block is a value
+        has_blocks = True  # whether a value may be a block
         for token in stream:
             if token.type != self.NL_type:
-                line.feed(str(token))
-                last = token
-                yield token
-            elif last is not None and self._ends(line, token, indents[-1]):
-                line = LogicalLine()
+                if last is None:
+                    values = None if token.type in _TAKES_STATEMENTS else -1
+                    has_blocks = token.type not in _WITHOUT_BLOCKS
+                last = token if values is None else _as_name(token)
+                first = first or last
+                line.feed(str(last))
+                yield last
+            elif last is not None and (
+                not line.goes_on or (has_blocks and line.may_open_block and _depth(token) > indents[-1])
+            ):
+                if values is None and first is not None and first.type in _TAKES_A_VALUE:
+                    values = indents[-1]
+                line, first = LogicalLine(), None
                 yield _at_end(self.NL_type, last)
                 yield from self._blocks(indents, token, last)
+                values = None if values is not None and indents[-1] <= values else values
         if last is not None:
             yield _at_end(self.NL_type, last)
             yield from (_at_end(self.DEDENT_type, last) for _ in indents[1:])
-
-    @staticmethod
-    def _ends(line: LogicalLine, newline: Token, depth: int) -> bool:
-        return not line.goes_on or (line.may_open_block and _depth(newline) > depth)
 
     def _blocks(self, indents: list[int], newline: Token, last: Token) -> Iterator[Token]:
         depth = _depth(newline)
@@ -128,6 +149,12 @@ class Layout(Indenter):
     def _indentation(self, newline: Token, depth: int) -> Token:
         line, end = newline.end_line, newline.end_pos
         return Token(self.INDENT_type, "", end, line, 1, line, depth + 1, end)
+
+
+def _as_name(token: Token) -> Token:
+    """A token of a block that is a value. No statement begins there, but the parser's tables cannot tell: the line
+    after an inner block may begin with whatever follows such a block anywhere."""
+    return token.update("NAME") if token.type in _BEGINS_A_STATEMENT else token
 
 
 def _depth(newline: Token) -> int:

@@ -42,6 +42,7 @@ WORDS = (
         "max",
         "size",
         "from",
+        "stutter",
     ),
     *("then", "in", "not", "forall", "let", "true", "none", "with", "for", "expect"),
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from tests.stages import rounds as few_or_many
 
@@ -17,11 +19,44 @@ from .syntax_strategy import expressions, modules
 
 ROUNDS = few_or_many(20, 100)
 
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
+"""All but the explanation of a failure, which tries hundreds of other trees."""
+
+
+class Unprinted:
+    """A tree of which a report does not show the repr: with all its places that takes minutes to lay out. The messages
+    of the checks have the text."""
+
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+
+    def __repr__(self) -> str:
+        return "<a tree>"
+
+
+@st.composite
+def unprinted(draw: st.DrawFn, trees: SearchStrategy[Any]) -> Unprinted:
+    """Such trees; of a strategy that maps others, a report would show the origin."""
+    return Unprinted(draw(trees))
+
 
 def holds(check: Callable[[Any], None], trees: SearchStrategy[Any], rounds: int) -> None:
     """Whether something is so of that many random trees."""
-    asked = settings(max_examples=rounds, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    asked(given(trees)(check))()
+    known = [HealthCheck.too_slow]
+    asked = settings(max_examples=rounds, deadline=None, suppress_health_check=known, phases=PHASES)
+    asked(given(unprinted(trees))(lambda drawn: check(drawn.tree)))()
+
+
+@pytest.mark.slow
+def test_a_failure_is_reported_by_the_text_alone() -> None:
+    def refused(module: Module) -> None:
+        text = format_module(module)
+        assert "state:" not in text, text
+
+    with pytest.raises(AssertionError) as failure:
+        holds(refused, modules, 100)
+    assert failure.value.__notes__[0].count("<a tree>") == 1
+    assert len(str(failure.value)) + len("".join(failure.value.__notes__)) < 2000
 
 
 @ROUNDS
@@ -33,7 +68,8 @@ def module_survives(module: Module) -> None:
     text = format_module(module)
     parsed = parse(text, "random.assay")
     assert parsed.diagnostics == (), text
-    assert parsed.module == module, text
+    same = parsed.module == module  # compared outside of the assertion, which would describe the difference at length
+    assert same, text
 
 
 @ROUNDS
@@ -55,4 +91,5 @@ def expression_survives(expr: Expr) -> None:
     text = format_expression(expr)
     parsed = parse_expression(text, "random.assay")
     assert parsed.diagnostics == (), text
-    assert parsed.expression == expr, text
+    same = parsed.expression == expr
+    assert same, text

@@ -137,3 +137,31 @@ def test_what_fits_a_line_exactly_is_not_broken_further(last: str, widths: list[
     arguments = ", ".join(["a" * 20] * 4 + [last])
     lines = formatted(f"module m\ninvariant i: collected({arguments})\n").splitlines()
     assert [len(each) for each in lines[lines.index("    collected(") + 1 : -1]] == widths
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "invariant a:\n    match x:\n        1: true\n        else: false\n    {}: y == 3\n",
+        "def a():\n    if x: 1\n    else: 2\n    {}(2) > 3\n",
+        "action a:\n    when ok:\n        if x: y\n        {}:\n            let z = 3\n            z\n    pick y in S\n",
+        "refines m with:\n    action a = `any` or any or `stutter` or stutter or stutter(1) or any.x or {}\n",
+        "trace t:\n    from events\n    on a: {} or b\n    on b: observe.now() then observe\n    on c: {}[1]; observe\n",
+    ],
+)
+@pytest.mark.parametrize("word", ["pick", "when", "bound", "observe"])
+def test_words_of_statements_are_names_where_no_statement_may_stand(text: str, word: str) -> None:
+    assert formatted(text.format(word, word)) == text.format(word, word)
+
+
+def test_what_follows_the_colon_of_a_fold_or_of_a_fold_in_a_let_may_stand_on_the_next_line() -> None:
+    text = "def a(S: set[int]) =\n    let x = fold {} = 0 for b in S:\n        c + b:\n        x\n"
+    printed = "def a(S: set[int]) = let x = fold {} = 0 for b in S: c + b: x\n"
+    for name in ("c", "(c, _)"):
+        assert formatted(text.format(name)) == printed.format(name)
+
+
+def test_a_quantifier_goes_on_below_where_no_block_may_stand() -> None:
+    text = 'trace t:\n    measure a "x":\n        forall x in S:\n            x\n    order: file\n'
+    assert formatted(text) == 'trace t:\n    measure a "x": forall x in S: x\n    order: file\n'
+    assert formatted("show:\n    forall x in S:\n        x\n    y\n") == "show: forall x in S: x, y\n"
