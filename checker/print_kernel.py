@@ -11,7 +11,7 @@ from assay.checker.interpreter.values.show_types import show_type
 from assay.grammar import kernel as k
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Span
 from assay.grammar.kernel.node_unions import Access, Changing, Collecting, Condition, Making, expression
-from assay.grammar.kernel.types import EnumType, RangeType, RecordType, SeqType, Type
+from assay.grammar.kernel.types import BagType, EnumType, RangeType, RecordType, SeqType, Type
 
 Sources = Mapping[str, str]
 """The text of every source file by its name in spans."""
@@ -168,7 +168,7 @@ def _collecting(node: Collecting) -> tuple[str, int]:
     match node:
         case k.Filter(of, binder, domain, condition):
             text = f"{binder.name} in {print_expression(domain)} if {print_expression(condition)}"
-            return _bracket(of, text), POSTFIX
+            return ("bag" if isinstance(of, BagType) else "") + _bracket(of, text), POSTFIX
         case k.Image(of, element, generators, condition):
             ranges = ", ".join(f"{g.binder.name} in {print_expression(g.domain)}" for g in generators)
             only = "" if condition is None else f" if {print_expression(condition)}"

@@ -122,7 +122,7 @@ module.exports = grammar({
     comprehension: ($) =>
       choice(
         seq("{", $._comprehended, "}"), seq("[", $._comprehended, "]"),
-        prec(1, seq("bag", "{", $.expression, "for", $._binders, optional($._if), "}")),
+        prec(1, seq("bag", "{", $._comprehended, "}")),
       ),
     _comprehended: ($) => choice(seq($.expression, $._if), seq($.expression, "for", $._binders, optional($._if))),
     _if: ($) => seq("if", $.expression),

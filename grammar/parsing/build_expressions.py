@@ -192,7 +192,10 @@ class ExpressionBuilder(Builder):
     def seq_filter(self, span: Span, children: list[Any]) -> Expr:
         return self._filter("seq", span, children)
 
-    def _filter(self, kind: Literal["set", "seq"], span: Span, children: list[Any]) -> Expr:
+    def bag_filter(self, span: Span, children: list[Any]) -> Expr:
+        return self._filter("bag", span, children[1:])
+
+    def _filter(self, kind: Literal["set", "seq", "bag"], span: Span, children: list[Any]) -> Expr:
         member, condition = children
         match member:
             case Binary("in", Ref() | Tuple() as bound, domain) if (name := _bound(bound)) is not None:

@@ -327,9 +327,9 @@ class MapDisplay(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Filter(Expr):
-    """``{x in S if P}`` (a set) or ``[x in s if P]`` (a sequence)."""
+    """``{x in S if P}`` (a set), ``[x in s if P]`` (a sequence) or ``bag{x in b if P}``."""
 
-    kind: Literal["set", "seq"]
+    kind: Literal["set", "seq", "bag"]
     name: Bound
     domain: Expr
     condition: Expr

@@ -281,7 +281,10 @@ class Maker:
 
     def bag(self, type_: t.BagType, item: t.Type, depth: int) -> k.Expr:
         if depth > 0 and self.random.random() < 0.5:
-            op: Any = self.random.choice(["union", "difference", "intersection"])
+            op: Any = self.random.choice(["union", "difference", "intersection", "filter"])
+            if op == "filter":
+                binder, domain = self.local(item), self.expr(type_, depth - 1)
+                return k.Filter(type_, binder, domain, self.within(binder, t.BOOL, depth - 1))
             return k.Combine(type_, op, self.expr(type_, depth - 1), self.expr(type_, depth - 1))
         return k.MakeBag(type_, tuple(self.expr(item, depth) for _ in range(self.random.randrange(3))))
 

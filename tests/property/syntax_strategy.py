@@ -134,7 +134,7 @@ def compound(expr: Exprs) -> Exprs:
     """Expressions with parts."""
     some_binders = tuples(binders(expr), 1, 2)
     entries = st.builds(s.MapEntry, expr, expr)
-    kinds = st.sampled_from(("set", "seq"))
+    kinds = st.sampled_from(("set", "seq", "bag"))
     forms: list[SearchStrategy[s.Expr]] = [
         st.builds(s.Attr, expr, names),
         st.builds(s.Index, expr, expr),

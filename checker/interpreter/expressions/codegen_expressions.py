@@ -231,7 +231,7 @@ class PythonWriter:
 
     def _collection(self, node: k.Expr) -> str | None:
         match expression(node):
-            case k.Filter(_, binder, of, condition):
+            case k.Filter(_, binder, of, condition) if not isinstance(node.type, t.BagType):
                 elements, name = self.elements(of, ordered=False), self.bind(binder.name)
                 make = "tuple" if isinstance(node.type, t.SeqType) else "frozenset"
                 return f"{make}([{name} for {name} in {elements} if {self.of(condition)}])"

@@ -55,8 +55,15 @@ def _filter(node: k.Filter, scope: EvaluationScope) -> Meaning:
                 result.append(value)
         return result
 
+    if isinstance(node.type, BagType):
+        of = scope.meaning(node.domain)
+        return lambda frame: _bag_of(kept(frame), of(frame))
     make = _maker(node)
     return lambda frame: make(kept(frame))
+
+
+def _bag_of(items: list[Any], bag: FrozenMap) -> FrozenMap:
+    return FrozenMap({item: bag[item] for item in items})
 
 
 def _maker(node: k.Filter | k.Image) -> Callable[[list[Any]], Any]:

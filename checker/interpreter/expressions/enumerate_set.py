@@ -13,7 +13,7 @@ from assay.checker.interpreter.values.domains import cardinality, domain
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, too_large
 from assay.checker.interpreter.values.value_order import sorter
 from assay.grammar import kernel as k
-from assay.grammar.kernel.types import RangeType, SeqType, SetType
+from assay.grammar.kernel.types import BagType, RangeType, SeqType, SetType
 
 T = TypeVar("T")
 Collected = TypeVar("Collected", bound=Collection[Any])
@@ -143,7 +143,7 @@ def _values(expr: k.Expr, scope: EvaluationScope) -> Listing:
     match expr.type:
         case SeqType():
             return value
-        case SetType(item):
+        case SetType(item) | BagType(item):
             sort = sorter(item)
             return lambda frame: sort(value(frame))
         case other:

@@ -67,6 +67,8 @@ def collection(node: Collecting, lowering: Lowering) -> Symbol:
 
 def _filter(node: k.Filter, lowering: Lowering) -> Symbol:
     code = lowering.code
+    if isinstance(node.type, t.BagType):
+        return _filtered_bag(node, lowering)
     domain = domain_of(node.domain, lowering)
     if isinstance(domain, Mask) and is_looped(lowering.code, lowering.unrolling, "elements", elements(domain)):
         return Mask(
@@ -89,6 +91,16 @@ def _filter(node: k.Filter, lowering: Lowering) -> Symbol:
     if isinstance(node.domain, k.TypeDomain) or constant_items:
         return set_of(code, kept, node.type.item)
     return items.with_items(kept, ordered=items.ordered)
+
+
+def _filtered_bag(node: k.Filter, lowering: Lowering) -> Bag:
+    code, whole, kept = lowering.code, lowering.bag(node.domain), []
+    for times, item in whole.items:
+        lowering.bound[node.binder.name] = item
+        there = n.less(code, n.number(0), times, equal=False)
+        holds_ = lowering.under(there, lambda: lowering.flag(node.condition))
+        kept.append((n.pick(code, holds_, times, n.number(0)), item))
+    return Bag(tuple(kept), whole.ordered)
 
 
 def _kept(node: k.Filter, bits: Scalar, item_at: Callable[[Scalar], Symbol], lowering: Lowering) -> Scalar:

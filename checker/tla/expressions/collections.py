@@ -130,6 +130,8 @@ def _filter(node: k.Filter, scope: TlaScope) -> Formula:
     condition, domain = inner.formula(node.condition), scope.formula(node.domain)
     if isinstance(node.type, t.SeqType):
         return Formula(f"{scope.parts.use('SelectSeq')}({domain.text}, LAMBDA {name} : {condition.text})")
+    if isinstance(node.type, t.BagType):
+        return apply(scope.parts.use("BagFilter"), [domain, Formula(f"LAMBDA {name} : {condition.text}")])
     return Formula(f"{{{name} \\in {elements(node.domain, scope).text} : {condition.text}}}")
 
 

@@ -92,6 +92,7 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("MapSeq", "MapSeq(s, f(_)) == [i \\in DOMAIN s |-> f(s[i])]"),
     Operator("BagOf", "BagOf(s) == [x \\in Range(s) |-> Cardinality({i \\in DOMAIN s : s[i] = x})]", ("Range", "FiniteSets")),
     Operator("Copies", "Copies(b, x) == IF x \\in DOMAIN b THEN b[x] ELSE 0"),
+    Operator("BagFilter", "BagFilter(b, Test(_)) == [x \\in {y \\in DOMAIN b : Test(y)} |-> b[x]]"),
     Operator("BagSize", "BagSize(b) == Fold(LAMBDA total, x : total + b[x], 0, DOMAIN b)", ("Fold",)),
     Operator("BagsWithin", "BagsWithin(S, n) == {b \\in S : BagSize(b) <= n}", ("BagSize",)),
     Operator("BagSum", "BagSum(a, b) == [x \\in DOMAIN a \\cup DOMAIN b |-> Copies(a, x) + Copies(b, x)]", ("Copies",)),

@@ -31,9 +31,9 @@ def quantified(expr: syntax.Quantified, cx: Context) -> kernel.Expr:
 
 
 def filtered(expr: syntax.Filter, cx: Context) -> kernel.Expr:
-    """``{x in S if P}`` or ``[x in s if P]``."""
+    """``{x in S if P}``, ``[x in s if P]`` or ``bag{x in b if P}``."""
     cx = cx.timeless()
-    local, domain, inner = bind_in(expr.name, expr.domain, cx, cx, ordered=expr.kind == "seq")
+    local, domain, inner = bind_in(expr.name, expr.domain, cx, cx, kind=expr.kind)
     test = condition(expr.condition, inner).expr
     if failed(domain, test):
         return erroneous(expr.span)
@@ -47,7 +47,7 @@ def image(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Expr:
     for binder in expr.binders:
         domain_cx = inner
         for name in binder.names:
-            local, domain, inner = bind_in(name, binder.domain, domain_cx, inner, ordered=expr.kind == "seq")
+            local, domain, inner = bind_in(name, binder.domain, domain_cx, inner, kind=expr.kind)
             generators.append(kernel.Generator(local, domain, span=binder.span))
     _check_one_sequence(expr, generators, cx)
     test = None if expr.condition is None else condition(expr.condition, inner)

@@ -30,7 +30,7 @@ from assay.grammar.elaborate.scopes.type_relations import (
 from assay.grammar.elaborate.types.coercion import convert
 from assay.grammar.elaborate.types.constant_folding import NotConstantError, values_of
 from assay.grammar.elaborate.types.domains import sequence_domain, set_domain
-from assay.grammar.kernel.types import BOOL, INT, AtomType, MapType, RangeType, SeqType, SetType, Type
+from assay.grammar.kernel.types import BOOL, INT, AtomType, BagType, MapType, RangeType, SeqType, SetType, Type
 
 MOST_STEPS = 64
 """The most elements over which a fold is written out."""
@@ -224,7 +224,11 @@ def folded(expr: syntax.Fold, cx: Context, hint: Type | None) -> kernel.Expr:
 
 
 def bag_of_all(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Expr:
-    """``bag{e for x in S if P}``: a fold that adds the elements one after the other."""
+    """``bag{e for x in S if P}``: a fold that adds the elements one after the other; ``bag{x for x in b if P}`` of a bag
+    keeps elements."""
+    kept = _kept_of_a_bag(expr, cx)
+    if kept is not None:
+        return cx.attempt(kept, hint)
     place = expr.span
     names = [
         (syntax.Name(f"bag {place.line}:{place.column}:{at}", span=place), name, binder.domain)
@@ -238,6 +242,18 @@ def bag_of_all(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Exp
     for start, (total, name, domain) in reversed([*zip(starts, names, strict=False)]):
         body = syntax.Fold(total, start, name, domain, body, span=place)
     return cx.attempt(body, hint)
+
+
+def _kept_of_a_bag(expr: syntax.Image, cx: Context) -> syntax.Expr | None:
+    """``bag{x in b if P}``, where ``bag{x for x in b if P}`` means that."""
+    match expr:
+        case syntax.Image(_, syntax.Ref(element), (syntax.Binder((syntax.Name() as name,), domain),), condition):
+            quiet = replace(cx.timeless(), diagnostics=Diagnostics(), fresh=Fresh())
+            if element != name or not isinstance(quiet.infer(domain).type, BagType):
+                return None
+            return domain if condition is None else syntax.Filter("bag", name, domain, condition, span=expr.span)
+        case _:
+            return None
 
 
 def _type_so_far(expr: syntax.Fold, start: kernel.Expr, item: Type, cx: Context) -> Type:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from assay.grammar import kernel, syntax
 from assay.grammar.elaborate.expressions.locals import declare
@@ -10,7 +11,7 @@ from assay.grammar.elaborate.patterns.fitting import fitted
 from assay.grammar.elaborate.scopes.context import Context
 from assay.grammar.elaborate.scopes.erroneous import failed
 from assay.grammar.elaborate.scopes.scope import Scope
-from assay.grammar.elaborate.types.domains import sequence_domain, set_domain
+from assay.grammar.elaborate.types.domains import bag_domain, sequence_domain, set_domain
 from assay.grammar.kernel.types import Type
 
 
@@ -28,11 +29,14 @@ def bind_in(
     domain_cx: Context,
     cx: Context,
     *,
-    ordered: bool = False,
+    kind: Literal["set", "seq", "bag"] = "set",
     searched: bool = False,
 ) -> tuple[kernel.Local, kernel.Expr, Context]:
     """A bound variable with its domain, read in ``domain_cx``, and the context in which the variable is visible."""
-    found, item = sequence_domain(domain, domain_cx) if ordered else set_domain(domain, domain_cx, searched=searched)
+    if kind == "set":
+        found, item = set_domain(domain, domain_cx, searched=searched)
+    else:
+        found, item = sequence_domain(domain, domain_cx) if kind == "seq" else bag_domain(domain, domain_cx)
     local, scope = bind(name, item, cx)
     return local, found, cx.within(scope)
 

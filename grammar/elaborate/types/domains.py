@@ -49,12 +49,31 @@ def sequence_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
             return erroneous(expr.span), ERROR
 
 
+def bag_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
+    """A bag of which some elements are kept, with their type."""
+    domain = cx.timeless().infer(expr)
+    match domain.type:
+        case BagType(item):
+            return domain, item
+        case _ if failed(domain):
+            return domain, ERROR
+        case _:
+            message = f"a bag is wanted here, found {type_text(domain.type)}"
+            cx.error(
+                "E212", expr.span, message, "`bag{x for x in s if P}` makes one of a sequence, or of ordered values"
+            )
+            return erroneous(expr.span), ERROR
+
+
+_ALL_OF_A_SEQUENCE = "`sum([e for x in s])`, `min(s)` and `max(s)` take all of them"
+_ALL_OF_A_BAG = "`sum(b)`, `min(b)` and `max(b)` take all of them, and `bag{x in b if P}` keeps some"
+
+
 def _advice(type_: Type) -> list[str]:
     match type_:
         case SeqType() | BagType():
-            return [
-                "`elements(…)` is the set of its elements, each once; `sum(s)`, `min(s)` and `max(s)` take all of them"
-            ]
+            of_all = _ALL_OF_A_SEQUENCE if isinstance(type_, SeqType) else _ALL_OF_A_BAG
+            return [f"`elements(…)` is the set of its elements, each once; {of_all}"]
         case MapType():
             return ["`keys(…)` is the set of its keys"]
         case OptionType(SetType()):

@@ -197,8 +197,23 @@ class Literals(Maker):
         return Made(f"{{{element.text} for {names}{f' if {test.text}' if test else ''}}}", mean)
 
     def bag(self, sort: Sort, depth: int) -> Made:
+        known = [name for name, each in self.scope if each == sort]
+        if known and depth > 0 and self.chance(0.5):
+            return self.kept(self.random.choice(known), sort.parts[0], depth)
         parts = [self.expr(sort.parts[0], max(0, depth)) for _ in range(self.random.choice([1, 2]))]
         return made_of(parts, "bag{", bag_of)
+
+    def kept(self, name: str, item: Sort, depth: int) -> Made:
+        """The elements of a bag that fulfil a condition, as often as they are there."""
+        binder = self.name("x")
+        test = self.within([(binder, item)], lambda: self.condition(depth))
+
+        def mean(env: Environment) -> FrozenMap:
+            found = env.read(name)
+            return FrozenMap({each: found[each] for each in found if test.mean(env.bind(**{binder: each}))})
+
+        whole = self.random.choice(["", f"{binder} for "])
+        return Made(f"bag{{{whole}{binder} in {name} if {test.text}}}", mean)
 
     def sequence(self, sort: Sort, depth: int) -> Made:
         item, known = sort.parts[0], [name for name, each in self.scope if each == sort]
