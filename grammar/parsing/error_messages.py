@@ -333,6 +333,30 @@ def _form_elsewhere(fault: Fault) -> ParseHint | None:
     )
 
 
+def _block_after_equals(fault: Fault) -> ParseHint | None:
+    """``= match x:`` or ``:= if c:``, whose cases or branches follow as a block."""
+    if fault.token.type != "_COLON":
+        return None
+    for before, word in zip(fault.line, fault.line[1:], strict=False):
+        if before.type in ("_EQUALS", "_ASSIGN") and word.type in ("_MATCH", "_IF"):
+            head = fault.line[0]
+            if head.type == "_DEF":
+                note = "lines that make one value follow a colon in place of `=`: `def f(x: T): U:`"
+            elif before.type == "_ASSIGN":
+                note = f"assign inside of each branch: `{word} …:`, and below it `{head} := …`"
+            else:
+                value = "if c then a else b" if word.type == "_IF" else "match x {A(n) -> n, else -> 0}"
+                note = f"as a value on one line: `{value}`"
+            return ParseHint("E001", fault.place, f"no block may follow `{before} {word} …`", (note,))
+    return None
+
+
+def _documented_def(fault: Fault) -> ParseHint | None:
+    if fault.token.type != "STRING" or not fault.before or fault.before[0].type != "_DEF":
+        return None
+    return replace(_general(fault), notes=("a `def` has no documentation string; write a comment: `# …`",))
+
+
 def _second_let(fault: Fault) -> ParseHint | None:
     if str(fault.token) != "," or "_COLON" not in fault.accepted or "let" not in map(str, fault.line):
         return None
@@ -376,6 +400,8 @@ _CASES: tuple[Callable[[Fault], ParseHint | None], ...] = (
     _set_by_colon,
     _map_by_for,
     _operator,
+    _block_after_equals,
+    _documented_def,
     _second_let,
     _slice,
     _ignore,

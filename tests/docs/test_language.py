@@ -52,6 +52,7 @@ STATES = {
     "filter": "    a: Broker = b1\n    e: Epoch = 0\n",
     "total map": "    e: Epoch = 0\n    m: map[Broker, Epoch] = [q -> 0]\n",
     "bags": "    a: Broker = b1\n    x: Broker = b1\n    b: bag[Broker, max 3] = {}\n",
+    "kept of a bag": "    b: bag[Broker, max 3] = {}\n",
     "variants": "    x: Role = Standby\n",
     "options": "    x: Broker? = none\n",
     "time": "    f: bool = true\n    g: bool = true\n    b: Broker = b1\n",
