@@ -101,6 +101,8 @@ class _Explainer:
         shown: dict[str, str] = {}
         for part, at in _open_parts(expr, scope):
             plain = expression_text(part, self.sources)
+            if _is_taken_by_a_pattern(part, plain, self.sources):
+                continue
             text = f"old({plain})" if at.old and not scope.old and not isinstance(part, k.Old) else plain
             if text not in shown and text != whole and len(shown) < MOST_VALUES:
                 shown[text] = _shown(part, frame, at)
@@ -161,6 +163,15 @@ _LITERALS = (
     | k.MakeVariant
     | k.Endpoint  # of nothing: where a recursion would come back to arguments that it had before
 )
+
+
+def _is_taken_by_a_pattern(part: k.Expr, text: str, sources: Sources) -> bool:
+    """Whether a pattern takes the part out of a value and gives it no name: its place is that of the pattern."""
+    if not isinstance(part, k.Payload | k.Unwrap | k.ReadField) or text.strip("`").isidentifier():
+        return False
+    (whole,) = children(part)
+    begins, found = expression_text(whole, sources).lstrip("("), text.lstrip("(")
+    return not (found.startswith(begins) and found[len(begins) :].lstrip(") ").startswith((".", "[")))
 
 
 def _is_literal(part: k.Expr) -> bool:

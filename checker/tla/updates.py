@@ -107,7 +107,7 @@ def _folded(variable: k.Variable, node: k.For, current: Current, scope: TlaScope
     if assign is not None:
         kept = f"{current.formula.within(TIGHT)}[{name}]"
         changed = branch(
-            Formula(f"{name} \\in {elements(node.domain, scope).text}"), inner.formula(assign.value), Formula(kept)
+            Formula(f"{name} \\in {elements(node.domain, inner).text}"), inner.formula(assign.value), Formula(kept)
         )
         return enclosed(f"[{name} \\in DOMAIN {current.formula.within(TIGHT)} |-> ", changed, "]")
     so_far, inside = inner.fresh("so_far")

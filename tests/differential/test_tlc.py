@@ -383,6 +383,8 @@ action bump(y: Node):
     for r in keys(vars[y]):
         if vars[y][r] == 1:
             vars[y][r] := 2
+    for n in {n in Node if s[n].UNION == 1 and n != y}:
+        s[n].kind := some(y)
     s[y].UNION := 2
     clock := clock + 1
 action both(y: Node):
@@ -400,7 +402,7 @@ action count_up(m: Many):
     clock := clock + 1
 action collect(r: Rank):
     bound time: clock < 2
-    bags := bags + bag{r} - bag{low}
+    bags := bag{e in bags if e != mid} + bag{r} - bag{low}
     clock := clock + 1
 action pairs:
     bound time: clock < 2
@@ -424,6 +426,14 @@ def test_every_kind_of_name_and_value_goes_through(tmp_path: Path) -> None:
     assert answer.is_complete, answer.output
     assert (answer.distinct, answer.depth) == (report.statistics.distinct, report.statistics.depth)
     assert report.statistics.distinct > 500
+
+
+def test_what_a_loop_goes_through_has_names_of_its_own() -> None:
+    """TLA+ declares no name again where it is declared already."""
+    text = "module m\nstate:\n    seen: map[0 .. 1, bool] = [k -> false]\n"
+    text += "action step:\n    for k in {k in 0 .. 1 if not seen[k]}:\n        seen[k] := true\n"
+    module = export(load_text(text).kernel).files["m.tla"]
+    assert "[k \\in DOMAIN seen |-> IF k \\in {k_2 \\in 0..1 : ~seen[k_2]} THEN" in " ".join(module.split())
 
 
 def test_a_number_that_tlc_cannot_read_is_told() -> None:

@@ -51,7 +51,7 @@ def _tests(cases: Sequence[syntax.MatchCase], subject: kernel.Expr, cx: Context)
     """The test of each case where those before it fail."""
     found: list[PatternTest] = []
     for case in cases:
-        test = _either(case.patterns, subject, cx, case.span)
+        test = _either(case.patterns, subject, cx, case.patterns[0].span.to(case.patterns[-1].span))
         found.append(PatternTest(test.expr, restored(test.when_true, cx.scope), restored(test.when_false, cx.scope)))
         cx = cx.within(found[-1].when_false)
     return found

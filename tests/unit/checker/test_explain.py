@@ -53,6 +53,15 @@ def test_values_of_parts_come_outermost_first(run: Run) -> None:
     assert why.parts[1].values[0] == ("role[n]", "Leader(1)")
 
 
+def test_what_a_pattern_takes_apart_is_shown_by_its_names_alone(run: Run) -> None:
+    """A value between, such as the leader in the tuple, has the place of the whole pattern."""
+    why = explanation(run, "forall n in Node: match (role[n], last) {(Leader(e), Entry(_, at)) -> e > at, else -> true}")
+    assert texts(why) == [("(Leader(e), Entry(_, at))", True), ("e > at", False)]
+    assert [text for text, _ in why.parts[1].values] == ["e", "at", "(role[n], last)"]
+    why = explanation(run, "some(last) is some(Entry(by, at)) and last.at == 0 or (last).at > 3")
+    assert [text for text, _ in why.parts[1].values] == ["(last).at", "last"]
+
+
 def test_an_exists_that_is_false_is_one_part(run: Run) -> None:
     why = explanation(run, "not (last.at > 0) or (exists n in Node: count(log) > 5)")
     assert texts(why) == [("last.at > 0", True), ("exists n in Node: count(log) > 5", False)]
