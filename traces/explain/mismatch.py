@@ -11,7 +11,14 @@ from assay.checker.report import EnginesDisagreeError
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.explain.blame import Suspect, as_blame, suspects
 from assay.traces.explain.failed_atoms import ConditionPrinter
-from assay.traces.explain.repair import SECOND_NODES, WINDOW, ChosenRepair, best_repair, is_missed_by_others
+from assay.traces.explain.repair import (
+    SECOND_NODES,
+    WINDOW,
+    ChosenRepair,
+    best_repair,
+    is_another_value,
+    is_missed_by_others,
+)
 from assay.traces.explain.resumption import (
     Resumption,
     first_failed,
@@ -120,10 +127,14 @@ def _explain_all(
             doubted.append(failed)
             search, start = leave_out(search, failed), [conclusion.deepest[0]]
             continue
+        onward: Resumption | None
         if answer is not None and not isinstance(answer, WindowRefuted):
-            _stop(findings, search, conclusion, answer)
-            break
-        onward = _onward(search, conclusion, start, writer, options, log if answer is None else None)
+            onward = _with_another_value(search, conclusion, writer, options)
+            if onward is None:
+                _stop(findings, search, conclusion, answer)
+                break
+        else:
+            onward = _onward(search, conclusion, start, writer, options, log if answer is None else None)
         if isinstance(answer, WindowRefuted):
             onward = with_window(search, start, conclusion, answer, onward, writer)
             doubted += left_out(search, onward)
@@ -154,6 +165,29 @@ def _onward(
     onward = resume(search, rejected, start, writer, may_be_lost=may_be_lost)
     is_lost = onward is not None and onward.is_lost
     return first_mismatch(search, rejected, writer) if options.first and not is_lost else onward
+
+
+def _with_another_value(
+    search: TraceSearch, rejected: Rejected, writer: ConditionPrinter, options: Options
+) -> Resumption | None:
+    """The violation at a line that is explained with the lines around it, but not with all since the birth of the
+    system, before which nothing came. Another value in it explains all of the log, and no lost line does. None where
+    that is not so: then it may be lines that are wanting.
+    """
+    from assay.traces.windows.births import begins_at_birth  # noqa: PLC0415 - as above
+
+    whole = not (options.partial or options.lossy or options.holes) and search.initial == search.model.initial
+    if not whole or rejected.conflict or not begins_at_birth(search.frontier.order.items):
+        return None
+    try:
+        onward = explain_mismatch(search, rejected.deepest, writer, may_be_wrong=True)
+    except (StopRequest, EnginesDisagreeError):
+        raise
+    except Exception:  # noqa: BLE001 - without a repair the answer stays open
+        return None
+    if onward is None or not onward.is_another_value:
+        return None
+    return onward if isinstance(driver.run(onward.search, list(onward.start), options), Accepted) else None
 
 
 def _is_enough(
@@ -321,9 +355,16 @@ def without_candidate(search: TraceSearch, rejected: Rejected) -> LogViolation:
 
 
 def explain_mismatch(
-    search: TraceSearch, deepest: Sequence[SearchPath], writer: ConditionPrinter, *, may_be_lost: bool = False
+    search: TraceSearch,
+    deepest: Sequence[SearchPath],
+    writer: ConditionPrinter,
+    *,
+    may_be_lost: bool = False,
+    may_be_wrong: bool = False,
 ) -> Resumption | None:
-    """The blame for a search that ended at these paths, and how to go on; None if there is no suspect at all."""
+    """The blame for a search that ended at these paths, and how to go on; None if there is no suspect at all. Only
+    where it is asked for, the answer says whether a line was lost, or whether one has another value.
+    """
     budget = search.model.plan.hidden_limit
     deepest = _beyond_dead_ends(search, deepest, budget)
     ranked = suspects(search, deepest, budget)
@@ -339,7 +380,8 @@ def explain_mismatch(
         repair, excess = _with_times(chosen, search.frontier.order)
     violation = LogViolation(blames[0].event, blames[0].action, tuple(blames[:BLAMES_KEPT]), repair)
     is_lost = may_be_lost and is_missed_by_others(chosen, search, deepest, ranked, budget)
-    return Resumption(violation, candidate.search, candidate.start, excess <= driver.REACH, is_lost)
+    is_wrong = may_be_wrong and is_another_value(chosen, search, deepest, ranked, budget)
+    return Resumption(violation, candidate.search, candidate.start, excess <= driver.REACH, is_lost, is_wrong)
 
 
 def _beyond_dead_ends(search: TraceSearch, deepest: Sequence[SearchPath], budget: int) -> Sequence[SearchPath]:

@@ -7,7 +7,7 @@ repair changes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from itertools import groupby
 
@@ -16,6 +16,7 @@ from assay.traces.explain.alignment import before, cheapest_alignment
 from assay.traces.explain.blame import Suspect
 from assay.traces.explain.repair_candidates import (
     ADDED,
+    CHANGED,
     LEFT_OUT,
     SUSPECTS_TRIED,
     SWAPPED,
@@ -26,7 +27,7 @@ from assay.traces.explain.repair_candidates import (
     values_nearby,
 )
 from assay.traces.observe.partial_order import files_tell_order
-from assay.traces.observe.reported_actions import rare_actions
+from assay.traces.observe.reported_actions import rare_actions, reported_actions
 from assay.traces.properties.execution import hidden_steps, reordering
 from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.path import SearchPath
@@ -91,6 +92,25 @@ def is_missed_by_others(
     paths = ((next(each.path for each in ranked if each.item is item), item) for item in blocked)
     without = (_try(dropped_at(search, path, item), enough, SECOND_NODES, budget) for path, item in paths)
     return all(each.reach < chosen.reach for each in without)
+
+
+def is_another_value(
+    chosen: ChosenRepair, search: TraceSearch, deepest: Sequence[SearchPath], ranked: Sequence[Suspect], budget: int
+) -> bool:
+    """Whether another value in one line explains what no missing line does, unless that is of a rare event."""
+    if chosen.candidate.size[0] != CHANGED:
+        return False
+    plan = search.model.plan
+    lines = reported_actions(plan).keys() - rare_actions(plan)
+    added = (each for each in candidates(search, deepest, ranked) if each.size[0] == ADDED and _is_of(each, lines))
+    enough = deepest[0].read + LOOKAHEAD
+    return all(_try(each, enough, SECOND_NODES, budget).reach < chosen.reach for each in added)
+
+
+def _is_of(candidate: Candidate, actions: Set[str]) -> bool:
+    """Whether a candidate adds steps of these actions alone."""
+    move = candidate.start[0].move
+    return move is not None and all(each.action in actions for each in move.taken)
 
 
 def _with_exchange(best: ChosenRepair, every: Sequence[Candidate], enough: int, budget: int) -> ChosenRepair:

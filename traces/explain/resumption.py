@@ -33,6 +33,8 @@ class Resumption:
     """Whether its repair keeps lines near the order of their times: it does not doubt the clocks, or only by little."""
     is_lost: bool = False
     """Whether a line that is missing explains it, and several lines miss it."""
+    is_another_value: bool = False
+    """Whether another value in one line explains it, and no line that is missing does."""
 
 
 def left_out(search: TraceSearch, resumption: Resumption) -> list[OrderedObservation]:

@@ -16,6 +16,9 @@ from assay.traces.windows.window_model import LogPart
 AT_ONCE = 2_000.0
 """Within so many milliseconds nothing is deleted and created again."""
 
+FIRST_LINES = 36
+"""Among so many first lines of a log the birth of a cluster is looked for."""
+
 
 @cache
 def _births() -> dict[str, tuple[str, Field]]:
@@ -32,6 +35,11 @@ def shows_birth(events: Iterable[Event]) -> bool:
             if event.record.time < (known.record.time or 0):
                 first[event.kind] = event
     return any(event.fields.get(_births()[kind][0]) == _births()[kind][1] for kind, event in first.items())
+
+
+def begins_at_birth(items: Iterable[OrderedObservation]) -> bool:
+    """Whether the first lines of a log show the birth of the cluster."""
+    return shows_birth(each.observation.event for each in sorted(items, key=by_time)[:FIRST_LINES])
 
 
 def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
