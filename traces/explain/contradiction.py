@@ -43,21 +43,24 @@ def violation_of_window(
     lines: Sequence[OrderedObservation],
     mismatches: Sequence[LogViolation] = (),
 ) -> LogViolation:
-    """The finding of a refuted window among some lines. Its lines are blamed, the one first that fewest of all lines
-    confirm, and of these the last. What ``mismatches`` say of these lines stays: the values that the model has instead,
-    and the repair.
+    """The finding of a refuted window among some lines. Its lines are blamed: first the one that a mismatch names, then
+    those that fewest of all lines confirm, and of these the last. What ``mismatches`` say of these lines stays: the
+    values that the model has instead, and the repair.
     """
     found = contradiction_of(refuted, kernel, writer)
     own = {each.observation.event.record.place: each for each in refuted.items}
-    events = [each.observation.event for each in least_confirmed(own.values(), lines)]
+    named = [each for each in mismatches if each.place in own]
     known = {blame.place: blame for each in mismatches[::-1] for blame in each.blame[::-1]}
-    blames = tuple(
-        known.get(event.record.place) or Blame(event, action_of(own[event.record.place]), ()) for event in events
-    )
-    first = blames[0]
-    repairs = (each.repair for each in mismatches if each.place == first.place and each.repair.kind == "change")
+    events = [each.event for each in named[:1]]
+    events += [each.observation.event for each in least_confirmed(own.values(), lines)]
+    blames = {
+        event.record.place: known.get(event.record.place) or Blame(event, action_of(own[event.record.place]), ())
+        for event in events
+    }
+    first = blames[events[0].record.place]
+    repairs = (each.repair for each in named[:1] if each.repair.kind == "change")
     repair = next(repairs, Repair("none", CONTRADICTORY, first.event))
-    return LogViolation(first.event, first.action, blames, repair, found, certain=True)
+    return LogViolation(first.event, first.action, tuple(blames.values()), repair, found, certain=True)
 
 
 def least_confirmed(
