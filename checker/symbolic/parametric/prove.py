@@ -30,6 +30,7 @@ from assay.checker.symbolic.certificate.proof import Proofs, proved, statement_c
 from assay.checker.symbolic.encode.initial import initial_states
 from assay.checker.symbolic.induction.inductive_check import Induction
 from assay.checker.symbolic.parametric.size_independence import depends_on_size
+from assay.checker.symbolic.prove import prove
 from assay.checker.symbolic.sat.incremental import OutOfBudgetError
 from assay.checker.symbolic.smt.recheck import Doubt, SecondOpinion
 from assay.grammar import kernel as k
@@ -46,6 +47,8 @@ SAMPLE = 3000
 """How many reachable states of the small model a candidate must hold in."""
 NUMBERS = "numbers of elements are known by laws alone: a part has no more, one more element is one more, two majorities share an element"
 """The note on a proof that depends on numbers of elements of open size."""
+OF_THE_MODEL = 30.0
+"""Seconds to prove a property in the model of this size."""
 RLIMIT = 20_000_000
 """Z3's measure of work for each question here. Candidates that need more are dropped."""
 
@@ -218,7 +221,7 @@ class _AnyProver:
 
     def _attempts(self, prop: k.Property) -> Iterator[list[k.Expr]]:
         """Candidates to try together: none; lemmas; statements about nearby variables, then about farther ones; the
-        spec's other statements."""
+        spec's other statements; what proves the property in the model."""
         names = frozenset().union(*(variables_of(c.condition) for c in prop.conjuncts))
         near = nearby(self.kernel, names)
         far = near.union(*(variables_of(g.condition) for g in self._guards_near(near)))
@@ -234,6 +237,20 @@ class _AnyProver:
         if logged:
             yield [*lemmas, *logged]
             yield [*lemmas, *logged, *self._mined(near)]
+        certified = self._certified_in_the_model(prop)
+        if certified:
+            yield [*lemmas, *certified]
+
+    def _certified_in_the_model(self, prop: k.Property) -> list[k.Expr]:
+        """What proves the property in the model of this size: its statements quantify over the elements."""
+        left = self._options.over_at(self._begun)
+        seconds = OF_THE_MODEL if left is None else min(OF_THE_MODEL, left - time.monotonic())
+        if seconds <= 0:
+            return []
+        limits = replace(self._options, properties=frozenset({prop.name}), timeout=seconds, started=None)
+        proofs = prove(self.kernel, replace(limits, check_deadlock=False))
+        found = [c.condition for name, each in proofs.certificates if name == prop.name for c in each.conjuncts]
+        return [each for each in found if self._holds_in_sample(each)]
 
     def _guards_near(self, names: frozenset[str]) -> list[k.Guard]:
         """The guards of the actions that write one of the variables."""

@@ -17,6 +17,13 @@ Values = dict[str, Any]
 Moment = tuple[Values, Values, Values | None]
 
 
+FEW = 3
+"""Whether a set has so many elements is said by its elements."""
+
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""Comparisons with the sides exchanged."""
+
+
 class Collections(ABC):
     """What encoding an expression needs for collections; ``now``, ``before`` and ``bound`` are the values of names."""
 
@@ -250,6 +257,40 @@ class Collections(ABC):
         if isinstance(keys, TSet) and isinstance(keys.of, t.AtomType):
             return self.domain.sizes.number(self.domain.scalar_sorts(keys.of)[0], keys.contains)
         raise OutsideTheoryError("a number of elements where the size is open")
+
+    def few(self, op: str, left: k.Expr, right: k.Expr) -> Any | None:
+        """Whether a set of open size has so few elements, as in ``count(S) <= 1``; None for any other comparison. Its
+        elements say it without the laws of numbers."""
+        if isinstance(left, k.Const):
+            op, left, right = _TURNED.get(op, op), right, left
+        match left, right:
+            case k.Count(_, operand), k.Const(_, int(number)) if isinstance(operand.type, t.SetType):
+                least = number + 1 if op in (">", "<=") else number
+                if not (self.domain.is_open(operand.type.item) and 0 <= least <= (FEW - 1 if op == "==" else FEW)):
+                    return None
+                found = self.read(operand)
+                if op == "==":
+                    return z3.And(self._at_least(found, least), z3.Not(self._at_least(found, least + 1)))
+                enough = self._at_least(found, least)
+                return z3.Not(enough) if op in ("<", "<=") else enough
+            case _:
+                return None
+
+    def _at_least(self, elements: TSet, number: int) -> Any:
+        """Whether a set has so many elements that differ."""
+
+        def fewer(known: tuple[Any, ...]) -> Any:
+            """Whether all elements are among those known, or there are too few others."""
+            if len(known) == number:
+                return z3.BoolVal(False)
+
+            def no_more(x: Any) -> Any:
+                among = [self.domain.equal(x, y, elements.of) for y in known]
+                return z3.Or(*among, fewer((*known, x)))
+
+            return self.domain.all_of(elements, no_more)
+
+        return z3.Not(fewer(()))
 
     def _only(self, items: Sequence[tuple[Any, Any]], of: t.Type) -> Any:
         """The only element of a set."""

@@ -46,6 +46,8 @@ def has_value(reading: SmtEncoder, expr: k.Expr) -> Any:
             return _for_all(reading, generators, lambda: _in_order(reading, "and", kept))
         case k.Old(_, operand):
             return reading.earlier(lambda: has_value(reading, operand))
+        case k.Count(_, operand):
+            return has_value(reading, operand)  # the number itself may be outside the theory
         case k.Checked(of, operand):
             return z3.And(has_value(reading, operand), fits(reading.domain, reading.read(operand), of))
         case _:

@@ -143,6 +143,10 @@ class SmtEncoder(Collections):
                 return z3.Not(self.read(operand))
             case k.Logic(_, op, parts):
                 return self._logic(op, parts)
+            case k.Equal(_, left, right, negated) if (few := self.few("==", left, right)) is not None:
+                return z3.Not(few) if negated else few
+            case k.Compare(_, op, left, right) if (few := self.few(op, left, right)) is not None:
+                return few
             case k.Equal(_, left, right, negated):
                 same = domain.equal(self.read(left), self.read(right), left.type)
                 return z3.Not(same) if negated else same

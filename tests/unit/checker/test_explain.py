@@ -55,7 +55,9 @@ def test_values_of_parts_come_outermost_first(run: Run) -> None:
 
 def test_what_a_pattern_takes_apart_is_shown_by_its_names_alone(run: Run) -> None:
     """A value between, such as the leader in the tuple, has the place of the whole pattern."""
-    why = explanation(run, "forall n in Node: match (role[n], last) {(Leader(e), Entry(_, at)) -> e > at, else -> true}")
+    why = explanation(
+        run, "forall n in Node: match (role[n], last) {(Leader(e), Entry(_, at)) -> e > at, else -> true}"
+    )
     assert texts(why) == [("(Leader(e), Entry(_, at))", True), ("e > at", False)]
     assert [text for text, _ in why.parts[1].values] == ["e", "at", "(role[n], last)"]
     why = explanation(run, "some(last) is some(Entry(by, at)) and last.at == 0 or (last).at > 3")

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 import z3
 
+from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome
 from assay.checker.symbolic.certificate.proof import Proofs
+from assay.checker.symbolic.parametric import prove as parametric
 from assay.checker.symbolic.parametric.prove import prove_any
 from assay.checker.symbolic.smt.cardinality import Sizes
 from assay.grammar.load import load_spec
@@ -116,3 +118,72 @@ def test_a_number_of_what_is_no_element_has_a_reason_and_a_place(tmp_path: Path)
     assert defined.outcome is Outcome.UNKNOWN
     assert defined.reason is not None
     assert "records.assay:7:" in defined.reason
+
+
+LEASES = """module leases
+param Node: set = {n1, n2} symmetric
+record Lease: node: Node, again: bool
+state:
+    leases: set[Lease] = {}
+    seen: set[Node] = {}
+action grant(n: Node):
+    when count(leases) == 0
+    leases := {Lease(n, n in seen)}
+    seen := seen + {n}
+action drop:
+    leases := {}
+invariant one: count(leases) <= 1
+invariant fewer_than_three: 3 > count(leases)
+invariant none_or_one: count(leases) == 0 or 1 == count(leases)
+invariant never_two: not (count(leases) > 1) and count(leases) != 2
+invariant none_at_all: count(leases) < 1
+invariant many: count(leases) >= 2 or leases == {}
+"""
+
+
+def test_few_elements_of_any_type_need_no_laws(tmp_path: Path) -> None:
+    """Leases are no elements of a sort, so that their number is outside the theory; whether there is one, is not."""
+    path = tmp_path / "leases.assay"
+    path.write_text(LEASES)
+    found = outcomes(prove_any(load_spec(path), ["Node"]))
+    wrong = {"none_at_all", "many"}
+    assert found.keys() == {"defined", "one", "fewer_than_three", "none_or_one", "never_two", *wrong}
+    assert {name for name, outcome in found.items() if outcome is not Outcome.HOLDS} == wrong
+
+
+SERVER = """module server
+param Client: set = {c1, c2} symmetric
+enum Msg: Grant(c: Client), Release(c: Client)
+state:
+    net: set[Msg] = {}
+    free: bool = true
+    holds: set[Client] = {}
+action grant(c: Client):
+    when free
+    free := false
+    net := net + {Grant(c)}
+action take(c: Client):
+    when Grant(c) in net
+    net := net - {Grant(c)}
+    holds := holds + {c}
+action release(c: Client):
+    when c in holds
+    holds := holds - {c}
+    net := net + {Release(c)}
+action back(c: Client):
+    when Release(c) in net
+    net := net - {Release(c)}
+    free := true
+invariant mutex: forall a, b in holds: a == b
+"""
+
+
+@pytest.mark.slow
+def test_what_proves_the_model_is_tried_for_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No template speaks of messages; the certificate of the model does."""
+    path = tmp_path / "server.assay"
+    path.write_text(SERVER)
+    asked = SearchOptions(properties=frozenset({"mutex"}))
+    assert outcomes(prove_any(load_spec(path), ["Client"], asked))["mutex"] is Outcome.HOLDS
+    monkeypatch.setattr(parametric, "OF_THE_MODEL", 0.0)
+    assert outcomes(prove_any(load_spec(path), ["Client"], asked))["mutex"] is Outcome.UNKNOWN
