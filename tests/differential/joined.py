@@ -55,20 +55,27 @@ def _configuration(modules: Sequence[TlaExport]) -> Iterator[str]:
 
 
 def instance(module: TlaExport) -> str:
-    """The module with its own sets, which in others may have the same names and other elements."""
-    bound = ", ".join(line.replace(" = ", " <- ") for line in module.constants)
+    """The module with its own sets, which in others may have the same names and other elements, and with the variables."""
+    sets = [line.replace(" = ", " <- ") for line in module.constants]
+    bound = ", ".join([*sets, *(f"{name} <- {_variable(name)}" for name in module.variables)])
     return f"{module.name} == INSTANCE {module.name}" + (f" WITH {bound}" if bound else "")
+
+
+def _variable(name: str) -> str:
+    """A module's variable in the joined one, where an element of another module may have its name."""
+    return f"{name}_"
 
 
 def _joined(modules: Sequence[TlaExport]) -> Iterator[str]:
     constants = elements(modules)
-    variables = sorted({name for module in modules for name in module.variables})
+    variables = sorted({_variable(name) for module in modules for name in module.variables})
     yield from ("---- MODULE Joined ----", "EXTENDS Integers, TLC")
     if constants:
         yield f"CONSTANTS {', '.join(constants)}"
     yield f"VARIABLES which, {', '.join(variables)}"
     yield from (instance(module) for module in modules)
-    others = [[name for name in variables if name not in module.variables] for module in modules]
+    own = [set(map(_variable, module.variables)) for module in modules]
+    others = [[name for name in variables if name not in each] for each in own]
     yield "Init =="
     for at, rest in enumerate(others):
         yield f"    \\/ which = {at} /\\ S{at}!Init" + "".join(f" /\\ {name} = 0" for name in rest)
