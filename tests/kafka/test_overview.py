@@ -151,7 +151,7 @@ def test_a_node_that_is_silent_while_others_speak_is_said(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_the_answer_shows_the_input_in_text_and_json(a1: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["validate", str(a1), "--spec", "kafka/controller"]) == 0
+    assert invoke(["validate", str(a1), "--spec", "kafka/controller", "--details"]) == 0
     text = capsys.readouterr().out
     assert "the input: 4 nodes of cluster tlDr1Mr1TQaRFAFqEZitQg" in text
     assert "broker-1: id 1; version 2.8.2; 2 runs" in text
