@@ -180,7 +180,9 @@ class _Inference:
             key = incarnation, member, max(numbers)
             entry = self._entry(key, unlogged.pop(key), str(run), self._session_of(run))
             found.append(entry if run.number == 1 else entry._replace(time=max(entry.time, began)))
-        found += [self._entry(key, fact, self._node_of(key[1]), None) for key, fact in unlogged.items()]
+        for key, fact in unlogged.items():
+            node = self._node_of(key[1])
+            found.append(self._entry(key, fact, node, self._session_since(node, fact.time)))
         unknown += self._unseen([*found, *unknown])
         return sorted([*self._numbered(unknown), *found], key=lambda entry: entry[:2])
 
@@ -277,6 +279,20 @@ class _Inference:
     def _session_of(self, run: ProcessRun) -> str | None:
         fact = self._first_of_session(run)
         session = None if fact is None else fact.get(self._member["session"])
+        return session if isinstance(session, str) else None
+
+    def _session_since(self, node: str, time: int) -> str | None:
+        """The session in which a node connects first, from a time on, unless it lost one before: its client connects
+        again in the session that it has.
+        """
+        kinds = {self._member["opens"], *self._member["lost"]}
+        own = (
+            each for each in self._reading.of_kinds(kinds) if str(each.run) == node and (each.record.time or 0) >= time
+        )
+        first = min(own, key=lambda event: event.record.time or 0, default=None)
+        session = (
+            None if first is None or first.kind in self._member["lost"] else first.fields.get(self._member["session"])
+        )
         return session if isinstance(session, str) else None
 
     def _numbered(self, entries: Sequence[_Entry]) -> Iterator[_Entry]:

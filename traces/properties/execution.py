@@ -59,6 +59,11 @@ class PropertyChecker:
             if prop.kind in kinds
         ]
 
+    def holds(self, now: int, before: int) -> bool:
+        """Whether the properties hold in a state, and of a step to it; both states are given by number."""
+        conditions = (condition for _, conjuncts in self._conditions for _, condition in conjuncts)
+        return all(condition.holds(now, before) for condition in conditions)
+
     def broken(self, run: Execution) -> tuple[BrokenProperty, ...]:
         """The properties that are false in some state or on some step, each with its first violation."""
         numbers = [self._model.number(run.initial), *(self._model.number(step.state) for step in run.steps)]

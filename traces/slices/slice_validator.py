@@ -40,6 +40,8 @@ from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_keys import named_by
 
 _DOUBTFUL = frozenset({TraceVerdict.INCONSISTENT, TraceVerdict.INCONCLUSIVE})
+_OF_STATES = frozenset({"invariant", "lemma"})
+_LASTING = _OF_STATES | {"transition"}
 
 
 class SliceLines:
@@ -79,11 +81,23 @@ class SlicesOfKernel:
         self.own_properties = [p for p in joint.split.kernel.properties if speaks_of(p, names)]
         self.properties = PropertyChecker(self.model, self.own_properties)
         # Between two lines of a slice the time of a shared step is not known, so only what is a slice's own is asked.
-        alone = [p for p in self.own_properties if all(variables_of(part.condition) <= names for part in p.conjuncts)]
-        self.lemmas = PropertyChecker(self.model, alone, {"invariant", "lemma"})
+        self._alone = [
+            p for p in self.own_properties if all(variables_of(each.condition) <= names for each in p.conjuncts)
+        ]
         self.binder = EventBinder(self.model.plan, self.model.applies)
         self.names = named_by(self.model.plan.rules)
         self._joint, self._seen = joint, {joint.split.kernel.variables[i].name for i in joint.seen}
+
+    @cached_property
+    def lemmas(self) -> PropertyChecker:
+        """What holds of a slice's states, and of one after another with any writes between them."""
+        states = [each for each in self._alone if each.kind in _OF_STATES]
+        if self._joint.log is None:
+            return PropertyChecker(self.model, states, _LASTING)
+        from assay.traces.windows.slice_window import lasting  # noqa: PLC0415 - few answers need the solver
+
+        last = lasting(self._joint.log)
+        return PropertyChecker(self.model, [*states, *(each for each in self._alone if each.name in last)], _LASTING)
 
     def reads_shared(self, rule: k.TraceRule) -> bool:
         """Whether a line of a rule is held against what all slices share: a window of a slice leaves that open."""
@@ -173,10 +187,10 @@ class Joiner:
         result = self._slice(name, lines)
         if found is not None:  # no execution: the check along versions may explain it better
             return result if result.verdict is TraceVerdict.INCONSISTENT else found.result
+        if self.joint.begun and result.verdict in _DOUBTFUL:  # the window may begin between two writes of a slice
+            return self.for_partial_logs.validate(name, lines)
         if result.verdict is not TraceVerdict.INCONSISTENT:
             return result
-        if self.joint.begun:
-            return self.for_partial_logs.validate(name, lines)
         if all((each.event.record.time or 0) < self.joint.late for each in result.violations):
             return self._of_lost_lines(result, lines)
         order = _unlogged_order(result.violations, lines.observations)
@@ -293,7 +307,7 @@ class Joiner:
         jumped = found.violations or found.missing or found.unplaced
         properties = () if jumped else self.properties.broken(run)
         rests_on = found.rests_on(partial=self.joint.partial)
-        asked = replace(found, missing=[]) if self.joint.partial else found
+        asked = self._asked(found)
         verdict, reason = asked.verdict, asked.reason
         if verdict is not TraceVerdict.INCONSISTENT and rests_on is not None:
             absurd = next(iter(self._of_kernel.lemmas.broken(run)), None)
@@ -320,6 +334,10 @@ class Joiner:
             and not any(self._of_kernel.reads_shared(rule) for rule in found.open_rules),
         )
 
+    def _asked(self, found: SliceFindings) -> SliceFindings:
+        """What is open of some findings: where lines are known to be missing, writes without a line are expected."""
+        return replace(found, missing=[]) if self.joint.partial else found
+
     def check_then_explain(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:
         """The findings and their history: first without equal lines, and with all lines only if anything is wrong."""
         history, found = self.check_narrow_then_wide(lines.few, started=lines.started)
@@ -333,7 +351,7 @@ class Joiner:
         """
         history, found = self._followed(few, WIDTHS[0], started=started)
         for width in WIDTHS[1:]:
-            if history.narrowed and found.is_open:
+            if history.narrowed and self._asked(found).is_open:
                 history, found = self._followed(few, width, started=started)
         if found.violations and history.narrowed:
             found = replace(found, narrowed=found.violations[0].event.record.place, violations=[])
@@ -368,7 +386,11 @@ class Joiner:
         explained: bool = True,
     ) -> SliceCheck:
         asked = SliceQuery(
-            started=started, partial=self.joint.partial, one_is_enough=one_is_enough, explained=explained
+            started=started,
+            partial=self.joint.partial,
+            one_is_enough=one_is_enough,
+            explained=explained,
+            is_possible=self._of_kernel.lemmas.holds,
         )
         return SliceCheck(history, self.blamer, lines, asked)
 

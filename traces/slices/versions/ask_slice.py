@@ -33,7 +33,7 @@ LINES = 20
 SUSPECTS = 14
 """How many of them may be lines that nothing explains: the last ones, for the first may tell of what came before."""
 
-MOST_WINDOWS = 3
+MOST_WINDOWS = 8
 """How many windows of a slice are asked about."""
 
 EXPLAINED, UNANSWERED = "explained", "no answer"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 
 from assay.grammar import kernel as k
@@ -120,13 +120,15 @@ class SliceQuery:
     """What is known of a slice beforehand, and what is to be found.
 
     ``started``: its beginning was logged. ``partial``: lines are known to be missing. ``one_is_enough``: stop at the
-    first mismatch. Unless ``explained``, a mismatch of an update is recorded without its reason.
+    first mismatch. Unless ``explained``, a mismatch of an update is recorded without its reason. ``is_possible`` says
+    whether a state may come after another, with any writes between them.
     """
 
     started: bool
     partial: bool
     one_is_enough: bool
     explained: bool
+    is_possible: Callable[[int, int], bool] = lambda _after, _before: True
 
 
 def _unlogged_updates(numbers: Sequence[int]) -> str:

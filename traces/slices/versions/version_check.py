@@ -15,6 +15,7 @@ from assay.traces.result import LogViolation
 from assay.traces.search.read_write_sets import contradicts_itself
 from assay.traces.slices.versions.findings import Gap, Odd, SliceFindings, SliceQuery
 from assay.traces.slices.versions.out_of_order import out_of_order_lines
+from assay.traces.slices.versions.unlogged_state import UnloggedStates
 from assay.traces.slices.versions.version_blame import NO_STRAIN, BlameCandidate, Blamer, Strain, disagreeing, odd_lines
 from assay.traces.slices.versions.version_history import (
     Entry,
@@ -75,6 +76,7 @@ class SliceCheck:
         self.before_last: Frontier = ()
         self.latest: VersionedUpdate | None = None
         self.found = SliceFindings(history.begin[0])
+        self.unlogged = UnloggedStates(history, self.lines, asked.is_possible)
 
     def run(self) -> SliceFindings:
         """Check all observations."""
@@ -149,7 +151,11 @@ class SliceCheck:
                 continue
             unlogged = self._explained_by_missing(unversioned)
             self.found.missing += (each for each in unlogged if each not in self.found.missing)
-            if not unlogged:
+            if unlogged:
+                continue
+            if self.partial and self.unlogged.at(self.frontier, unversioned, self._expected):
+                self.found.passed_over.append(unversioned.line)
+            else:
                 self.found.violations.append(self.blamer.unversioned(self.history, self.frontier, unversioned))
 
     def _is_before_beginning(self, unversioned: UnversionedLine) -> bool:
@@ -212,7 +218,7 @@ class SliceCheck:
             seen = () if unknown else self._fill_gap(expected, write)
             if not (unknown or seen or self.partial) and last and self._is_restated(write):
                 return
-            onward = seen or self._resync_from_line(write)
+            onward = seen or self._resync_from_line(write) or self.unlogged.before(before, write)
             if not onward:
                 self._skip_version(write)
                 return

@@ -148,10 +148,10 @@ class VersionHistory:
             reached = (onward for node in frontier for onward in self._onward(node, entry, hidden))
             best = _earliest(filter(allowed, reached))
             if best:
-                return self._kept(best)
+                return self.kept(best)
         return ()
 
-    def _kept(self, frontier: Frontier) -> Frontier:
+    def kept(self, frontier: Frontier) -> Frontier:
         """At most ``width`` nodes, taken evenly over the list, because neighbours in it differ least."""
         if len(frontier) <= self.width:
             return frontier
@@ -190,7 +190,7 @@ class VersionHistory:
             for steps in [(taken,)]
             if self._allows(position, state, steps)
         )
-        return self._kept(_earliest(found))
+        return self.kept(_earliest(found))
 
     def _allows(self, position: int, start: int, steps: Sequence[Taken]) -> bool:
         """Whether steps from a state are possible at a position, where the model lacks guards that hold at some

@@ -181,3 +181,23 @@ def test_who_is_new_to_a_controller_has_registered_shortly_before_where_no_line_
     opened = "SessionEstablished", "BrokerRegisteredUnnumbered"
     assert [each.kind for each in found] == ["ProcessStarting", *opened, "SessionLost", *opened]
     assert [(each.record.time or 0) // 60_000 % 60 for each in found] == [0, 0, 0, 2, 2, 2]
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["connected again", "lost its session"])
+def test_who_registered_unseen_did_so_in_the_session_in_which_it_connects_again(tmp_path: Path, *, lost: bool) -> None:
+    """Of broker 3 a stretch of lines is missing, in which it registered with 238."""
+    number, zookeeper = 0x1000019C9A90006, "(kafka.zk.KafkaZkClient)"
+    expired = "[2026-11-23 06:43:12,000] INFO [ZooKeeperClient Kafka server] Session expired. (kafka.zookeeper.ZooKeeperClient)\n"
+    (tmp_path / "broker-3").mkdir()
+    (tmp_path / "broker-3" / "server.log").write_text(
+        f"[2026-11-23 06:41:05,639] INFO Creating /brokers/ids/3 (is it secure? false) {zookeeper}\n"
+        f"[2026-11-23 06:41:05,650] INFO Stat of the created znode at /brokers/ids/3 is: 203,203,1,1,1,0,0,9,198,0,203 {zookeeper}\n"
+        f"{expired if lost else ''}[2026-11-23 06:43:13,245] INFO Session establishment complete on server h/1:2181, "
+        f"sessionid = {number:#x}, negotiated timeout = 6000 (org.apache.zookeeper.ClientCnxn)\n"
+    )
+    (tmp_path / "broker-1").mkdir()
+    (tmp_path / "broker-1" / "controller.log").write_text(
+        "[2026-11-23 06:42:54,058] INFO [Controller id=1] Updated broker epochs cache: HashMap(1 -> 168, 3 -> 238) (kafka.controller.KafkaController)\n"
+    )
+    (entered,) = (each for each in fields(events(tmp_path), "BrokerNodeCreated") if each["epoch"] == 238)
+    assert entered["session"] == ("session of broker-3 with 238" if lost else f"{number:#x}")
