@@ -202,6 +202,9 @@ def _proof(benchmark: str, kernel: Kernel, what: Line, names: tuple[str, ...] | 
 UNBOUNDED = (
     ("controller", ("Process", "Broker", "Session"), (ONE, "obeyed_is_past", "epoch_never_decreases")),
     ("leadership_abstract", ("Broker", "Partition"), ("leader_in_isr", "one_leader_per_epoch")),
+    ("classics/two_phase", ("ResourceManager",), ("consistent",)),
+    ("classics/german", ("Client",), ("coherent",)),
+    ("../tests/corpus/protocols/lock_server", ("Client",), ("mutex",)),
 )
 
 

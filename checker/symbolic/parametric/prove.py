@@ -311,9 +311,11 @@ class _AnyProver:
         return self._fewer(kept, lambda conditions: self._opinion.implies(conditions, prop))
 
     def _fewer(self, kept: list[k.Expr], doubt: Callable[[list[k.Expr]], Doubt | None]) -> list[k.Expr]:
-        """Inductive statements, none of which can be left out without a doubt."""
+        """Inductive statements, none of which can be left out without a doubt; of a time limit half of what is left is
+        for that."""
+        now, end = time.monotonic(), self._options.over_at(self._begun)
         for each in list(reversed(kept)):
-            if each in kept and not self._expired():
+            if each in kept and not self._expired() and (end is None or time.monotonic() < (now + end) / 2):
                 fewer = self._houdini([other for other in kept if other is not each], 0)
                 if not isinstance(fewer, Doubt) and doubt(fewer) is None:
                     kept = fewer
