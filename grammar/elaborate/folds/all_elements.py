@@ -28,9 +28,10 @@ from assay.grammar.elaborate.scopes.type_relations import (
     type_text,
 )
 from assay.grammar.elaborate.types.coercion import convert
-from assay.grammar.elaborate.types.constant_folding import NotConstantError, values_of
+from assay.grammar.elaborate.types.constant_folding import NotConstantError, constant, values_of
 from assay.grammar.elaborate.types.domains import sequence_domain, set_domain
 from assay.grammar.kernel.types import BOOL, INT, AtomType, BagType, MapType, RangeType, SeqType, SetType, Type
+from assay.grammar.values import Value
 
 MOST_STEPS = 64
 """The most elements over which a fold is written out."""
@@ -295,21 +296,34 @@ def _steps(over: kernel.Expr, whole: kernel.Local, expr: syntax.Fold, cx: Contex
             return None
         return [_element_at(whole, at) for at in range(most)]
     item = over.type.item if isinstance(over.type, SetType) else ERROR
-    if (isinstance(item, AtomType) and not item.sort.symmetric) or isinstance(item, RangeType):
-        try:
-            values = [*values_of(item)]
-        except NotConstantError:
-            values = []
-        if 0 < len(values) <= MOST_STEPS:
-            known = [kernel.Const(item, value, span=place) for value in values]
-            return [(kernel.Member(BOOL, value, whole, False, span=place), value) for value in known]
+    values = _ordered(over, item)
+    if values is not None and len(values) <= MOST_STEPS:
+        known = [kernel.Const(item, value, span=place) for value in values]
+        return [(kernel.Member(BOOL, value, whole, False, span=place), value) for value in known]
     message = (
         f"a fold, or `bag{{… for …}}`, goes through a sequence, or a set of at most {MOST_STEPS} ordered values; "
         f"found {type_text(over.type)}"
     )
-    advice = "of a set without an order take `sum`, `min`, `max` or `count`: `sum(e for x in S)`"
+    if isinstance(over, kernel.Interval):
+        advice = (
+            "give the range fixed ends, and leave elements out inside: `for i in 0 .. 9: if i < n then … else total`"
+        )
+    else:
+        advice = "of a set without an order take `sum`, `min`, `max` or `count`: `sum(e for x in S)`"
     cx.error("E217", place, message, advice)
     return None
+
+
+def _ordered(over: kernel.Expr, item: Type) -> list[Value] | None:
+    """The values that a set may hold, if they have an order and are known; a range of numbers may also be empty."""
+    if isinstance(over, kernel.Interval) and isinstance(known := constant(over), frozenset):
+        return sorted(known)
+    if not (isinstance(item, AtomType) and not item.sort.symmetric) and not isinstance(item, RangeType):
+        return None
+    try:
+        return [*values_of(item)]
+    except NotConstantError:
+        return None
 
 
 def _element_at(whole: kernel.Local, at: int) -> Step:

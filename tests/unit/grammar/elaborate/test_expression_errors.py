@@ -152,6 +152,7 @@ ROWS = [
     ("(choose x in live if true) == node", "E217", "the same for all elements"),
     ("(fold n = 0 for x in Broker: n + 1) == 1", "E217", "ordered values"),
     ("bag{x for x in Broker} == {}", "E217", "`bag{… for …}`"),
+    ("(fold n = 0 for x in 0 .. count(live): n + 1) == 1", "E217", "give the range fixed ends"),
     ("bag{x in live if x == node} == {}", "E212", "a bag is wanted here"),
     ("(forall x in sack: x == node)", "E212", "`bag{x in b if P}` keeps some"),
     ("count(s + s for s in live) == 1", "E203", "does not apply"),
