@@ -49,6 +49,8 @@ NUMBERS = "numbers of elements are known by laws alone: a part has no more, one 
 """The note on a proof that depends on numbers of elements of open size."""
 OF_THE_MODEL = 30.0
 """Seconds to prove a property in the model of this size."""
+INFERENCE = "inference"
+"""Where the doubt is that statements are inductive, which others may dispel."""
 RLIMIT = 20_000_000
 """Z3's measure of work for each question here. Candidates that need more are dropped."""
 
@@ -171,6 +173,8 @@ class _AnyProver:
             kept = self._houdini(candidates, 0)
             if isinstance(kept, Doubt):
                 doubt = doubt or kept
+                if not candidates:
+                    break  # a step has no form for every size
                 continue
             doubt = self._opinion.valued(kept, properties)
             if doubt is None:
@@ -210,6 +214,8 @@ class _AnyProver:
             kept = self._houdini(conditions, len(own))
             if isinstance(kept, Doubt):
                 why = str(kept)
+                if not candidates and kept.where != INFERENCE:
+                    return why  # the steps or the property have no form for every size, and no candidate gives them one
                 continue
             doubt = self._opinion.implies(kept, prop)
             if doubt is None:
@@ -300,7 +306,7 @@ class _AnyProver:
             if not failed:
                 return statements
             if min(failed) < needed:
-                return Doubt("inference", min(failed), "it is not inductive with what was found to help")
+                return Doubt(INFERENCE, min(failed), "it is not inductive with what was found to help")
             statements = [each for at, each in enumerate(statements) if at not in failed]
 
     def _needed(self, statements: list[k.Expr], prop: k.Property) -> list[k.Expr]:

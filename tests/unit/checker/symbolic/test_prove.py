@@ -13,6 +13,7 @@ from assay.checker.report import Outcome, Report
 from assay.checker.symbolic.bounded.bmc import check as bmc
 from assay.checker.symbolic.certificate.proof import Proofs
 from assay.checker.symbolic.induction.ask_inductive import ask_inductive
+from assay.checker.symbolic.parametric import prove as parametric
 from assay.checker.symbolic.parametric.prove import prove_any
 from assay.checker.symbolic.prove import Method, prove
 from assay.grammar.diagnostics.diagnostic import Diagnostics, SpecError
@@ -283,6 +284,14 @@ def test_a_number_of_elements_follows_laws_and_a_sum_has_no_form_for_any_size() 
     assert few.outcome is Outcome.HOLDS
     assert less.outcome is Outcome.UNKNOWN
     assert "is outside the theory" in (less.reason or "")
+
+
+def test_steps_without_a_form_for_any_size_end_the_search_for_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parametric, "Templates", lambda _: pytest.fail("candidates are made"))
+    text = TOKEN.replace("    bound terms", "    when exists s in subsets(Node): n in s and seen[n] == 0\n    bound terms")
+    (_, past) = prove_any(loaded(text), ["Node"], only("seen_is_past")).report.properties
+    assert past.outcome is Outcome.UNKNOWN
+    assert "the set of all subsets is outside the theory" in (past.reason or "")
 
 
 def test_a_set_that_is_not_symmetric_has_a_fixed_size() -> None:
