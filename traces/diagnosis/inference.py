@@ -34,6 +34,20 @@ class Fact(NamedTuple):
         return self.event.fields.get(field)
 
 
+class UnloggedRegistration(NamedTuple):
+    """A registration that was not logged, in the given incarnation of the cluster; ``session`` is None if it is
+    unknown.
+    """
+
+    incarnation: int
+    number: int
+    member: Field
+    node: str
+    session: str | None
+    time: int
+    place: LogPosition
+
+
 class UntimedEvent(NamedTuple):
     """An inferred event before its time is adjusted to its stream."""
 
@@ -78,6 +92,17 @@ def unregistered_members(reading: LogReading) -> list[tuple[Field, Fact]]:
                 found.append((member, fact))
             since[member] = fact.time + NEAR
     return found
+
+
+def session_since(reading: LogReading, node: str, time: int) -> str | None:
+    """The session in which a node connects first, from a time on, unless it lost one before: its client connects again
+    in the session that it has.
+    """
+    own = data()["member"]
+    later = (each for each in reading.of_kinds({own["opens"], *own["lost"]}) if (each.record.time or 0) >= time)
+    first = min((e for e in later if str(e.run) == node), key=lambda event: event.record.time or 0, default=None)
+    session = None if first is None or first.kind in own["lost"] else first.fields.get(own["session"])
+    return session if isinstance(session, str) else None
 
 
 def stream(name: str, events: Sequence[UntimedEvent]) -> Iterator[Event]:

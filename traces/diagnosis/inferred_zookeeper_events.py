@@ -14,9 +14,18 @@ from functools import cached_property
 from itertools import pairwise
 from math import inf
 from operator import itemgetter
-from typing import NamedTuple
 
-from assay.traces.diagnosis.inference import NEAR, Fact, UntimedEvent, all_facts, data, stream, unregistered_members
+from assay.traces.diagnosis.inference import (
+    NEAR,
+    Fact,
+    UnloggedRegistration,
+    UntimedEvent,
+    all_facts,
+    data,
+    session_since,
+    stream,
+    unregistered_members,
+)
 from assay.traces.diagnosis.inferred_kraft_events import events_of_quorum
 from assay.traces.diagnosis.missing_logs import lost_starts
 from assay.traces.event import Event, Field, LogPosition, ProcessRun
@@ -35,20 +44,6 @@ def supposed_events(reading: LogReading, kinds: Container[str]) -> list[Event]:
     if data()["quorum"]["found"] in kinds:
         return [event for event in events_of_quorum(reading) if event.kind in kinds]
     return []
-
-
-class _Entry(NamedTuple):
-    """A registration that was not logged, in the given incarnation of the cluster; ``session`` is None if it is
-    unknown.
-    """
-
-    incarnation: int
-    number: int
-    member: Field
-    node: str
-    session: str | None
-    time: int
-    place: LogPosition
 
 
 class _Inference:
@@ -144,7 +139,7 @@ class _Inference:
         text = f"supposed: {node} opened the session {session}"
         return UntimedEvent(self._member["opens"], {"node": node, self._member["session"]: session}, time, place, text)
 
-    def _entered(self, entry: _Entry) -> Iterator[UntimedEvent]:
+    def _entered(self, entry: UnloggedRegistration) -> Iterator[UntimedEvent]:
         own = self._member
         session = entry.session or f"session of {entry.node} with {entry.number}"
         yield self._started(entry.node, entry.member, entry.time, entry.place)
@@ -154,11 +149,11 @@ class _Inference:
         yield UntimedEvent(own["enters"], fields, entry.time, entry.place, text)
 
     @cached_property
-    def _entries(self) -> list[_Entry]:
+    def _entries(self) -> list[UnloggedRegistration]:
         """The registrations that were not logged, in the order of their numbers."""
         unlogged = self._unlogged_entries()
-        found: list[_Entry] = []
-        unknown: list[_Entry] = []
+        found: list[UnloggedRegistration] = []
+        unknown: list[UnloggedRegistration] = []
         for run, first in self._lost.items():
             # A run none of whose lines has a time that can be is not known to have been in the cluster at any.
             if not self._was_in(run) or not self._of_run.get(run):
@@ -174,7 +169,9 @@ class _Inference:
             began = self._since(incarnation) if run.number == 1 else first.record.time or self._since(incarnation)
             if not numbers:
                 number = 0 if run.number == 1 else self._number_at(incarnation, began)
-                entry = _Entry(incarnation, number, member, str(run), self._session_of(run), began, first.record.place)
+                entry = UnloggedRegistration(
+                    incarnation, number, member, str(run), self._session_of(run), began, first.record.place
+                )
                 (found if number else unknown).append(entry)
                 continue
             key = incarnation, member, max(numbers)
@@ -182,7 +179,7 @@ class _Inference:
             found.append(entry if run.number == 1 else entry._replace(time=max(entry.time, began)))
         for key, fact in unlogged.items():
             node = self._node_of(key[1])
-            found.append(self._entry(key, fact, node, self._session_since(node, fact.time)))
+            found.append(self._entry(key, fact, node, session_since(self._reading, node, fact.time)))
         unknown += self._unseen([*found, *unknown])
         return sorted([*self._numbered(unknown), *found], key=lambda entry: entry[:2])
 
@@ -245,7 +242,7 @@ class _Inference:
         text = f"supposed: {node} registered {own['name']} {member} again"
         yield UntimedEvent(own["enters_next"], {"node": node, own["name"]: member}, time, place, text)
 
-    def _unseen(self, known: Sequence[_Entry]) -> Iterator[_Entry]:
+    def _unseen(self, known: Sequence[UnloggedRegistration]) -> Iterator[UnloggedRegistration]:
         """The registrations of members that were present, or elected, before any known registration of theirs."""
         own = self._member
         since = {(entry.incarnation, entry.member): entry.time for entry in reversed(known)}
@@ -259,7 +256,9 @@ class _Inference:
             if since.get((incarnation, member), fact.time + NEAR + 1) > fact.time + NEAR:
                 since[incarnation, member] = fact.time
                 place = fact.event.record.place
-                yield _Entry(incarnation, 0, member, self._node_of(member), None, self._since(incarnation), place)
+                yield UnloggedRegistration(
+                    incarnation, 0, member, self._node_of(member), None, self._since(incarnation), place
+                )
 
     def _there(self) -> Iterator[tuple[Field, Fact]]:
         """Members that lines show as present: they are listed, or were elected without a logged registration."""
@@ -271,31 +270,17 @@ class _Inference:
     def _since(self, incarnation: int) -> int:
         return max(self._begin, self._beginnings_of_incarnations[incarnation])
 
-    def _entry(self, key: tuple[int, Field, int], fact: Fact, node: str, session: str | None) -> _Entry:
+    def _entry(self, key: tuple[int, Field, int], fact: Fact, node: str, session: str | None) -> UnloggedRegistration:
         incarnation, member, number = key
         time = self._estimated_time(key, fact)
-        return _Entry(incarnation, number, member, node, session, time, fact.event.record.place)
+        return UnloggedRegistration(incarnation, number, member, node, session, time, fact.event.record.place)
 
     def _session_of(self, run: ProcessRun) -> str | None:
         fact = self._first_of_session(run)
         session = None if fact is None else fact.get(self._member["session"])
         return session if isinstance(session, str) else None
 
-    def _session_since(self, node: str, time: int) -> str | None:
-        """The session in which a node connects first, from a time on, unless it lost one before: its client connects
-        again in the session that it has.
-        """
-        kinds = {self._member["opens"], *self._member["lost"]}
-        own = (
-            each for each in self._reading.of_kinds(kinds) if str(each.run) == node and (each.record.time or 0) >= time
-        )
-        first = min(own, key=lambda event: event.record.time or 0, default=None)
-        session = (
-            None if first is None or first.kind in self._member["lost"] else first.fields.get(self._member["session"])
-        )
-        return session if isinstance(session, str) else None
-
-    def _numbered(self, entries: Sequence[_Entry]) -> Iterator[_Entry]:
+    def _numbered(self, entries: Sequence[UnloggedRegistration]) -> Iterator[UnloggedRegistration]:
         """Registrations without a known number: they are taken as the first of their incarnation, if a number is
         free.
         """
