@@ -266,7 +266,8 @@ def _read_type(type_: Type, expr: syntax.Expr, cx: Context) -> kernel.Expr:
     if is_sized(type_):
         if not cx.scope.permissions.size:
             message = "the values of this type depend on a size parameter, so they may be named only in type ranges and `bound` lines"
-            return cx.forbidden("E110", expr.span, message)
+            advice = "a parameter of an action takes all values of a type: `action a(x: T)`"
+            return cx.forbidden("E110", expr.span, message, advice)
         cx.sizes.append(expr.span)
     return kernel.TypeDomain(SetType(type_), type_, span=expr.span)
 

@@ -288,7 +288,9 @@ def test_a_number_of_elements_follows_laws_and_a_sum_has_no_form_for_any_size() 
 
 def test_steps_without_a_form_for_any_size_end_the_search_for_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parametric, "Templates", lambda _: pytest.fail("candidates are made"))
-    text = TOKEN.replace("    bound terms", "    when exists s in subsets(Node): n in s and seen[n] == 0\n    bound terms")
+    text = TOKEN.replace(
+        "    bound terms", "    when exists s in subsets(Node): n in s and seen[n] == 0\n    bound terms"
+    )
     (_, past) = prove_any(loaded(text), ["Node"], only("seen_is_past")).report.properties
     assert past.outcome is Outcome.UNKNOWN
     assert "the set of all subsets is outside the theory" in (past.reason or "")

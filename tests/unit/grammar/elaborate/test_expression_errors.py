@@ -41,7 +41,7 @@ ROWS = [
     ("forever(1)", "E107", "`forever` calls itself with the same arguments"),
     ("ping(1)", "E107", "ping -> pong -> ping"),
     ("digit > MaxEpoch", "E110", "size parameter"),
-    ("epoch in Epoch", "E110", "size parameter"),
+    ("epoch in Epoch", "E110", "`action a(x: T)`"),
     ("limit() > 1", "E110", "inside the function called here"),
     ("old(digit) == digit", "E111", "`old`"),
     ("role is not Active(e)", "E112", "`e`"),
