@@ -42,7 +42,9 @@ BEFORE, AFTER = 24, 12
 """How many items before and after a failed one are asked about. A wrong line may contradict only a later one."""
 
 FROM_START = 36
-"""A line among so many first ones is asked about with all lines before it: then the beginning is the log's."""
+"""A line among so many first ones is asked about with all lines before it, and ``AFTER`` lines that follow. A line of a
+log that is no longer than that is, too. Then the beginning is the log's.
+"""
 
 CONFLICTS = 40_000
 """How many conflicts the solver may meet in one question. Not a clock, so that answers are reproducible."""
@@ -153,8 +155,9 @@ def ask_around(
     at = next((n for n, each in enumerate(items) if each.index == failed.index), None)
     if at is None:  # an inferred event, for which no line stands
         at = next((n for n, each in enumerate(items) if each.time >= failed.time), len(items) - 1)
-    first = 0 if at < FROM_START else at - BEFORE
-    asked = items[first : at + AFTER]
+    end = min(at + AFTER, len(items))
+    first = 0 if end <= FROM_START + AFTER else at - BEFORE
+    asked = items[first:end]
     born = first == 0 and shows_birth(each.observation.event for each in asked)
     left = frozenset(n for n, each in enumerate(asked) if any(each is other for other in doubted))
     # Lines far away may speak of the same thing, and contradict the failed one however its neighbours are explained.
