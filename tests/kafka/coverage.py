@@ -172,6 +172,7 @@ ELSEWHERE = {
         "controller.claim_only",
         "controller.refuse_registration",
         "controller.take_epoch",
+        "draw_session",
         "elect_unclean",
         "fail_replica",
         "hand_over",
