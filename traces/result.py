@@ -207,6 +207,9 @@ class SliceResult:
     """What its explanation rests on of which no line tells."""
     unexplained: tuple[Event, ...] = ()
     """The lines that nothing explains, whether they are mismatches or not."""
+    absurd: Event | None = None
+    """The first line after which a lemma is false, though something explains it: what was supposed before it cannot
+    be."""
     open_lines: bool = False
     """Whether it is undecided because of these lines alone."""
 

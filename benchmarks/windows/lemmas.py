@@ -29,7 +29,7 @@ from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.options import Options
 from assay.traces.windows.numbers import probe_of
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order
-from assay.traces.windows.slice_window import SliceWindow
+from assay.traces.windows.slice_window import SliceWindow, lasting
 from assay.traces.windows.template import Template
 from assay.traces.windows.window_model import LogPart, WindowItem, WindowModel, hidden_calls, model_of_size
 
@@ -120,7 +120,7 @@ class _Part:
         order = Order(tuple(tuple(range(at)) for at in range(len(items))))
         if self.log.of_slice:
             units = [(at,) for at in range(len(items))]
-            return SliceWindow(self.template, window, units, order, self.log, CONFLICTS)
+            return SliceWindow(self.template, window, units, order, lasting(self.log), CONFLICTS)
         return OpenWindow(self.template, window, order, Allowance(window.model.plan.hidden_limit), CONFLICTS)
 
     def note(self, items: Sequence[WindowItem]) -> None:

@@ -68,3 +68,40 @@ def test_two_controllers_of_one_epoch_are_a_finding_beside_one_of_a_later_line(
     answer = capsys.readouterr().out
     assert "Two controllers with epoch 17: broker 2 at 03:12:07" in answer
     assert "pasted.log:4" in answer
+
+
+OBEYED = (
+    "[2026-11-21 01:45:{at},100] INFO [Broker id=3] Stopped fetchers as part of become-follower request from controller "
+    "{controller} epoch {epoch} with correlation id 3 for 1 partitions (state.change.logger)\n"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("at", "code"), [("00", ExitCode.VIOLATED), ("20", ExitCode.INCONCLUSIVE)])
+def test_a_broker_obeys_an_older_controller_unless_it_may_have_started_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], at: str, code: ExitCode
+) -> None:
+    """The line of a start may be missing, but no start takes less than a second."""
+    log = tmp_path / "state-change.log"
+    log.write_text(OBEYED.format(at="00", controller=2, epoch=5) + OBEYED.format(at=at, controller=1, epoch=4), "utf-8")
+    assert invoke(["validate", str(log)]) == code
+    assert "state-change.log:2" in capsys.readouterr().out
+
+
+VOTED = (
+    "[2026-11-21 01:45:{at},100] INFO [RaftManager id=103] Completed transition to Voted(epoch={epoch}, votedId={voted}, "
+    "voters=[101, 102, 103], electionTimeoutMs=1999) from Unattached(epoch={epoch}, voters=[101, 102, 103], "
+    "electionTimeoutMs=0) (org.apache.kafka.raft.QuorumState)\n"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("epoch", "code"), [(5, ExitCode.VIOLATED), (6, ExitCode.OK)])
+def test_a_voter_votes_once_in_an_epoch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], epoch: int, code: ExitCode
+) -> None:
+    """A line of a voter is one of a controller, whatever else was read."""
+    log = tmp_path / "server.log"
+    log.write_text(VOTED.format(at="00", epoch=5, voted=101) + VOTED.format(at="10", epoch=epoch, voted=102), "utf-8")
+    assert invoke(["validate", str(log)]) == code
+    assert (f"{log.name}:2" in capsys.readouterr().out) == (code == ExitCode.VIOLATED)

@@ -119,3 +119,16 @@ def test_what_came_before_the_first_known_write_rests_on_writes_without_lines(tm
     answer = validate([str(tmp_path)])
     assert answer.verdict in (TraceVerdict.CONSISTENT, TraceVerdict.VACUOUS)
     assert any("explained by writes of which no line tells" in each for each in answer.validation.rests_on)
+
+
+STATED = (
+    "[2026-11-21 01:54:20,124] INFO [Controller id=1 epoch=4] Changed partition orders-4 from OnlinePartition to "
+    "OnlinePartition with state LeaderAndIsr(leader=3, leaderEpoch=5, isr=List({isr}), zkVersion=7) (state.change.logger)\n"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("isr", "wrong"), [("2, 1", True), ("3, 2", False)])
+def test_a_first_write_that_no_cluster_can_be_in(tmp_path: Path, isr: str, *, wrong: bool) -> None:
+    """A slice begins with the state that its first line gives, and that is held against the lemmas by a window, too."""
+    assert (said(tmp_path, {1: STATED.format(isr=isr)})[0] is TraceVerdict.INCONSISTENT) == wrong

@@ -156,7 +156,10 @@ class Joiner:
         from assay.traces.windows.births import may_be_created_again  # noqa: PLC0415
 
         doubted = [each.observation.event for each in lines.few if contradicts_itself(self.model, each.observation)]
-        answer = contradictory_lines(self.joint.log, lines.few, doubted or result.unexplained)
+        absurd = [] if result.absurd is None or doubted else [result.absurd]
+        answer = contradictory_lines(self.joint.log, lines.few, doubted or absurd or result.unexplained)
+        if absurd and isinstance(answer, str):
+            answer = contradictory_lines(self.joint.log, lines.few, result.unexplained)
         if isinstance(answer, str):
             explained = answer == EXPLAINED and result.open_lines and not doubted
             return explained_by_the_unlogged(result) if explained else result
@@ -308,7 +311,7 @@ class Joiner:
         properties = () if jumped else self.properties.broken(run)
         rests_on = found.rests_on(partial=self.joint.partial)
         asked = self._asked(found)
-        verdict, reason = asked.verdict, asked.reason
+        verdict, reason, absurd = asked.verdict, asked.reason, None
         if verdict is not TraceVerdict.INCONSISTENT and rests_on is not None:
             absurd = next(iter(self._of_kernel.lemmas.broken(run)), None)
             if absurd is not None:
@@ -329,6 +332,7 @@ class Joiner:
             lacking=bool(found.missing or found.unplaced or found.begun is not None),
             rests_on=rests_on,
             unexplained=tuple(found.unexplained),
+            absurd=None if absurd is None else absurd.event,
             open_lines=verdict is TraceVerdict.INCONCLUSIVE
             and reason == asked.reason_of_lines
             and not any(self._of_kernel.reads_shared(rule) for rule in found.open_rules),

@@ -23,7 +23,7 @@ def _by_place(noted: tuple[str, LogPosition]) -> tuple[str, int, str]:
 
 @dataclass(frozen=True, slots=True)
 class IdentitySign:
-    """A sign of a mode or of a role: loggers, or what versions begin with."""
+    """A sign of a mode or of a role: loggers, what versions begin with, or kinds of events with a field."""
 
     name: str
     mode: str
@@ -31,6 +31,8 @@ class IdentitySign:
     loggers: tuple[str, ...]
     unless: tuple[str, ...]
     versions: tuple[str, ...]
+    kinds: frozenset[str]
+    field: str
     text: str
 
     def evidence(self, reading: LogReading) -> Evidence | None:
@@ -41,7 +43,9 @@ class IdentitySign:
         for version in reading.versions:
             if any(version == known or version.startswith(f"{known}.") for known in self.versions):
                 return Evidence(self.text, f"version {version}", _place_of_version(reading, version))
-        return None
+        telling = reading.of_kinds(self.kinds) if self.kinds else ()
+        event = next((each for each in telling if each.fields.get(self.field) is not None), None)
+        return None if event is None else Evidence(self.text, f"a line with its {self.field}", event.record.place)
 
 
 def _fits(logger: str, patterns: tuple[str, ...]) -> bool:
@@ -82,6 +86,8 @@ def _signs() -> tuple[IdentitySign, ...]:
             tuple(entry.get("loggers", ())),
             tuple(entry.get("unless", ())),
             tuple(entry.get("versions", ())),
+            frozenset(entry.get("kinds", ())),
+            entry.get("field", ""),
             entry["text"],
         )
         for entry in content["sign"]

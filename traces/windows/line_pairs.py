@@ -26,8 +26,19 @@ QUESTIONS = 60
 PAIRS = 3_000
 """How many pairs are compared with these at most: to compare takes a tenth of a millisecond."""
 
+TO_START = 1_000.0
+"""Within so many milliseconds no process ends and starts again: to load its program alone takes longer."""
+
 Lines = tuple[OrderedObservation, ...]
 Before = tuple[tuple[int, ...], ...]
+
+
+def is_one_run(items: Sequence[OrderedObservation]) -> bool:
+    """Whether some lines stand so near each other in one file that no process ended and started again between them,
+    though the line of a start may be missing."""
+    files = {(str(each.observation.event.run), each.observation.event.sequence) for each in items}
+    times = [each.time for each in items]
+    return len(files) == 1 and max(times) - min(times) <= TO_START
 
 
 def pairs_of(items: Sequence[OrderedObservation]) -> Iterator[Lines]:
@@ -70,7 +81,7 @@ def first_refuted(
     pairs = sorted(pairs_of(items), key=lambda lines: abs(lines[-1].time - failed.time))
     for lines in pairs[:PAIRS]:
         order = before(lines)
-        key = order, _alike(lines, constants)
+        key = order, is_one_run(lines), _alike(lines, constants)
         if key in known:
             continue
         if len(known) >= QUESTIONS:

@@ -21,7 +21,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.windows.births import begins_again
 from assay.traces.windows.far_lines import related_lines
-from assay.traces.windows.line_pairs import first_refuted
+from assay.traces.windows.line_pairs import first_refuted, is_one_run
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Slot, Switch
 from assay.traces.windows.recent_values import RecentValues
 from assay.traces.windows.template import Template
@@ -39,7 +39,8 @@ Unit = tuple[int, ...]
 class SliceWindow(OpenWindow):
     """The lines of a slice from a free beginning, with everything open between them.
 
-    ``order`` is that of the units. Without ``invariants`` only transition properties are required.
+    ``order`` is that of the units. ``kept`` are the transition properties that last. Without ``invariants`` only these
+    are required.
     """
 
     def __init__(
@@ -48,13 +49,12 @@ class SliceWindow(OpenWindow):
         window: WindowModel,
         units: Sequence[Unit],
         order: Order,
-        log: LogPart,
+        kept: frozenset[str],
         conflicts: int,
         *,
         invariants: bool = True,
     ) -> None:
-        self._units, self._invariants = units, invariants
-        self._lasting = lasting(log)
+        self._units, self._invariants, self._lasting = units, invariants, kept
         super().__init__(template, window, order, Allowance(0, everything=True), conflicts)
 
     def _build(self) -> None:
@@ -95,7 +95,7 @@ def actor(
 
 
 def contradiction_among(
-    template: Template, log: LogPart, window: WindowModel, before: Sequence[Sequence[int]], conflicts: int
+    template: Template, kept: frozenset[str], window: WindowModel, before: Sequence[Sequence[int]], conflicts: int
 ) -> list[Switch] | None:
     """The switches of what contradicts itself among the lines of a window, with everything open between them; None if
     some behaviour explains them. Raises ``UnansweredError``.
@@ -104,7 +104,7 @@ def contradiction_among(
     """
     units = [(number,) for number in range(len(window.items))]
     order = Order(tuple(map(tuple, before)))
-    asked = SliceWindow(template, window, units, order, log, conflicts, invariants=False)
+    asked = SliceWindow(template, window, units, order, kept, conflicts, invariants=False)
     try:
         return None if asked.is_explained() else asked.core()
     finally:
@@ -117,13 +117,14 @@ ELEMENTS, LARGEST = 2, 3
 """How many elements and numbers the model has in which it is asked which properties last."""
 
 
-def lasting(log: LogPart) -> frozenset[str]:
+def lasting(log: LogPart, *, one_run: bool = False) -> frozenset[str]:
     """The transition properties that hold over any number of steps if they hold of each: over none, and over two.
 
     A process run is one stretch: who runs before and after some steps ran between them. Where lines were not read, two
-    runs may be taken for one, and that is not supposed. This is asked in a small model. The last few answers are kept.
+    runs may be taken for one, and that is not supposed, unless all happened in ``one_run``. This is asked in a small
+    model. The last few answers are kept.
     """
-    stretches = not (log.options.lossy or log.options.holes)
+    stretches = one_run or not (log.options.lossy or log.options.holes)
     key = log.plan.name, log.of_slice, stretches
     return _lasting.get_or_make(log.loaded, key, lambda: _found_lasting(log, stretches=stretches))
 
@@ -267,7 +268,8 @@ def _contradiction_of(
     ``SpecError`` or ``UnsupportedError``. With ``least`` the model is one for many questions."""
     with deep_recursion(log.loaded.kernel):
         window = window_model(log, lines, room, shared=least is not None, least=least or {})
-        found = contradiction_among(template_of(window.kernel), log, window, before, FEW_CONFLICTS)
+        kept = lasting(log, one_run=is_one_run(lines))
+        found = contradiction_among(template_of(window.kernel), kept, window, before, FEW_CONFLICTS)
     if found is None:
         return None
     refuted = refuted_by(window, lines, found)

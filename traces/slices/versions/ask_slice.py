@@ -20,7 +20,7 @@ from assay.traces.slices.versions.version_history import number_of
 from assay.traces.windows.ask import CONFLICTS
 from assay.traces.windows.open_window import Order
 from assay.traces.windows.slice_chain import chain_of
-from assay.traces.windows.slice_window import TWICE, SliceWindow, Unit, WindowRefuted, template_of
+from assay.traces.windows.slice_window import TWICE, SliceWindow, Unit, WindowRefuted, lasting, template_of
 from assay.traces.windows.window_model import LogPart, WindowModel, window_model
 
 FEW_LINES = 6
@@ -132,7 +132,7 @@ def refuted_lines(
         units = _units_in_turn(items, units, before)
         units = list(_merged(window, units)) if together else units
         before = tuple(tuple(range(at)) for at in range(len(units)))
-    asked = SliceWindow(template_of(window.kernel), window, units, Order(before), log, CONFLICTS)
+    asked = SliceWindow(template_of(window.kernel), window, units, Order(before), lasting(log), CONFLICTS)
     try:
         if asked.is_explained():
             return None
