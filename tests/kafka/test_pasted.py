@@ -105,3 +105,20 @@ def test_a_voter_votes_once_in_an_epoch(
     log.write_text(VOTED.format(at="00", epoch=5, voted=101) + VOTED.format(at="10", epoch=epoch, voted=102), "utf-8")
     assert invoke(["validate", str(log)]) == code
     assert (f"{log.name}:2" in capsys.readouterr().out) == (code == ExitCode.VIOLATED)
+
+
+EXPIRED = (
+    "[2026-11-21 01:4{at}:49,478] WARN Unable to reconnect to ZooKeeper service, session 0x1000011fc3b000{session} has "
+    "expired (org.apache.zookeeper.ClientCnxn)\n"
+)
+
+
+@pytest.mark.slow
+def test_warnings_alone_contradict_nothing_that_a_lower_level_would_tell(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A broker had two sessions, one after another: that it was given the second one is told at level INFO."""
+    log = tmp_path / "server.log"
+    log.write_text(EXPIRED.format(at=0, session=2) + EXPIRED.format(at=1, session=5), encoding="utf-8")
+    assert invoke(["validate", str(log)]) == ExitCode.INCONCLUSIVE
+    assert "nothing of a lower level" in capsys.readouterr().out

@@ -19,6 +19,7 @@ from assay.traces.diagnosis.clock_estimates import APART
 from assay.traces.diagnosis.cluster_ids import cluster_spans, simultaneous
 from assay.traces.event import Event, Field, LogPosition, Notice, ProcessRun
 from assay.traces.input.events.json_lines import UNREAD_EVENT
+from assay.traces.input.lines.statement_tally import TROUBLE_LEVELS
 from assay.traces.input.rotation import MISSING_PART
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.pattern import START_ROLES
@@ -77,6 +78,7 @@ def gaps(reading: LogReading) -> list[Notice]:
         *_silent_brokers(reading),
         *_lost_installations(reading),
         *_silent_loggers(reading),
+        *_only_warnings(reading),
         *_ended_loggers(reading),
         *_lost_between(reading),
         *_silent_owners(reading),
@@ -265,6 +267,21 @@ def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
         for node, place in first.items():
             if not any(logger.startswith(prefixes) for logger in loggers[node]):
                 yield Notice(UNREAD_LOG, place, known["text"].format(node=node))
+
+
+def _only_warnings(reading: LogReading) -> Iterator[Notice]:
+    """Notices about nodes of which nothing below a warning was read: what they did is told at lower levels."""
+    first: dict[str, LogPosition] = {}
+    below: set[str] = set()
+    for stream in reading.streams:
+        found = [each for each in traits(stream.events) if each.pattern]
+        if any(each.level not in TROUBLE_LEVELS for each in found):
+            below.add(stream.run.node)
+        elif found:
+            first.setdefault(stream.run.node, stream.events[0].record.place)
+    for node, place in first.items():
+        if node not in below:
+            yield Notice(UNREAD_LOG, place, f"of {node} warnings and errors were read, and nothing of a lower level")
 
 
 def _ended_loggers(reading: LogReading) -> Iterator[Notice]:

@@ -84,7 +84,7 @@ class SliceCheck:
         kept = [line for line in self.lines if line not in misplaced]
         todo = entries(self.history.model, kept, self.late)
         for at, entry in enumerate(todo):
-            if self.one_is_enough and (misplaced or self.found.violations):
+            if self.one_is_enough and (self.found.violations or (misplaced and not self.partial)):
                 break
             self.take(entry, todo[at + 1 :])
         return self.finish(misplaced)
@@ -439,7 +439,7 @@ class SliceCheck:
     def _find_places(self, misplaced: Sequence[OrderedObservation]) -> None:
         """Find the version that an odd or misplaced line belongs to."""
         for line in misplaced:
-            if self.partial and self._is_reported_again(line):
+            if self.partial:  # it may repeat a write that was made before the logs begin
                 self.found.begun = self.found.begun or line
                 self.found.passed_over.append(line)
                 continue
@@ -458,12 +458,6 @@ class SliceCheck:
                     self.found.violations[self.found.violations.index(odd.violation)] = again
         # Places are found at the end, so violations were added out of order.
         self.found.violations.sort(key=lambda violation: violation.event.record.time or 0)
-
-    def _is_reported_again(self, line: OrderedObservation) -> bool:
-        """Whether a line belongs to an update before all others, made before the logs begin, and repeats it."""
-        number = number_of(self.history.model, line)
-        others = (node.entry.number for node in self.found.node.backwards() if isinstance(node.entry, VersionedUpdate))
-        return number is not None and all(number < other for other in others)
 
     def _same_step(self, odd: Odd) -> tuple[int, int, int] | None:
         """The update that a line fits in every point but its version."""
