@@ -152,13 +152,13 @@ class Joiner:
         if self.joint.log is None or certain or result.verdict not in _DOUBTFUL:
             return result
         from assay.traces.explain.contradiction import violation_of_window  # noqa: PLC0415 - few answers need the solver
-        from assay.traces.slices.versions.ask_slice import EXPLAINED, contradictory_lines  # noqa: PLC0415
+        from assay.traces.slices.versions.ask_slice import EXPLAINED, LINES, contradictory_lines  # noqa: PLC0415
         from assay.traces.windows.births import may_be_created_again  # noqa: PLC0415
 
         doubted = [each.observation.event for each in lines.few if contradicts_itself(self.model, each.observation)]
         absurd = [] if result.absurd is None or doubted else [result.absurd]
         answer = contradictory_lines(self.joint.log, lines.few, doubted or absurd or result.unexplained)
-        if absurd and isinstance(answer, str):
+        if absurd and isinstance(answer, str) and len(lines.few) > LINES:  # few were all asked about
             answer = contradictory_lines(self.joint.log, lines.few, result.unexplained)
         if isinstance(answer, str):
             explained = answer == EXPLAINED and result.open_lines and not doubted
