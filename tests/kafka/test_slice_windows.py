@@ -132,3 +132,17 @@ STATED = (
 def test_a_first_write_that_no_cluster_can_be_in(tmp_path: Path, isr: str, *, wrong: bool) -> None:
     """A slice begins with the state that its first line gives, and that is held against the lemmas by a window, too."""
     assert (said(tmp_path, {1: STATED.format(isr=isr)})[0] is TraceVerdict.INCONSISTENT) == wrong
+
+
+UPDATED = (
+    "[2026-11-21 01:54:10,124] INFO [Partition audit-1 broker=3] ISR updated to {isr}  and version updated to 7 "
+    "(kafka.cluster.Partition)\n"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("isr", "wrong"), [("3,1", True), ("3,1,2", False)])
+def test_two_states_with_one_version(tmp_path: Path, isr: str, *, wrong: bool) -> None:
+    """A leader's line states the ISR of the version that it names, and not of some version."""
+    lines = UPDATED.format(isr=isr) + LEADER.format(at=20, broker=3, epoch=5, isr="3,1,2", before=4, version=7)
+    assert (said(tmp_path, {3: lines})[0] is TraceVerdict.INCONSISTENT) == wrong
