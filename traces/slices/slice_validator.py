@@ -358,7 +358,7 @@ class Joiner:
             if history.narrowed and self._asked(found).is_open:
                 history, found = self._followed(few, width, started=started)
         if found.violations and history.narrowed:
-            found = replace(found, narrowed=found.violations[0].event.record.place, violations=[])
+            found = replace(found, narrowed=tuple(found.violations), violations=[])
         return history, found
 
     def _followed(

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
-from assay.traces.event import Event, LogPosition
+from assay.traces.event import Event
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import LogViolation, TraceVerdict
 from assay.traces.slices.versions.version_history import Frontier, VersionedUpdate, VersionNode
@@ -52,24 +52,24 @@ class SliceFindings:
     """The first line of a slice whose beginning was not logged."""
     passed_over: list[OrderedObservation] = field(default_factory=list)
     """Lines that may tell of a time before the beginning, or of writes without a line: nothing explains them."""
-    narrowed: LogPosition | None = None
-    """The line that fits no node of the beam, when nodes had been dropped."""
+    narrowed: tuple[LogViolation, ...] = ()
+    """The mismatches with every node of the beam, when nodes had been dropped: another node may explain their lines."""
 
     @property
     def verdict(self) -> TraceVerdict:
         """The verdict for these findings."""
         if self.violations:
             return TraceVerdict.INCONSISTENT
-        if self.narrowed is not None or self.missing or self.unplaced or self.passed_over:
+        if self.narrowed or self.missing or self.unplaced or self.passed_over:
             return TraceVerdict.INCONCLUSIVE
         return TraceVerdict.CONSISTENT
 
     @property
     def reason(self) -> str | None:
         """Why the verdict is open; None if it is not."""
-        if self.narrowed is not None:
+        if self.narrowed:
             return (
-                f"{self.narrowed} fits none of {WIDTHS[-1]} histories that were followed; "
+                f"{self.narrowed[0].place} fits none of {WIDTHS[-1]} histories that were followed; "
                 "writes of which no line tells leave more open"
             )
         return _unlogged_updates(self.missing) if self.missing else self.reason_of_lines
@@ -77,7 +77,7 @@ class SliceFindings:
     @property
     def reason_of_lines(self) -> str | None:
         """Why the verdict is open, if it is so because of single lines alone."""
-        if self.narrowed is not None or self.missing:
+        if self.narrowed or self.missing:
             return None
         if self.passed_over:
             place = self.passed_over[0].observation.event.record.place
@@ -99,7 +99,7 @@ class SliceFindings:
     @property
     def unexplained(self) -> Iterator[Event]:
         """The lines that nothing explains, whether that is a mismatch or not."""
-        yield from (each.event for each in self.violations)
+        yield from (each.event for each in (*self.violations, *self.narrowed))
         yield from (each.observation.event for each in self.passed_over)
         yield from (line.observation.event for write in self.unplaced for line in write.lines)
 

@@ -218,7 +218,9 @@ class SliceCheck:
             seen = () if unknown else self._fill_gap(expected, write)
             if not (unknown or seen or self.partial) and last and self._is_restated(write):
                 return
-            onward = seen or self._resync_from_line(write) or self.unlogged.before(before, write)
+            onward = seen or self._resync_from_line(write)
+            if not onward and self.partial:
+                onward = self.unlogged.before(before, write)
             if not onward:
                 self._skip_version(write)
                 return

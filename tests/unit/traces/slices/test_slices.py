@@ -124,7 +124,7 @@ def test_a_write_that_tells_too_little_to_go_on_from_may_explain_a_line_too(line
     ]
     found = validate(load_text(text), events)
     assert (found.verdict, found.violations) == (TraceVerdict.INCONCLUSIVE, ())
-    assert found.reason == "a-1: no line tells of write 1"
+    assert found.reason == "a-1: no line tells of write 1, 2"
 
 
 @pytest.mark.slow
