@@ -75,15 +75,17 @@ class UnloggedStates:
         return self._explain(frontier, line, max([least, *stated]), acts=True)
 
     def _explain(self, frontier: Frontier, entry: Entry, number: int, *, acts: bool) -> Frontier:
-        """For each choice of numbers, such as epochs, the first state that explains the lines. Others may exist."""
+        """The states that explain lines which tell of a state. Before a step, for each choice of numbers, such as epochs,
+        the first one: others may exist.
+        """
         found: list[VersionNode] = []
         for start in frontier[:MOST_NODES]:
             explained: set[tuple[Value, ...]] = set()
             for numbers, bound in islice(self._choices(entry, number), MOST_STATES):
                 onward = () if numbers in explained else self._from(start, entry, number, bound, acts=acts)
-                if onward:
+                found += onward
+                if onward and acts:
                     explained.add(numbers)
-                    found += onward
         self._history.narrowed = self._history.narrowed or bool(found)
         return self._history.kept(tuple(found))
 
