@@ -191,7 +191,7 @@ class Joiner:
         if found is not None:  # no execution: the check along versions may explain it better
             return result if result.verdict is TraceVerdict.INCONSISTENT else found.result
         if self.joint.begun and result.verdict in _DOUBTFUL:  # the window may begin between two writes of a slice
-            return self.for_partial_logs._validated(name, lines)  # noqa: SLF001 - contradictions are asked of once
+            return self.for_partial_logs._validated(name, lines)
         if result.verdict is not TraceVerdict.INCONSISTENT:
             return result
         if all((each.event.record.time or 0) < self.joint.late for each in result.violations):
