@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,10 +54,12 @@ def _configuration(modules: Sequence[TlaExport]) -> Iterator[str]:
     yield from (f"CONSTANT {name} = {name}" for name in elements(modules))
 
 
-def instance(module: TlaExport) -> str:
-    """The module with its own sets, which in others may have the same names and other elements, and with the variables."""
+def instance(module: TlaExport, variables: Iterable[str] = ()) -> str:
+    """The module with its own sets, which in others may have the same names and other elements. Of its variables some
+    have other names (``_variable``) in the module that joins it.
+    """
     sets = [line.replace(" = ", " <- ") for line in module.constants]
-    bound = ", ".join([*sets, *(f"{name} <- {_variable(name)}" for name in module.variables)])
+    bound = ", ".join([*sets, *(f"{name} <- {_variable(name)}" for name in variables)])
     return f"{module.name} == INSTANCE {module.name}" + (f" WITH {bound}" if bound else "")
 
 
@@ -73,7 +75,7 @@ def _joined(modules: Sequence[TlaExport]) -> Iterator[str]:
     if constants:
         yield f"CONSTANTS {', '.join(constants)}"
     yield f"VARIABLES which, {', '.join(variables)}"
-    yield from (instance(module) for module in modules)
+    yield from (instance(module, module.variables) for module in modules)
     own = [set(map(_variable, module.variables)) for module in modules]
     others = [[name for name in variables if name not in each] for each in own]
     yield "Init =="
