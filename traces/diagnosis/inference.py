@@ -46,6 +46,8 @@ class UnloggedRegistration(NamedTuple):
     session: str | None
     time: int
     place: LogPosition
+    is_within: bool = False
+    """Whether the run started, and opened the session, in the logs."""
 
 
 class UntimedEvent(NamedTuple):
@@ -94,15 +96,19 @@ def unregistered_members(reading: LogReading) -> list[tuple[Field, Fact]]:
     return found
 
 
-def session_since(reading: LogReading, node: str, time: int) -> str | None:
-    """The session in which a node connects first, from a time on, unless it lost one before: its client connects again
-    in the session that it has.
+def session_around(reading: LogReading, run: str, time: int) -> tuple[str | None, bool]:
+    """The session that a process run has at a time, if lines tell, and whether it was opened before: else the one in
+    which it connects next, for its client connects again in the session that it has.
     """
     own = data()["member"]
-    later = (each for each in reading.of_kinds({own["opens"], *own["lost"]}) if (each.record.time or 0) >= time)
-    first = min((e for e in later if str(e.run) == node), key=lambda event: event.record.time or 0, default=None)
-    session = None if first is None or first.kind in own["lost"] else first.fields.get(own["session"])
-    return session if isinstance(session, str) else None
+    every = (each for each in reading.of_kinds({own["opens"], *own["lost"]}) if str(each.run) == run)
+    ordered = sorted(every, key=lambda event: event.record.time or 0)
+    before = [each for each in ordered if (each.record.time or 0) <= time]
+    for event in (*before[-1:], *ordered[len(before) : len(before) + 1]):
+        session = event.fields.get(own["session"])
+        if event.kind == own["opens"] and isinstance(session, str):
+            return session, event in before
+    return None, False
 
 
 def stream(name: str, events: Sequence[UntimedEvent]) -> Iterator[Event]:

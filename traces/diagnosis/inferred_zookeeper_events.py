@@ -22,7 +22,7 @@ from assay.traces.diagnosis.inference import (
     UntimedEvent,
     all_facts,
     data,
-    session_since,
+    session_around,
     stream,
     unregistered_members,
 )
@@ -142,8 +142,9 @@ class _Inference:
     def _entered(self, entry: UnloggedRegistration) -> Iterator[UntimedEvent]:
         own = self._member
         session = entry.session or f"session of {entry.node} with {entry.number}"
-        yield self._started(entry.node, entry.member, entry.time, entry.place)
-        yield self._opened(entry.node, session, entry.time, entry.place)
+        if not entry.is_within:
+            yield self._started(entry.node, entry.member, entry.time, entry.place)
+            yield self._opened(entry.node, session, entry.time, entry.place)
         fields = {"node": entry.node, own["name"]: entry.member, own["number"]: entry.number, own["session"]: session}
         text = f"supposed: {entry.node} registered {own['name']} {entry.member} with {entry.number}"
         yield UntimedEvent(own["enters"], fields, entry.time, entry.place, text)
@@ -177,9 +178,11 @@ class _Inference:
             key = incarnation, member, max(numbers)
             entry = self._entry(key, unlogged.pop(key), str(run), self._session_of(run))
             found.append(entry if run.number == 1 else entry._replace(time=max(entry.time, began)))
+        begun = {str(run) for run in self._of_run.keys() - self._lost.keys()}
         for key, fact in unlogged.items():
-            node = self._node_of(key[1])
-            found.append(self._entry(key, fact, node, session_since(self._reading, node, fact.time)))
+            node = self._run_of(key[1], fact.time)
+            session, opened = session_around(self._reading, node, fact.time)
+            found.append(self._entry(key, fact, node, session)._replace(is_within=opened and node in begun))
         unknown += self._unseen([*found, *unknown])
         return sorted([*self._numbered(unknown), *found], key=lambda entry: entry[:2])
 

@@ -201,3 +201,30 @@ def test_who_registered_unseen_did_so_in_the_session_in_which_it_connects_again(
     )
     (entered,) = (each for each in fields(events(tmp_path), "BrokerNodeCreated") if each["epoch"] == 238)
     assert entered["session"] == ("session of broker-3 with 238" if lost else f"{number:#x}")
+
+
+def test_a_registration_in_a_stretch_of_missing_lines_is_that_of_the_run_of_the_time(tmp_path: Path) -> None:
+    """Broker 1 starts again and opens a session; of its registration, and of the second after it, no line is there."""
+    start = "INFO starting (kafka.server.KafkaServer)"
+    opened = "INFO Session establishment complete on server h/1:2181, sessionid = {:#x}, negotiated timeout = 6000"
+    lines = [
+        ("01:50:00,000", start),
+        ("01:50:00,200", opened.format(4) + " (org.apache.zookeeper.ClientCnxn)"),
+        ("01:50:00,300", "INFO Creating /brokers/ids/1 (is it secure? false) (kafka.zk.KafkaZkClient)"),
+        (
+            "01:50:00,310",
+            "INFO Stat of the created znode at /brokers/ids/1 is: 60,60,1,1,1,0,0,4,198,0,60 (kafka.zk.KafkaZkClient)",
+        ),
+        ("01:54:36,355", start),
+        ("01:54:36,684", opened.format(6) + " (org.apache.zookeeper.ClientCnxn)"),
+        (
+            "01:55:35,184",
+            "INFO [Controller id=1] Initialized broker epochs cache: HashMap(1 -> 226) (kafka.controller.KafkaController)",
+        ),
+    ]
+    (tmp_path / "broker-1").mkdir()
+    (tmp_path / "broker-1" / "server.log").write_text("".join(f"[2026-11-21 {time}] {text}\n" for time, text in lines))
+    found = events(tmp_path)
+    entered = [each for each in fields(found, "BrokerNodeCreated") if each["epoch"] == 226]
+    assert [(each["node"], each["session"]) for each in entered] == [("broker-1#2", "0x6")]
+    assert not fields(found, "ProcessStarting")
