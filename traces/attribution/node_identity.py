@@ -232,11 +232,29 @@ class RunSplitter:
         # An inferred start may lie out of order among the banners of a log; the running maximum keeps positions sorted.
         positions, numbers = np.maximum.accumulate(np.array(local, np.int64)).T
         at = np.searchsorted(positions, np.arange(len(matches)), side="right")
-        # Between two banners of its own a log may go on in a run that began in another one, as parts of a rotated file
-        # that were put one behind another in a wrong order do.
-        last = np.minimum(by_time, np.append(numbers, len(self._starts) + 1)[at] - 1)
+        last = np.minimum(self._continued(stream, matches), np.append(numbers, len(self._starts) + 1)[at] - 1)
         found: Numbers = np.where(at > 0, np.maximum(numbers[at - 1], last), last)
         return found
+
+    def _continued(self, stream: str, matches: PackedRecords) -> Numbers:
+        """The last run that had begun by each record, in this log or in one that does not tell how it ended.
+
+        Between two banners of its own a log may go on in a run that began in another one, as parts of a rotated file do
+        that were put one behind another in a wrong order.
+        """
+        numbered = list(enumerate(self._starts, 1))
+        known = [(each.time, n) for n, each in numbered if each.stream == stream or not self._has_ended(each)]
+        times, numbers = np.array([(0, 0), *known], np.int64).T
+        found: Numbers = numbers[np.maximum(1, np.searchsorted(times, matches.times, side="right")) - 1]
+        return found
+
+    def _has_ended(self, start: _Start) -> bool:
+        """Whether the log in which a run began tells that it ended."""
+        later = (each.time for each in self._starts if each.stream == start.stream and each.time > start.time)
+        until = min(later, default=inf)
+        own = self._node.logs[start.stream]
+        ends = (own[at].record.time for at in own.with_roles("process end"))
+        return any(time is not None and start.time <= time < until for time in ends)
 
 
 def _positions_by_number(numbers: Numbers) -> list[Numbers]:
