@@ -107,6 +107,24 @@ def test_a_voter_votes_once_in_an_epoch(
     assert (f"{log.name}:2" in capsys.readouterr().out) == (code == ExitCode.VIOLATED)
 
 
+LED = (
+    "[2026-11-21 01:45:10,100] INFO [Broker id=1] Leader orders-0 with topic id Some(2Vur0vKKSued75y-XmIPhA) starts at "
+    "leader epoch 3 from offset 356 with partition epoch 5, high watermark 355, ISR [3,1], adding replicas [] and "
+    "removing replicas [] . Previous leader Some(2) and previous leader epoch was {previous}. (state.change.logger)\n"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("previous", "code"), [(1, ExitCode.INCONCLUSIVE), (4, ExitCode.VIOLATED)])
+def test_a_broker_begins_a_later_epoch_than_the_one_before_in_kraft_mode_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], previous: int, code: ExitCode
+) -> None:
+    log = tmp_path / "server.log"
+    log.write_text(VOTED.format(at="00", epoch=5, voted=101) + LED.format(previous=previous), encoding="utf-8")
+    assert invoke(["validate", str(log)]) == code
+    assert ("previous is 4 here" in capsys.readouterr().out) == (code == ExitCode.VIOLATED)
+
+
 EXPIRED = (
     "[2026-11-21 01:4{at}:49,478] WARN Unable to reconnect to ZooKeeper service, session 0x1000011fc3b000{session} has "
     "expired (org.apache.zookeeper.ClientCnxn)\n"
@@ -117,7 +135,7 @@ EXPIRED = (
 def test_warnings_alone_contradict_nothing_that_a_lower_level_would_tell(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A broker had two sessions, one after another: that it was given the second one is told at level INFO."""
+    """A broker had two sessions, one after another. A line of level INFO would report the second one."""
     log = tmp_path / "server.log"
     log.write_text(EXPIRED.format(at=0, session=2) + EXPIRED.format(at=1, session=5), encoding="utf-8")
     assert invoke(["validate", str(log)]) == ExitCode.INCONCLUSIVE

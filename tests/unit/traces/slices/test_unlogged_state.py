@@ -1,4 +1,4 @@
-"""Lines of a slice that follow writes of which no line tells, and that do not state the whole state themselves."""
+"""Lines of a slice that follow unlogged writes, and do not state the whole state themselves."""
 
 from __future__ import annotations
 
@@ -69,3 +69,17 @@ def test_a_line_without_a_version_may_follow_a_write_after_the_last_one(line: Li
     found = answer(events)
     assert found.verdict is not TraceVerdict.INCONSISTENT
     assert not found.violations
+
+
+def test_a_line_out_of_order_does_not_end_the_check_of_a_slice_that_lacks_lines(line: Line, shelf: Line) -> None:
+    """A line states a version before lines of lower ones, and a later line is wrong."""
+    events = [
+        line("n0", 1, 0, "Unlocked"),
+        shelf(1, 10, "Made", version=0),
+        shelf(2, 20, "Put", items=3, version=3),
+        shelf(3, 60_000, "Put", items=1, version=1),
+        shelf(4, 120_000, "Put", items=7, version=2),
+    ]
+    found = answer(events)
+    assert found.verdict is TraceVerdict.INCONSISTENT
+    assert 4 in {violation.place.line for violation in found.violations}
