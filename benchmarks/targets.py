@@ -1,6 +1,6 @@
 """The targets of the language, the engines and the proofs, each with its figure: `python -m benchmarks targets [WORD]…`.
 
-Without a word all groups but `billion`, some half an hour on two cores; each can be named: `published` (thirty specs beside TLC, then
+Without a word all groups but `billion` run, half an hour on two cores. Each can be named: `published` (thirty specs beside TLC, then
 their sum), `engine`, `limits` (how late a command answers after `--timeout` and Ctrl-C, with nothing cached), `compile` (the slowest bundled
 spec), `proofs` (with the figures of docs/proving.md), `random` (engines against each other), `billion` (a search of 10^9 states: 16 GB of
 memory, 15 GB of files). `random=N` is `random` with so many seeds for each pair of engines, of which `seed=N` is the first.

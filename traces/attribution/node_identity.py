@@ -225,10 +225,9 @@ class RunSplitter:
         """How many runs have started at or before each record of a log."""
         if not self._starts:
             return np.zeros(len(matches), np.int64)
-        by_time = np.searchsorted(self._times, matches.times, side="right").astype(np.int64)
         local = self._local.get(stream)
         if local is None:
-            return by_time
+            return np.searchsorted(self._times, matches.times, side="right").astype(np.int64)
         # An inferred start may lie out of order among the banners of a log; the running maximum keeps positions sorted.
         positions, numbers = np.maximum.accumulate(np.array(local, np.int64)).T
         at = np.searchsorted(positions, np.arange(len(matches)), side="right")
@@ -239,8 +238,8 @@ class RunSplitter:
     def _continued(self, stream: str, matches: PackedRecords) -> Numbers:
         """The last run that had begun by each record, in this log or in one that does not tell how it ended.
 
-        Between two banners of its own a log may go on in a run that began in another one, as parts of a rotated file do
-        that were put one behind another in a wrong order.
+        Between two banners of its own a log may go on in a run that began in another one. Parts of a rotated file do so
+        if they were joined in a wrong order.
         """
         numbered = list(enumerate(self._starts, 1))
         known = [(each.time, n) for n, each in numbered if each.stream == stream or not self._has_ended(each)]
@@ -252,9 +251,7 @@ class RunSplitter:
         """Whether the log in which a run began tells that it ended."""
         later = (each.time for each in self._starts if each.stream == start.stream and each.time > start.time)
         until = min(later, default=inf)
-        own = self._node.logs[start.stream]
-        ends = (own[at].record.time for at in own.with_roles("process end"))
-        return any(time is not None and start.time <= time < until for time in ends)
+        return any(start.time <= time < until for time in _ends([self._node.logs[start.stream]]))
 
 
 def _positions_by_number(numbers: Numbers) -> list[Numbers]:
@@ -271,7 +268,7 @@ def _inferred_starts(node: NodeFiles, own: Mapping[str, Numbers], begins: Sequen
     ``own`` are the positions of the lines that the broker certainly wrote, log by log.
     """
     found: set[_Start] = set()
-    ends = _ends(node)
+    ends = _ends(node.logs.values())
     times = {stream: node.logs[stream].times[positions] for stream, positions in own.items()} if ends else {}
     for end in ends:
         next_ = bisect_right(begins, end)
@@ -297,9 +294,9 @@ def _certain_lines(matches: PackedRecords) -> Numbers:
     return np.flatnonzero(own)
 
 
-def _ends(node: NodeFiles) -> set[int]:
-    """The times at which processes of a node logged their end."""
-    logged = (matches[at] for matches in node.logs.values() for at in matches.with_roles("process end"))
+def _ends(logs: Iterable[PackedRecords]) -> set[int]:
+    """The times at which processes reported their end in some logs."""
+    logged = (matches[at] for matches in logs for at in matches.with_roles("process end"))
     return {match.record.time for match in logged if match.record.time is not None}
 
 

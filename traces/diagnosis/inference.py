@@ -76,7 +76,7 @@ def _time(fact: Fact) -> int:
 
 
 def unregistered_members(reading: LogReading) -> list[tuple[Field, Fact]]:
-    """The members that a line shows to be new, and of whose registration since they were new last no line tells.
+    """The members that a line shows to be new, and whose registration since they were new last was not logged.
 
     Every line counts, also one that says what an earlier one said: a member may come more than once.
     """
@@ -97,8 +97,8 @@ def unregistered_members(reading: LogReading) -> list[tuple[Field, Fact]]:
 
 
 def session_around(reading: LogReading, run: str, time: int) -> tuple[str | None, bool]:
-    """The session that a process run has at a time, if lines tell, and whether it was opened before: else the one in
-    which it connects next, for its client connects again in the session that it has.
+    """The session of a process run at a time, and whether it was opened before; None if lines name none. A client
+    connects again in the session that it has, so the next connection counts where no earlier one is read.
     """
     own = data()["member"]
     every = (each for each in reading.of_kinds({own["opens"], *own["lost"]}) if str(each.run) == run)

@@ -270,7 +270,7 @@ def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
 
 
 def _only_warnings(reading: LogReading) -> Iterator[Notice]:
-    """Notices about nodes of which nothing below a warning was read: what they did is told at lower levels."""
+    """Notices about nodes whose lines are all warnings or errors: lines of lower levels report what a node does."""
     first: dict[str, LogPosition] = {}
     below: set[str] = set()
     for stream in reading.streams:

@@ -41,7 +41,6 @@ from assay.traces.table.statement_keys import named_by
 
 _DOUBTFUL = frozenset({TraceVerdict.INCONSISTENT, TraceVerdict.INCONCLUSIVE})
 _OF_STATES = frozenset({"invariant", "lemma"})
-_LASTING = _OF_STATES | {"transition"}
 
 
 class SliceLines:
@@ -91,13 +90,17 @@ class SlicesOfKernel:
     @cached_property
     def lemmas(self) -> PropertyChecker:
         """What holds of a slice's states, and of one after another with any writes between them."""
-        states = [each for each in self._alone if each.kind in _OF_STATES]
-        if self._joint.log is None:
-            return PropertyChecker(self.model, states, _LASTING)
-        from assay.traces.windows.slice_window import lasting  # noqa: PLC0415 - few answers need the solver
+        last = frozenset[str]()
+        if self._joint.log is not None:
+            from assay.traces.windows.slice_window import lasting  # noqa: PLC0415 - few answers need the solver
 
-        last = lasting(self._joint.log)
-        return PropertyChecker(self.model, [*states, *(each for each in self._alone if each.name in last)], _LASTING)
+            last = lasting(self._joint.log)
+        kept = [each for each in self._alone if each.kind in _OF_STATES or each.name in last]
+        return PropertyChecker(self.model, kept, _OF_STATES | {"transition"})
+
+    def is_possible(self, after: int, before: int) -> bool:
+        """Whether one state, by number, may come after another one, with any writes between them."""
+        return self.lemmas.holds(after, before)
 
     def reads_shared(self, rule: k.TraceRule) -> bool:
         """Whether a line of a rule is held against what all slices share: a window of a slice leaves that open."""
@@ -137,9 +140,9 @@ class Joiner:
     def validate(self, name: str, lines: SliceLines) -> SliceResult:
         """The answer about a slice.
 
-        A mismatch that disappears if hidden shared steps came at other times is undecided: which of all shared
-        executions was found is chance where no line reports a step. Where files begin at different times, lines of
-        later times may be missing too; this is considered where the slice would be inconsistent otherwise.
+        A mismatch is undecided if it disappears where hidden shared steps come at other times. Their times are chance,
+        for no line reports them. Where files begin at different times, lines of later times may be missing too. That is
+        considered only if the slice would be inconsistent otherwise.
         """
         result = self._validated(name, lines)
         if result.violations:
@@ -394,7 +397,7 @@ class Joiner:
             partial=self.joint.partial,
             one_is_enough=one_is_enough,
             explained=explained,
-            is_possible=self._of_kernel.lemmas.holds,
+            is_possible=self._of_kernel.is_possible,
         )
         return SliceCheck(history, self.blamer, lines, asked)
 

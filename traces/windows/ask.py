@@ -21,7 +21,7 @@ from assay.grammar.values import Atom, FrozenMap, Value
 from assay.traces.observe.model_size import Needs
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder, by_time
 from assay.traces.search.transition_system import TraceModel
-from assay.traces.windows.births import begins_again, shows_birth
+from assay.traces.windows.births import FIRST_LINES, begins_again, shows_birth
 from assay.traces.windows.numbers import NamedNumbers, ValueMap
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Switch
 from assay.traces.windows.recent_values import RecentValues
@@ -40,11 +40,6 @@ from assay.traces.windows.window_model import LogPart, WindowModel, window_model
 
 BEFORE, AFTER = 24, 12
 """How many items before and after a failed one are asked about. A wrong line may contradict only a later one."""
-
-FROM_START = 36
-"""A line among so many first ones is asked about with all lines before it, and ``AFTER`` lines that follow. A line of a
-log that is no longer than that is, too. Then the beginning is the log's.
-"""
 
 CONFLICTS = 40_000
 """How many conflicts the solver may meet in one question. Not a clock, so that answers are reproducible."""
@@ -156,7 +151,7 @@ def ask_around(
     if at is None:  # an inferred event, for which no line stands
         at = next((n for n, each in enumerate(items) if each.time >= failed.time), len(items) - 1)
     end = min(at + AFTER, len(items))
-    first = 0 if end <= FROM_START + AFTER else at - BEFORE
+    first = 0 if end <= FIRST_LINES + AFTER else at - BEFORE
     asked = items[first:end]
     born = first == 0 and shows_birth(each.observation.event for each in asked)
     left = frozenset(n for n, each in enumerate(asked) if any(each is other for other in doubted))
@@ -192,7 +187,7 @@ def _since_its_start(
     run = failed.observation.event.run
     start = next((n for n, each in enumerate(items) if each.observation.event.run == run), 0)
     at = next((n for n, each in enumerate(items) if each.index == failed.index), start)
-    if not log.plan.begins_anywhere or not 0 < start < at or at - start > FROM_START:
+    if not log.plan.begins_anywhere or not 0 < start < at or at - start > FIRST_LINES:
         return None
     asked = items[start : at + AFTER]
     left = frozenset(n for n, each in enumerate(asked) if any(each is other for other in doubted))

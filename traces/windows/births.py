@@ -17,7 +17,9 @@ AT_ONCE = 2_000.0
 """Within so many milliseconds nothing is deleted and created again."""
 
 FIRST_LINES = 36
-"""Among so many first lines of a log the birth of a cluster is looked for."""
+"""Among so many first lines of a log the birth of a cluster is looked for. A window about one of them begins with the
+log, and so does one about a log that is no longer than a window.
+"""
 
 
 @cache

@@ -34,8 +34,9 @@ Before = tuple[tuple[int, ...], ...]
 
 
 def is_one_run(items: Sequence[OrderedObservation]) -> bool:
-    """Whether some lines stand so near each other in one file that no process ended and started again between them,
-    though the line of a start may be missing."""
+    """Whether some lines of one file are too near each other in time for a restart of the process between them. The line
+    that reports a restart may be missing.
+    """
     files = {(str(each.observation.event.run), each.observation.event.sequence) for each in items}
     times = [each.time for each in items]
     return len(files) == 1 and max(times) - min(times) <= TO_START

@@ -225,8 +225,10 @@ def folded(expr: syntax.Fold, cx: Context, hint: Type | None) -> kernel.Expr:
 
 
 def bag_of_all(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Expr:
-    """``bag{e for x in S if P}``: a fold that adds the elements one after the other; ``bag{x for x in b if P}`` of a bag
-    keeps elements."""
+    """``bag{e for x in S if P}``: a fold that adds the elements one after the other.
+
+    ``bag{x for x in b if P}`` keeps elements of a bag.
+    """
     kept = _kept_of_a_bag(expr, cx)
     if kept is not None:
         return cx.attempt(kept, hint)

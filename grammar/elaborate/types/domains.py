@@ -24,11 +24,8 @@ def set_domain(expr: syntax.Expr, cx: Context, *, searched: bool = False) -> tup
                 if check_enumerable(domain, cx.diagnostics, searched=searched)
                 else (erroneous(expr.span), item)
             )
-        case _ if failed(domain):
-            return domain, ERROR
         case _:
-            cx.error("E212", expr.span, f"a set is wanted here, found {type_text(domain.type)}", *_advice(domain.type))
-            return erroneous(expr.span), ERROR
+            return _not_wanted("a set", domain, expr, cx, *_advice(domain.type))
 
 
 def sequence_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
@@ -37,16 +34,13 @@ def sequence_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
     match domain.type:
         case SeqType(item):
             return domain, item
-        case _ if failed(domain):
-            return domain, ERROR
         case _:
             advice = (
                 ["a set has no order: write the comprehension in braces, which makes one of equal values"]
                 if isinstance(domain.type, SetType)
                 else []
             )
-            cx.error("E212", expr.span, f"a sequence is wanted here, found {type_text(domain.type)}", *advice)
-            return erroneous(expr.span), ERROR
+            return _not_wanted("a sequence", domain, expr, cx, *advice)
 
 
 def bag_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
@@ -55,14 +49,19 @@ def bag_domain(expr: syntax.Expr, cx: Context) -> tuple[kernel.Expr, Type]:
     match domain.type:
         case BagType(item):
             return domain, item
-        case _ if failed(domain):
-            return domain, ERROR
         case _:
-            message = f"a bag is wanted here, found {type_text(domain.type)}"
-            cx.error(
-                "E212", expr.span, message, "`bag{x for x in s if P}` makes one of a sequence, or of ordered values"
-            )
-            return erroneous(expr.span), ERROR
+            advice = "`bag{x for x in s if P}` makes one of a sequence, or of ordered values"
+            return _not_wanted("a bag", domain, expr, cx, advice)
+
+
+def _not_wanted(
+    wanted: str, domain: kernel.Expr, expr: syntax.Expr, cx: Context, *advice: str
+) -> tuple[kernel.Expr, Type]:
+    """The domain in place of one of another type, with an error if it has none yet."""
+    if failed(domain):
+        return domain, ERROR
+    cx.error("E212", expr.span, f"{wanted} is wanted here, found {type_text(domain.type)}", *advice)
+    return erroneous(expr.span), ERROR
 
 
 _ALL_OF_A_SEQUENCE = "`sum([e for x in s])`, `min(s)` and `max(s)` take all of them"

@@ -67,8 +67,8 @@ class UnloggedStates:
     def at(self, frontier: Frontier, line: UnversionedLine, least: int) -> Frontier:
         """The frontier after a line that follows a write without one; empty likewise.
 
-        The write has at least the version ``least``, and one that the numbers of the line allow: an epoch that each
-        second write raises is no higher than the version.
+        The write has at least the version ``least``, and no lower one than the numbers of the line: an epoch is never
+        higher than the version.
         """
         names = {field.field for field in self._rule.fields} if self._rule is not None else set()
         stated = [each for name in names for each in self._stated(name, [line.line]) if isinstance(each, int)]
@@ -79,9 +79,10 @@ class UnloggedStates:
         the first one: others may exist.
         """
         found: list[VersionNode] = []
+        choices = list(islice(self._choices(entry, number), MOST_STATES))
         for start in frontier[:MOST_NODES]:
             explained: set[tuple[Value, ...]] = set()
-            for numbers, bound in islice(self._choices(entry, number), MOST_STATES):
+            for numbers, bound in choices:
                 onward = () if numbers in explained else self._from(start, entry, number, bound, acts=acts)
                 found += onward
                 if onward and acts:

@@ -66,7 +66,7 @@ def test_a_broker_that_nobody_knew_makes_a_difference(reading: LogReading, whole
 
 @pytest.mark.slow
 def test_a_new_process_that_can_act_makes_a_difference(reading: LogReading) -> None:
-    """The guards that refuse it are left out of an action of which no line needs to tell."""
+    """The guards that refuse it are left out of an action that no line needs to report."""
     old, new = joiner(reading, starts(reading)[-1] - 1), joiner(reading, None)
     assert "remove" in new.model.plan.numbered
     for each in (old, new):
