@@ -292,9 +292,9 @@ def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
     for stream in reading.streams:
         of_node[stream.run.node].append(stream.events)
     for (node, parts), known in product(of_node.items(), _data()["beside"]):
-        events, kind, logger = EventTable(parts), known["event"], known["logger"]
-        acts = events.positions_where(partial(_is, "kind", kind))
-        reported = events.positions_where(partial(_is, "logger", logger))
+        events = EventTable(parts)
+        acts = events.positions_where(partial(_is_of_kind, frozenset(known["events"])))
+        reported = events.positions_where(partial(_is_of_logger, known["logger"]))
         lonely = _lonely(events.times_at(acts), np.sort(events.times_at(reported)))
         if len(lonely) >= WITNESSES:
             place = next(events.at(acts[lonely[:1]])).record.place
@@ -317,8 +317,12 @@ def _runs_with(reading: LogReading, *kinds: str) -> dict[ProcessRun, Event]:
     return {event.run: event for event in reading.of_kinds(frozenset(kinds))}
 
 
-def _is(trait: str, wanted: str, of_line: Traits) -> bool:
-    return bool(getattr(of_line, trait) == wanted)
+def _is_of_kind(kinds: Container[str], line: Traits) -> bool:
+    return line.kind in kinds
+
+
+def _is_of_logger(prefix: str, line: Traits) -> bool:
+    return line.logger.startswith(prefix)
 
 
 def _lonely(acts: npt.NDArray[np.int64], reported: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:

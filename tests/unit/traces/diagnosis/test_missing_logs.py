@@ -205,7 +205,7 @@ STALE = "[2026-11-21 01:45:59,000] INFO [Controller id={broker}] Ignoring AlterI
 
 
 def test_the_epoch_of_a_broker_is_no_epoch_in_which_a_controller_acted(logs: Path) -> None:
-    path = logs / "broker-1" / "controller.log"
+    path = logs / "broker-2" / "controller.log"
     text = path.read_text()
     path.write_text(text + "".join(STALE.format(broker=1, epoch=epoch) for epoch in (871, 871, 872, 872, 873, 873)))
     assert [found for found in missing(logs) if "acted as controller" in found] == []
@@ -252,4 +252,12 @@ def test_the_second_half_of_a_file_is_missed_where_others_go_on(logs: Path) -> N
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[: len(lines) // 3]))
     text = "broker-1 was told of leaders, and a part of what it wrote as state.change.logger is missing"
+    assert text in missing(logs)
+
+
+def test_the_second_half_of_a_controllers_log_is_missed_where_its_state_changes_go_on(logs: Path) -> None:
+    path = logs / "broker-2" / "controller.log"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[: len(lines) // 2]))
+    text = "broker-2 was controller, and a part of what it wrote as kafka.controller is missing"
     assert text in missing(logs)
