@@ -266,7 +266,7 @@ def _without_inferred(shared: SharedAnswer, count: int) -> SharedAnswer:
         return shared
     tally = replace(shared.tally, used=shared.tally.used - count)
     rests_on = (*shared.rests_on, INFERRED_BEFORE)
-    return replace(shared, read=shared.read - count, tally=tally, rests_on=rests_on, supposed=count)
+    return replace(shared, read=shared.read - count, tally=tally, rests_on=rests_on, supposed=shared.supposed + count)
 
 
 def _from_later(

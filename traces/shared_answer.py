@@ -85,14 +85,15 @@ def answer_of_search(
         relaxed=found.divided.relaxed if found.divided is not None else (),
         joint=found.joint,
         stuck=findings.stuck,
-        rests_on=findings.rests_on,
+        supposed=findings.unlogged.supposed,
+        rests_on=(*findings.rests_on, *findings.unlogged.rests_on),
         held=_held_where_open(model, findings, options),
     )
 
 
 def _held_where_open(model: TraceModel, findings: MismatchFindings, options: Options) -> int | None:
     """How many lines were held against what others determine; None if nothing came before the log."""
-    if not (options.partial or findings.rests_on):
+    if not (options.partial or findings.rests_on or findings.unlogged.rests_on):
         return None
     return held_lines(model, findings.path) if findings.path else 0
 

@@ -130,7 +130,7 @@ def check_from(
         joined = joint(divided, plan, model, findings.path, writer, options, loaded)
     fields = sum(len(item.observation.values) for item in compared.items)
     tally = replace(read.tally, fields=fields)
-    absurd = absurdity(model, findings.path, supposed=bool(findings.rests_on))
+    absurd = absurdity(model, findings.path, supposed=bool(findings.rests_on or findings.unlogged.rests_on))
     return SharedValidation(kernel, plan, parts, divided, tally, search, findings, joined, writer, absurd)
 
 

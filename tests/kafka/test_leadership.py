@@ -14,10 +14,13 @@ from pathlib import Path
 import pytest
 
 from assay.checker.engines import engine_selection
+from assay.checker.interpreter.actions.outcome import Successor
+from assay.checker.interpreter.compiled_model import Model
 from assay.checker.options import SearchOptions
 from assay.checker.report import ExitCode, Outcome, Report
+from assay.checker.symbolic.encode.initial import initial_states
 from assay.cli.settings import load
-from assay.grammar.values import RecordValue, Some
+from assay.grammar.values import Atom, FrozenMap, RecordValue, Some
 from assay.traces.log_reader import read_logs
 from assay.traces.options import Options
 from assay.traces.result import SliceResult, TraceVerdict, Validation
@@ -52,6 +55,21 @@ def writes() -> dict[str, set[Written]]:
         run, partition, version, leader, isr, epoch = line.split("\t")
         found[run].add((partition, version, leader, isr, epoch))
     return found
+
+
+def test_any_broker_may_join_the_isr_where_no_line_tells_the_assignment() -> None:
+    model = Model(load("kafka/cluster", None, {}).kernel, bounded=False)
+    names = [each.name for each in model.kernel.variables]
+    state = next(iter(initial_states(model)[0]))
+    b1, b2 = (Atom("Broker", at, f"b{at + 1}") for at in range(2))
+    x = Atom("Partition", 0, "x")
+    found = RecordValue((Some(b1), frozenset({b1}), 0, 0, 0))
+    known = {"leadership.stored": FrozenMap({x: Some(found)}), "leadership.sent": FrozenMap({x: FrozenMap({0: found})})}
+    begun = tuple(known.get(name, value) for name, value in zip(names, state, strict=True))
+    ways = model.actions["write_isr_untold"].outcomes(begun, (x,))
+    after = [each.state[names.index("leadership.stored")] for each in ways if isinstance(each, Successor)]
+    both = RecordValue((Some(b1), frozenset({b1, b2}), 0, 0, 1))
+    assert FrozenMap({x: Some(both)}) in after
 
 
 def written(validation: Validation, result: SliceResult) -> set[Written]:

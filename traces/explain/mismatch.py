@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ from assay.traces.explain.resumption import (
     with_window,
     without_last,
 )
+from assay.traces.explain.unlogged_steps import UnloggedSteps
 from assay.traces.observe.binding_tally import Misfit
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder, action_of
 from assay.traces.options import Options
@@ -78,6 +80,8 @@ class MismatchFindings:
     """A beginning from which the first lines are explained, where none is from the initial states."""
     rests_on: tuple[str, ...] = ()
     """What the path rests on of which no line tells."""
+    unlogged: UnloggedSteps = field(default_factory=UnloggedSteps)
+    """Where the path goes on from another state than the one it reached."""
 
 
 def explain_and_continue(
@@ -117,7 +121,14 @@ def _explain_all(
             break
         from assay.traces.windows.slice_window import WindowRefuted  # noqa: PLC0415 - the solver loads slowly, and few need it
 
-        answer = None if log is None or not most else _asked(search, conclusion, log, doubted)
+        found = list[tuple[TraceSearch, SearchPath]]()
+        answer = None
+        if log is not None and most:
+            goes_on = partial(_goes_on, search, conclusion, log, findings.unlogged, found)
+            answer = _asked(search, conclusion, log, doubted, goes_on if options.partial else None)
+        if found:
+            search, start = found[0][0], [found[0][1]]
+            continue
         if isinstance(conclusion, Undecided):
             _at_limit(findings, search, start, conclusion, answer, writer)
             break
@@ -148,6 +159,22 @@ def _explain_all(
         if onward is None or is_last:
             break
         search, start = onward.search, list(onward.start)
+
+
+def _goes_on(
+    search: TraceSearch,
+    ended: Rejected | Undecided,
+    log: LogPart,
+    unlogged: UnloggedSteps,
+    found: list[tuple[TraceSearch, SearchPath]],
+) -> bool:
+    """Whether the search can go on from another state; it and the path are added to what was ``found``."""
+    paths = ended.deepest
+    if isinstance(ended, Rejected):  # a search that prunes stops before the line that is wrong
+        paths = tuple(_beyond_dead_ends(search, paths, search.model.plan.hidden_limit))
+    onward = unlogged.after(search, paths, log)
+    found += [] if onward is None else [onward]
+    return onward is not None
 
 
 def _onward(
@@ -259,7 +286,11 @@ def _follows(answer: WindowAnswer | None, doubted: Sequence[OrderedObservation],
 
 
 def _asked(
-    search: TraceSearch, ended: Rejected | Undecided, log: LogPart, doubted: Sequence[OrderedObservation]
+    search: TraceSearch,
+    ended: Rejected | Undecided,
+    log: LogPart,
+    doubted: Sequence[OrderedObservation],
+    otherwise: Callable[[], bool] | None,
 ) -> WindowAnswer | None:
     """What a window says of the first line that is not explained; None where the log begins with the run. Where these
     lines begin with the birth of the cluster, nothing came before: only a refutation counts, for it says more."""
@@ -276,7 +307,7 @@ def _asked(
 
     from assay.traces.windows.ask import ask_around  # noqa: PLC0415 - as above
 
-    return ask_around(log, search.frontier.order, failed, doubted, culprit)
+    return ask_around(log, search.frontier.order, failed, doubted, culprit, otherwise)
 
 
 def _stop(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
 
 from assay.checker.interpreter.expressions.traverse import variables_of
 from assay.checker.interpreter.property_meaning import OF_STEPS
@@ -11,7 +11,7 @@ from assay.grammar import kernel as k
 from assay.traces.event import Event
 from assay.traces.properties.incremental_conditions import IncrementalCondition
 from assay.traces.result import BrokenProperty, ExecutedStep, Execution
-from assay.traces.search.path import SearchPath
+from assay.traces.search.path import UNLOGGED, SearchPath
 from assay.traces.search.transition_system import TraceModel
 
 
@@ -26,7 +26,7 @@ def execution(model: TraceModel, path: SearchPath) -> Execution:
         for own, taken in (*((None, taken) for taken in move.hidden), *((event, taken) for taken in move.taken)):
             state = model.states[taken.state]
             steps.append(ExecutedStep(own, taken.action, taken.arguments, state))
-        if not move.taken:
+        if event is not None and not move.taken:
             steps.append(ExecutedStep(event, None, (), state))
     return Execution(initial, tuple(steps))
 
@@ -67,10 +67,11 @@ class PropertyChecker:
     def broken(self, run: Execution) -> tuple[BrokenProperty, ...]:
         """The properties that are false in some state or on some step, each with its first violation."""
         numbers = [self._model.number(run.initial), *(self._model.number(step.state) for step in run.steps)]
+        unlogged = frozenset(at for at, step in enumerate(run.steps, 1) if step.action == UNLOGGED)
         found: list[BrokenProperty] = []
         for prop, conjuncts in self._conditions:
             on_steps = prop.kind == "transition"
-            first = next(_breaches(conjuncts, numbers, on_steps=on_steps), None)
+            first = next(_breaches(conjuncts, numbers, unlogged, on_steps=on_steps), None)
             if first is not None:
                 at, labels = first
                 found.append(BrokenProperty(prop.name, prop.kind, prop.span, _event_at(run, at), labels))
@@ -78,14 +79,20 @@ class PropertyChecker:
 
 
 def _breaches(
-    conjuncts: Sequence[tuple[str, IncrementalCondition]], numbers: Sequence[int], *, on_steps: bool
+    conjuncts: Sequence[tuple[str, IncrementalCondition]],
+    numbers: Sequence[int],
+    unlogged: Container[int],
+    *,
+    on_steps: bool,
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """The positions at which a property is false, with the labels of its false conjuncts. Equal steps are evaluated
-    once.
+    once. What happened in an unlogged stretch is no single step.
     """
     asked: set[tuple[int, int]] = set()
     for at in range(on_steps, len(numbers)):
         now, before = numbers[at], numbers[at - 1] if on_steps else numbers[at]
+        if on_steps and at in unlogged:
+            continue
         if (now, before) in asked:  # most lines confirm the state and repeat an earlier step
             continue
         asked.add((now, before))

@@ -46,7 +46,6 @@ class Limits:
 
     An item is not read while an unread item is older by more than ``window`` milliseconds. ``closure`` limits the
     states that hidden steps reach from one node. ``reduced`` turns the reductions on (see the module's docstring).
-    ``share`` is the part of its effort that the solver may spend where the search ends.
     """
 
     hidden: int
@@ -54,7 +53,6 @@ class Limits:
     reduced: bool = True
     window: float = inf
     closure: int = 20_000
-    share: float = 1.0
 
     @property
     def hidden_states(self) -> int:

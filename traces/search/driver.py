@@ -35,10 +35,6 @@ OF_PARTIAL = 20
 Where there is no execution it would visit all of them, and with parts missing a failed search proves nothing.
 """
 
-SHARE_OF_PARTIAL = 0.01
-"""What share of its effort the solver spends on such logs: windows, which may begin anywhere, answer where it does not.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
@@ -89,7 +85,9 @@ def search_with_budgets(search: TraceSearch, beginnings: list[SearchPath], optio
     """
     limits = Limits(search.model.plan.hidden_limit, options.nodes)
     if options.partial:
-        limits = replace(limits, nodes=max(1, options.nodes // OF_PARTIAL), share=SHARE_OF_PARTIAL)
+        limits = replace(limits, nodes=max(1, options.nodes // OF_PARTIAL))
+    # Where lines are missing, another state to go on from is found faster than hidden steps from the reached one.
+    solver = options.solver and not options.partial
     bound = search.model.plan.ordering.commit_before_line
     ordered = len(search.frontier.order.streams) == 1  # then no window leaves an order out
     for window in (each for each in NEAR if not ordered and (bound is None or each < bound)):
@@ -104,9 +102,9 @@ def search_with_budgets(search: TraceSearch, beginnings: list[SearchPath], optio
     if first.path is not None:
         return Accepted(first.path)
     if first.why_stopped is not None:
-        return _past_cap(search, beginnings, limits, first) if options.solver else _stopped(first)
+        return _past_cap(search, beginnings, limits, first) if solver else _stopped(first)
     if first.budget_reached:
-        return _beyond_budget(search, beginnings, limits, first, solver=options.solver)
+        return _beyond_budget(search, beginnings, limits, first, solver=solver)
     return _nothing(search, first)
 
 

@@ -9,6 +9,9 @@ from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.heads import Cursors
 from assay.traces.search.transition_system import Taken
 
+UNLOGGED = "unlogged steps"
+"""The action of a step that stands for any number of steps without lines (docs/design/reopening.md)."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchNode:

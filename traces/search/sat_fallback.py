@@ -69,9 +69,9 @@ def solve_with_sat(
 ) -> SearchPath | Conflict | Unanswered:
     """A path that continues one of the starts through the items, or why there is none.
 
-    All starts have read the same items. ``limits`` say how many hidden steps may come between two action observations,
-    and what share of its effort the solver may spend. ``items`` come from :func:`next_items`; only the first may be asked about. A conflict excludes all executions, except for its
-    ``unless``.
+    All starts have read the same items. ``limits`` say how many hidden steps may come between two action observations.
+    ``items`` come from :func:`next_items`; only the first may be asked about. A conflict excludes all executions, except
+    for its ``unless``.
     """
     model, node, hidden = search.model, starts[0].node, limits.hidden
     try:
@@ -105,7 +105,7 @@ def _symbolic(
     """The trace as clauses, from any of the states. Its solver gives up after a fixed number of steps, not of seconds,
     so that an answer does not depend on the machine.
     """
-    spent, most = count(), int(EFFORT * limits.share)
+    spent, most = count(), EFFORT
     starts = [submodel.project(each) for each in states]
     return SymbolicTrace(submodel.kernel, starts, actions, limits.hidden, lambda: next(spent) >= most, before)
 

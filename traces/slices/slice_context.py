@@ -15,7 +15,7 @@ from assay.traces.observe.decomposition import Split, without_guards_on
 from assay.traces.observe.model_size import clause_for_partial_logs
 from assay.traces.observe.partial_order import files_tell_order
 from assay.traces.options import Options
-from assay.traces.search.path import SearchPath
+from assay.traces.search.path import UNLOGGED, SearchPath
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.timeline.shared_past import SharedPast, shared_past
 from assay.traces.slices.timeline.shared_timeline import Chain, chain
@@ -121,6 +121,9 @@ def joint(
 
 def _assumed(split: Split, variables: Sequence[int], hidden: Iterable[str]) -> dict[str, frozenset[str]]:
     visible = {split.kernel.variables[i].name for i in variables}
-    written = {name: {each.variable for each in assignments(split.kernel.action(name).body)} for name in hidden}
+    written = {
+        name: visible if name == UNLOGGED else {each.variable for each in assignments(split.kernel.action(name).body)}
+        for name in hidden
+    }
     seen = {name: visible & written[name] for name in sorted(written)}
     return {name: frozenset(written) for name, written in seen.items() if written}

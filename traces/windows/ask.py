@@ -17,12 +17,12 @@ from assay.checker.report import State
 from assay.checker.symbolic.sat.clause_blocks import UnansweredError
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.lazy_dataclass import dataclass
-from assay.grammar.values import Atom, FrozenMap, Value
+from assay.grammar.values import Value
 from assay.traces.observe.model_size import Needs
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder, by_time
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.windows.births import FIRST_LINES, begins_again, shows_birth
-from assay.traces.windows.numbers import NamedNumbers, ValueMap
+from assay.traces.windows.numbers import NamedNumbers
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Switch
 from assay.traces.windows.recent_values import RecentValues
 from assay.traces.windows.replayed import WindowRun, run_of
@@ -36,7 +36,7 @@ from assay.traces.windows.slice_window import (
     refuted_by,
     template_of,
 )
-from assay.traces.windows.window_model import LogPart, WindowModel, window_model
+from assay.traces.windows.window_model import LogPart, WindowModel, completed, elements_of, window_model
 
 BEFORE, AFTER = 24, 12
 """How many items before and after a failed one are asked about. A wrong line may contradict only a later one."""
@@ -83,15 +83,10 @@ class WindowExplained:
     def state_in(self, model: TraceModel) -> State:
         """The beginning as a state of a model of the log; what the window does not have is as at birth."""
         reported, born = self.state(), model.states[model.initial[0]]
-        elements = {sort.name: {name: at for at, name in enumerate(sort.elements)} for sort in model.kernel.sorts}
-
-        def element(sort: str, name: str) -> Atom:
-            return Atom(sort, elements[sort][name], name)
-
-        rewrite = ValueMap({}, lambda _, number: number, element)
+        rewrite = elements_of(model)
         types = {each.name: each.type for each in self.window.probe.kernel.variables}
         return tuple(
-            _completed(rewrite(reported[each.name], types[each.name]), value) if each.name in reported else value
+            completed(rewrite(reported[each.name], types[each.name]), value) if each.name in reported else value
             for each, value in zip(model.kernel.variables, born, strict=True)
         )
 
@@ -124,25 +119,20 @@ class WindowUnanswered:
 WindowAnswer = WindowExplained | WindowRefuted | WindowUnanswered
 
 
-def _completed(value: Value, born: Value) -> Value:
-    """A map with the entries at birth of the elements that it lacks."""
-    if isinstance(value, FrozenMap) and isinstance(born, FrozenMap):
-        return FrozenMap({**born, **{key: _completed(each, born.get(key)) for key, each in value.items()}})
-    return value
-
-
 def ask_around(
     log: LogPart,
     order: PartialOrder,
     failed: OrderedObservation,
     doubted: Sequence[OrderedObservation] = (),
     culprit: Callable[[], OrderedObservation | None] = lambda: None,
+    otherwise: Callable[[], bool] | None = None,
 ) -> WindowAnswer | None:
     """Whether some beginning explains the lines around a failed one, and those that speak of the same as the ``culprit``.
     That is the line that nothing explains once all before it were read. It is looked for only if needed.
 
     None where these lines are the log's first ones and show the birth of the cluster, because nothing came before them.
     Lines that contradict each other whatever came before are an exception. That a line was lost is said there, too.
+    None, too, if something ``otherwise`` explains the line; that is asked once no few lines contradict it.
     ``doubted`` are lines that are not in the order because of an earlier finding: what they may write is open.
     """
     items = [each for each in (*order.items, *doubted) if not each.observation.event.is_inferred]
@@ -157,11 +147,10 @@ def ask_around(
     left = frozenset(n for n, each in enumerate(asked) if any(each is other for other in doubted))
     # Lines far away may speak of the same thing, and contradict the failed one however its neighbours are explained.
     believed = [each for each in items if not any(each is other for other in doubted)]
-    answer: WindowAnswer = (
-        ask_related(log, order, believed, failed)
-        or ask_pairs(log, order, believed, failed)
-        or ask(log, order, asked, left, items[at])
-    )
+    few = ask_related(log, order, believed, failed) or ask_pairs(log, order, believed, failed)
+    if few is None and otherwise is not None and otherwise():
+        return None
+    answer: WindowAnswer = few or ask(log, order, asked, left, items[at])
     if not isinstance(answer, WindowRefuted):
         answer = _since_its_start(log, order, items, doubted, items[at]) or answer
     if not isinstance(answer, WindowRefuted):

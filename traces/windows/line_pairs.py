@@ -18,6 +18,7 @@ from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, Vari
 from assay.traces.event import Event
 from assay.traces.observe.partial_order import OrderedObservation, by_time
 from assay.traces.windows.numbers import Scale, probe_of
+from assay.traces.windows.recent_values import RecentValues
 from assay.traces.windows.window_model import ROOM, LogPart
 
 QUESTIONS = 60
@@ -67,6 +68,10 @@ def pairs_of(items: Sequence[OrderedObservation]) -> Iterator[Lines]:
         greatest |= {key: (value, at) for key, value in fields if value >= greatest.get(key, (0, 0))[0]}
 
 
+_known = RecentValues[set[object]](4)
+"""Which pairs the last logs were asked about, and do not contradict each other. A search may end several times."""
+
+
 def first_refuted(
     log: LogPart,
     items: Sequence[OrderedObservation],
@@ -78,21 +83,22 @@ def first_refuted(
     nearest to a ``failed`` one. Pairs that are alike but for names and numbers are asked about once. None if there is
     none among so many questions."""
     constants = probe_of(log.loaded, log.plan.name).constants
-    known: set[object] = set()
+    known = _known.get_or_make(log, None, set[object])
+    most = len(known) + QUESTIONS
     pairs = sorted(pairs_of(items), key=lambda lines: abs(lines[-1].time - failed.time))
     for lines in pairs[:PAIRS]:
         order = before(lines)
         key = order, is_one_run(lines), _alike(lines, constants)
         if key in known:
             continue
-        if len(known) >= QUESTIONS:
+        if len(known) >= most:
             return None
-        known.add(key)
         try:
             if ask(lines, order):
                 return lines
         except (UnansweredError, SpecError, UnsupportedError):
-            continue
+            pass
+        known.add(key)
     return None
 
 

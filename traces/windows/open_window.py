@@ -186,6 +186,13 @@ class OpenWindow:
             (literal,) = self._at((root,), frames[-1], before)
             self.formula.add([-where, -self.parts.properties[prop.name], literal])
 
+    def keep_since(self, before: Frame, names: frozenset[str]) -> None:
+        """Require these transition properties from a state, as literals, to the first frame."""
+        for prop, root, _ in self._properties:
+            if prop.name in names:
+                (literal,) = self._at((root,), self.parts.frames[0], before)
+                self.formula.add([-self.parts.properties[prop.name], literal])
+
     def _counts(self, prop: k.Property) -> bool:  # noqa: ARG002 - slices look at it
         """Whether a property is required at all. The gates of others are not made: they may be large."""
         return True

@@ -99,9 +99,9 @@ def _begin_near_birth(asked: OpenWindow) -> None:
     such a beginning tries what these may do, and what comes later in the log contradicts it.
     """
     wanted: list[int] = []
-    birth, frame = asked.window.birth(), asked.parts.frames[0]
-    born = asked.template.bits(tuple(birth[each.name] for each in asked.template.kernel.variables))
-    for bits in _ranges(asked):
+    birth, frame = _birth(asked), asked.parts.frames[0]
+    born = asked.template.bits(birth)
+    for _, bits in places_of(asked, birth):
         place = asked.formula.fresh()
         wanted.append(place)
         for at in bits:
@@ -114,16 +114,17 @@ def _begin_near_birth(asked: OpenWindow) -> None:
         return  # the model that is known will do
 
 
-def _ranges(asked: OpenWindow) -> Iterator[range]:
-    """The bits of each place: those of an element's entry in a map, or of a variable that is no such map."""
+def places_of(asked: OpenWindow, state: State) -> Iterator[tuple[ForcedPlace, range]]:
+    """The places of a state with their bits: an element's entry in a map, or a variable that is no such map."""
     template = asked.template
-    for variable, layout in zip(template.kernel.variables, template.layout.places, strict=True):
+    for variable, layout, value in zip(template.kernel.variables, template.layout.places, state, strict=True):
         bits, shape = template.bits_of[variable.name], layout.shape
         if isinstance(shape, TableShape) and isinstance(shape.key, t.AtomType) and not shape.partial:
-            for at, _ in enumerate(domain(shape.key)):
-                yield bits[at * shape.stride : at * shape.stride + shape.value.width]
+            for at, key in enumerate(domain(shape.key)):
+                own = bits[at * shape.stride : at * shape.stride + shape.value.width]
+                yield ForcedPlace(variable.name, key, value[key]), own  # type: ignore[index]  # a map, by its shape
         else:
-            yield bits
+            yield ForcedPlace(variable.name, None, value), bits
 
 
 MOST_PLACES = 24
@@ -132,9 +133,17 @@ MOST_PLACES = 24
 
 def _forced(asked: OpenWindow, beginning: State) -> Iterator[ForcedPlace]:
     """The places that the lines determine, of those that are not as at the birth of the system."""
-    places = [each for each in _places(asked, beginning) if each[0].value != each[2]]
+    of = {
+        each.name: layout.shape
+        for each, layout in zip(asked.template.kernel.variables, asked.template.layout.places, strict=True)
+    }
+    pairs = zip(places_of(asked, beginning), places_of(asked, _birth(asked)), strict=True)
+    named = (found for found, born in pairs if found != born)
+    places = [
+        each for each in named if each[0].key is not None or isinstance(of[each[0].variable], NumberShape | AtomShape)
+    ]
     values = asked.formula.values(asked.parts.frames[0])
-    for place, bits, _ in places[:MOST_PLACES]:
+    for place, bits in places[:MOST_PLACES]:
         other = asked.formula.fresh()
         now = [(asked.parts.frames[0][bit], values[bit]) for bit in bits]
         asked.formula.add([-other, *(-literal if value else literal for literal, value in now)])
@@ -142,19 +151,9 @@ def _forced(asked: OpenWindow, beginning: State) -> Iterator[ForcedPlace]:
             yield place
 
 
-def _places(asked: OpenWindow, beginning: State) -> Iterator[tuple[ForcedPlace, range, Value]]:
-    """The places of a beginning with their bits and their values at birth."""
-    template = asked.template
-    at_birth = asked.window.birth()
-    for variable, layout, value in zip(template.kernel.variables, template.layout.places, beginning, strict=True):
-        bits, born = template.bits_of[variable.name], at_birth.get(variable.name)
-        shape = layout.shape
-        if isinstance(shape, NumberShape | AtomShape):
-            yield ForcedPlace(variable.name, None, value), bits, born
-        elif isinstance(shape, TableShape) and isinstance(shape.key, t.AtomType) and not shape.partial:
-            for at, key in enumerate(domain(shape.key)):
-                own = bits[at * shape.stride : at * shape.stride + shape.value.width]
-                yield ForcedPlace(variable.name, key, value[key]), own, born[key]  # type: ignore[index]
+def _birth(asked: OpenWindow) -> State:
+    birth = asked.window.birth()
+    return tuple(birth[each.name] for each in asked.template.kernel.variables)
 
 
 def _fired(asked: OpenWindow, chosen: Chosen) -> tuple[str, tuple[Value, ...]] | None:

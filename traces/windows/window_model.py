@@ -12,11 +12,12 @@ from types import MappingProxyType
 from assay.checker.interpreter.expressions.traverse import assignments, descendants, variables_of
 from assay.checker.interpreter.values.domains import cardinality, domain
 from assay.checker.interpreter.values.show import show_value
+from assay.checker.report import State
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded, log_kernel
-from assay.grammar.values import Atom, Value
+from assay.grammar.values import Atom, FrozenMap, Value
 from assay.traces.event import Event
 from assay.traces.observe.decomposition import split
 from assay.traces.observe.model_size import adapt_clause, is_sized, trace_plan
@@ -120,6 +121,21 @@ class WindowModel:
         state = self.model.states[self.model.initial[0]]
         return {each.name: value for each, value in zip(self.model.kernel.variables, state, strict=True)}
 
+    def state_of(self, known: Mapping[str, Value]) -> State:
+        """A state of the log in terms of the window; what is not told is as at birth."""
+        places = {sort: {name: at for at, name in enumerate(known)} for sort, known in self.names.items()}
+
+        def element(sort: str, name: str) -> Atom:
+            return Atom(sort, places[sort][name], f"{sort}-{places[sort][name]}")
+
+        rewrite = ValueMap(self.probe.parameters, lambda name, number: self.scales[name].place(number), element)
+        types = {each.name: each.type for each in self.probe.kernel.variables}
+        born = self.birth()
+        return tuple(
+            completed(rewrite(known[name], types[name]), born[name])
+            for name in (each.name for each in self.kernel.variables)
+        )
+
     def words(self, variable: str, key: Value | None, value: Value) -> str:
         """A place and its value, in terms of the log."""
         type_ = next(each.type for each in self.probe.kernel.variables if each.name == variable)
@@ -144,6 +160,19 @@ class WindowModel:
         return self.as_logged(value, next(each.type for each in self.probe.kernel.variables if each.name == name))
 
 
+def completed(value: Value, born: Value) -> Value:
+    """A map with the entries at birth of the elements that it lacks."""
+    if isinstance(value, FrozenMap) and isinstance(born, FrozenMap):
+        return FrozenMap({**born, **{key: completed(each, born.get(key)) for key, each in value.items()}})
+    return value
+
+
+def elements_of(model: TraceModel) -> ValueMap:
+    """Rewrites values with the elements that a model has by their names. A name that it lacks is a ``KeyError``."""
+    elements = {sort.name: {name: at for at, name in enumerate(sort.elements)} for sort in model.kernel.sorts}
+    return ValueMap({}, lambda _, number: number, lambda sort, name: Atom(sort, elements[sort][name], name))
+
+
 def window_model(
     log: LogPart,
     items: Sequence[OrderedObservation],
@@ -151,10 +180,12 @@ def window_model(
     *,
     shared: bool = False,
     least: Mapping[str, int] = MappingProxyType({}),
+    known: Mapping[str, Value] = MappingProxyType({}),
 ) -> WindowModel:
     """The model of some items; ``factor`` multiplies the room for numbers and the spare elements. Raises
     ``SpecError``.
 
+    ``known`` are values of variables that the model has room for, and it has no spare elements then.
     A model that is ``shared`` with other windows has at least as many spare elements as theirs. Of sets without spare
     elements it then has at ``least`` so many.
     """
@@ -163,10 +194,15 @@ def window_model(
     for item in items:
         for field, value in _fields(probe.plan, item.observation):
             named.walk(value, field.binder.type)
+    for variable in probe.kernel.variables:
+        if variable.name in known:
+            named.walk(known[variable.name], variable.type)
     names = {sort.name: tuple(named.elements.get(sort.name, ())) for sort in probe.kernel.sorts}
     # A set parameter has one element at least, whether lines name it or not.
     names = {sort: known or (f"unknown {sort}",) for sort, known in names.items()}
     spares = _spares(probe, names, factor)
+    if known:
+        spares = dict.fromkeys(spares, 0)
     if log.of_slice and log.plan.slicing is not None:
         spares[log.plan.slicing.sort.name] = 0
     counts = {sort: len(known) + spares[sort] for sort, known in names.items()}

@@ -1,0 +1,82 @@
+"""A search of a log that lacks lines goes on from another state, within what lasts over any number of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from assay.grammar.load import load_text
+from assay.traces.options import Options
+from assay.traces.result import TraceVerdict, Validation
+from assay.traces.search.path import UNLOGGED
+from assay.traces.validate import validate
+
+SPEC = """\
+module leases
+
+param Node: set = {a, b}
+type Term = 0 .. 9
+
+state:
+    term: Term = 0
+    holder: Node? = none
+    renewals: map[Node, 0 .. 3] = [n -> 0]
+
+action grant(n: Node, t: Term):
+    when next: t == term + 1
+    term := t
+    holder := n
+
+action renew(n: Node):
+    when held: holder == n
+    bound renewals: renewals[n] < 3
+    renewals[n] := renewals[n] + 1
+
+transition terms_rise: term >= old(term)
+lemma held_since_the_first_term: (holder == none) == (term == 0)
+
+trace log:
+    from leases
+    on Granted(node: Node, term: Term): grant(node, term)
+    on Renewed(node: Node): renew(node)
+    on Current(number: Term): observe term == number
+    begins anywhere
+    order: file; commit before line within 1 ms; skew 0 ms
+"""
+PARTIAL = Options(partial=True)
+
+Line = Callable[..., Any]
+
+
+def answer(events: Sequence[Any], options: Options = PARTIAL) -> Validation:
+    return validate(load_text(SPEC), events, options=options)
+
+
+@pytest.fixture
+def lacking(line: Line) -> list[Any]:
+    """No line tells that the second node was granted the second term."""
+    return [
+        line("a", 1, 100, "Granted", term=1),
+        line("a", 2, 110, "Renewed"),
+        line("b", 1, 210, "Renewed"),
+        line("a", 3, 300, "Granted", term=3),
+    ]
+
+
+def test_a_search_goes_on_where_a_line_was_missing(lacking: list[Any]) -> None:
+    found = answer(lacking)
+    assert found.verdict is TraceVerdict.CONSISTENT
+    assert found.rests_on == ("by b/a.log:1 no line tells how, but term 2, holder b",)
+    assert found.execution is not None
+    assert [each.action for each in found.execution.steps] == ["grant", "renew", UNLOGGED, "renew", "grant"]
+
+
+def test_it_does_not_where_no_line_is_known_to_be_missing(lacking: list[Any]) -> None:
+    assert answer(lacking, Options()).verdict is not TraceVerdict.CONSISTENT
+
+
+def test_what_lasts_is_not_given_up(line: Line, lacking: list[Any]) -> None:
+    found = answer([*lacking, line("b", 2, 400, "Current", number=2)])
+    assert found.verdict is TraceVerdict.INCONSISTENT

@@ -1,0 +1,172 @@
+"""Another state for a search to go on from, where logs lack lines: near the reached one, and its next lines fit.
+
+What processes did unseen, no line tells. A window of the next lines is asked for a state before them that satisfies the
+lemmas, comes after the reached one by the transition properties that last, and differs from it in few places.
+Why: docs/design/reopening.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
+from assay.checker.layout.encode import UnfitError
+from assay.checker.lowering.llvm.unsupported import UnsupportedError
+from assay.checker.report import State
+from assay.checker.symbolic.sat.clause_blocks import FALSE, TRUE, UnansweredError
+from assay.grammar.diagnostics.diagnostic import SpecError
+from assay.grammar.kernel import types as t
+from assay.grammar.lazy_dataclass import dataclass
+from assay.grammar.values import Atom, FrozenMap, Value
+from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.search.dfs import TraceSearch
+from assay.traces.search.heads import Cursors, advanced
+from assay.traces.search.path import UNLOGGED, Move, SearchNode, SearchPath
+from assay.traces.search.transition_system import Taken, TraceModel
+from assay.traces.windows.ask import CONFLICTS
+from assay.traces.windows.open_window import Allowance, OpenWindow, Order
+from assay.traces.windows.replayed import places_of
+from assay.traces.windows.slice_window import lasting, template_of
+from assay.traces.windows.window_model import LogPart, WindowModel, elements_of, window_model, writer_parameters
+
+MOST_LINES = 16
+"""How many of the next lines the other state has to explain."""
+
+Place = tuple[str, Value | None]
+"""A variable, or its entry for an element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """A path to another state, which of its places differ from the reached one, in words, and the search that goes on."""
+
+    path: SearchPath
+    places: tuple[str, ...]
+    search: TraceSearch
+
+
+def reopened(search: TraceSearch, path: SearchPath, log: LogPart) -> Reopened | None:
+    """The path, and after it unlogged steps to a state from which the next lines are explained; None if none is found.
+
+    Where there is none with the inferred events among these, the other state stands for them, and they are left out.
+    """
+    items = _next_lines(search, path.node.cursors)
+    found = _reopened(search, path, items, log)
+    inferred = [each for each in items if each.observation.event.is_inferred]
+    if found is not None or not inferred:
+        return found
+    gone = {each.index for each in inferred}
+    order = search.frontier.order
+    for at, stream in enumerate(order.streams):
+        order = order.with_items(at, [each for each in stream.items if each.index not in gone])
+    return _reopened(search.with_order(order), path, [each for each in items if each.index not in gone], log)
+
+
+def _reopened(
+    search: TraceSearch, path: SearchPath, items: Sequence[OrderedObservation], log: LogPart
+) -> Reopened | None:
+    if not items:
+        return None
+    reached = search.model.states[path.node.state]
+    born = search.model.states[search.model.initial[0]]
+    variables = search.model.kernel.variables
+    known = {each.name: _told(*values) for each, *values in zip(variables, reached, born, strict=True)}
+    try:
+        with deep_recursion(log.loaded.kernel):
+            window = window_model(log, items, known=known)
+            changed = dict(_changed(window, search.model, known, log))
+    except (UnansweredError, UnfitError, SpecError, UnsupportedError):
+        return None
+    if not changed:
+        return None
+    state = tuple(_with(each.name, value, changed) for each, value in zip(variables, reached, strict=True))
+    node = SearchNode(path.node.cursors, search.model.number(state), 0)
+    move = Move((Taken(UNLOGGED, (), (), node.state),), None, ())
+    places = tuple(text for _, text in changed.values())
+    return Reopened(SearchPath(node, path.read, path, move), places, search)
+
+
+def _next_lines(search: TraceSearch, cursors: Cursors) -> list[OrderedObservation]:
+    """The lines that come next, in the order of their times as far as the clause allows it."""
+    found = list[OrderedObservation]()
+    while len(found) < MOST_LINES and (heads := search.frontier.heads(cursors).items):
+        item = min(heads, key=lambda each: (each.time, each.index))
+        found.append(item)
+        cursors = advanced(cursors, item)
+    return found
+
+
+def _told(value: Value, born: Value) -> Value:
+    """The entries of a map that are not as at birth, or the whole of another value."""
+    if not (isinstance(value, FrozenMap) and isinstance(born, FrozenMap)):
+        return value
+    return FrozenMap({key: _told(each, born.get(key)) for key, each in value.items() if born.get(key) != each})
+
+
+def _changed(
+    window: WindowModel, model: TraceModel, known: Mapping[str, Value], log: LogPart
+) -> Iterator[tuple[Place, tuple[Value, str]]]:
+    """The places at which the other state differs, with their values there in terms of the log, and in words."""
+    near = window.state_of(known)
+    order = Order(tuple(tuple(range(at)) for at in range(len(window.items))))
+    asked = OpenWindow(template_of(window.kernel), window, order, Allowance(), CONFLICTS)
+    try:
+        reached = asked.template.bits(near)
+        asked.keep_since([TRUE if bit else FALSE for bit in reached], lasting(log))
+        if not asked.is_explained():
+            return
+        _move_near(asked, near, reached, _logged(log, window))
+        values = asked.formula.values(asked.parts.frames[0])
+    finally:
+        asked.close()
+    rewrite = elements_of(model)
+    types = {each.name: each.type for each in window.probe.kernel.variables}
+    for place, bits in places_of(asked, asked.template.values(values)):
+        if any(values[at] != reached[at] for at in bits):
+            of, key = types[place.variable], None
+            if place.key is not None:
+                assert isinstance(of, t.MapType)
+                key, of = rewrite(window.as_logged(place.key, of.key), of.key), of.value
+            value = rewrite(window.as_logged(place.value, of), of)
+            yield (place.variable, key), (value, window.words(place.variable, place.key, place.value))
+
+
+def _with(name: str, reached: Value, changed: Mapping[Place, tuple[Value, str]]) -> Value:
+    """The value of a variable with what has changed of it."""
+    if (name, None) in changed:
+        return changed[name, None][0]
+    entries = {key: value for (variable, key), (value, _) in changed.items() if variable == name}
+    return FrozenMap({**reached, **entries}) if entries else reached  # type: ignore[dict-item]  # a map has entries
+
+
+def _logged(log: LogPart, window: WindowModel) -> frozenset[Value]:
+    """The processes of a window of which no line is missing: lines tell what they did."""
+    if log.options.lossy:
+        return frozenset()
+    since = min(each.item.time for each in window.items)
+    whole = log.processes(since)
+    sorts = {sort for _, _, sort in writer_parameters(window.model.plan)}
+    named = ((sort, at, name) for sort in sorts for at, name in enumerate(window.names[sort]))
+    return frozenset(Atom(sort, at, f"{sort}-{at}") for sort, at, name in named if name in whole)
+
+
+def _move_near(asked: OpenWindow, near: State, reached: Sequence[bool], logged: frozenset[Value]) -> None:
+    """Look for a model whose beginning differs from the reached state in few places: each is kept that can be, in turn,
+    first what ``logged`` processes know."""
+    frame = asked.parts.frames[0]
+    places = sorted(places_of(asked, near), key=lambda each: each[0].key not in logged)
+    wanted: list[int] = []
+    for _, bits in places:
+        same = asked.formula.fresh()
+        wanted.append(same)
+        for at in bits:
+            asked.formula.add([-same, frame[at] if reached[at] else -frame[at]])
+    kept: list[int] = []
+    try:
+        if asked.formula.solve([*asked.asked, *wanted]):
+            return
+        for same in wanted:
+            if asked.formula.solve([*asked.asked, *kept, same]):
+                kept.append(same)
+    finally:
+        asked.formula.solve([*asked.asked, *kept])
