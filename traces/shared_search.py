@@ -11,8 +11,9 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.traces.attribution.run_events import LogEvents
 from assay.traces.event import Event
+from assay.traces.explain.blame import violation_of
 from assay.traces.explain.failed_atoms import ConditionPrinter
-from assay.traces.explain.mismatch import MismatchFindings, explain_and_continue, violation_of
+from assay.traces.explain.mismatch import MismatchFindings, explain_and_continue
 from assay.traces.native_replay import threshold
 from assay.traces.observe.binding import EventBinder
 from assay.traces.observe.binding_tally import BindingTally

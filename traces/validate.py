@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from assay.grammar.load import Loaded
 from assay.traces.event import Event
-from assay.traces.explain.mismatch import violation_of
+from assay.traces.explain.blame import violation_of
 from assay.traces.gc_control import frozen_heap, trim_heap
 from assay.traces.native_replay import threshold
 from assay.traces.observe.binding_tally import Unread, total_of

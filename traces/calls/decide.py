@@ -24,7 +24,7 @@ from assay.traces.calls.pairing import NO_CALL, History, history_of
 from assay.traces.calls.partition import ANY_KEY, KeyOfCalls, key_of_calls
 from assay.traces.calls.window import MOST_EFFECTS, Window, first_unexplained, shortest_window
 from assay.traces.event import Event, Field
-from assay.traces.explain.mismatch import violation_of
+from assay.traces.explain.blame import violation_of
 from assay.traces.observe.binding import EventBinder
 from assay.traces.observe.binding_tally import BindingTally, total_of
 from assay.traces.observe.model_size import NeedsOfEvents, adapt_clause, kernel_for, trace_plan

@@ -14,8 +14,9 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.explain.failed_atoms import ConditionPrinter, FailedAtom, Situation, failing
+from assay.traces.observe.binding_tally import Misfit
 from assay.traces.observe.partial_order import OrderedObservation
-from assay.traces.result import Blame
+from assay.traces.result import Blame, FailedPart, LogViolation, Repair
 from assay.traces.search.path import SearchPath
 from assay.traces.search.transition_system import TraceModel
 
@@ -224,3 +225,11 @@ def as_blame(suspect: Suspect, writer: ConditionPrinter) -> Blame:
     """A suspect in words."""
     parts = tuple(writer.part(each.kind, each.label, each.atom) for each in suspect.obstacles)
     return Blame(suspect.item.observation.event, suspect.action, parts)
+
+
+def violation_of(misfit: Misfit) -> LogViolation:
+    """The violation for an event with a value that the model does not have."""
+    part = FailedPart("type", misfit.rule.label, misfit.text, misfit.rule.span, ((misfit.field, misfit.text),), ())
+    action = misfit.rule.steps[0][0].action if misfit.rule.steps else "observe"
+    repair = Repair("drop", "the line is left out", misfit.event)
+    return LogViolation(misfit.event, action, (Blame(misfit.event, action, (part,)),), repair)

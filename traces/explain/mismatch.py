@@ -30,10 +30,9 @@ from assay.traces.explain.resumption import (
     without_last,
 )
 from assay.traces.explain.unlogged_steps import UnloggedSteps
-from assay.traces.observe.binding_tally import Misfit
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder, action_of
 from assay.traces.options import Options
-from assay.traces.result import Blame, FailedPart, LogViolation, Repair
+from assay.traces.result import Blame, LogViolation, Repair
 from assay.traces.search import driver
 from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.driver import Accepted, Rejected, Undecided
@@ -169,12 +168,19 @@ def _goes_on(
     found: list[tuple[TraceSearch, SearchPath]],
 ) -> bool:
     """Whether the search can go on from another state; it and the path are added to what was ``found``."""
-    paths = ended.deepest
+    from assay.traces.windows.reopening import reopened  # noqa: PLC0415 - as above
+
+    ends: Sequence[SearchPath] = ended.deepest
     if isinstance(ended, Rejected):  # a search that prunes stops before the line that is wrong
-        paths = tuple(_beyond_dead_ends(search, paths, search.model.plan.hidden_limit))
-    onward = unlogged.after(search, paths, log)
-    found += [] if onward is None else [onward]
-    return onward is not None
+        ends = _beyond_dead_ends(search, ends, search.model.plan.hidden_limit)
+    deepest = max(ends, key=lambda path: path.read)
+    failed = first_failed(search, Rejected((deepest,)))
+    onward = reopened(search, deepest, log) if failed is not None and unlogged.may_follow(deepest.read) else None
+    if failed is None or onward is None:
+        return False
+    unlogged.add(deepest.read, failed.observation.event.record.place, onward.places)
+    found.append((onward.search, onward.path))
+    return True
 
 
 def _onward(
@@ -424,14 +430,6 @@ def _beyond_dead_ends(search: TraceSearch, deepest: Sequence[SearchPath], budget
     limits = Limits(budget, SECOND_NODES, reduced=False, window=WINDOW)
     further = search.run(list(deepest), limits).deepest
     return further if further and further[0].read > deepest[0].read else deepest
-
-
-def violation_of(misfit: Misfit) -> LogViolation:
-    """The violation for an event with a value that the model does not have."""
-    part = FailedPart("type", misfit.rule.label, misfit.text, misfit.rule.span, ((misfit.field, misfit.text),), ())
-    action = misfit.rule.steps[0][0].action if misfit.rule.steps else "observe"
-    repair = Repair("drop", "the line is left out", misfit.event)
-    return LogViolation(misfit.event, action, (Blame(misfit.event, action, (part,)),), repair)
 
 
 def _ranked_blames(

@@ -1,15 +1,11 @@
-"""Goes on from another state, where a search of a log that lacks lines comes to no end (docs/design/reopening.md)."""
+"""Where a search of a log that lacks lines went on from another state (docs/design/reopening.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from assay.grammar.lazy_dataclass import dataclass
-from assay.traces.explain.resumption import first_failed
-from assay.traces.search.dfs import TraceSearch
-from assay.traces.search.driver import Rejected
-from assay.traces.search.path import SearchPath
-from assay.traces.windows.window_model import LogPart
+from assay.traces.event import LogPosition
 
 MOST = 8
 """How often a search may go on from another state than the one that it reached."""
@@ -17,32 +13,21 @@ MOST = 8
 
 @dataclass(slots=True)
 class UnloggedSteps:
-    """Where a search went on from another state, as if by steps that no line tells of.
+    """The places of a log at which a search went on from another state, as if by steps that no line tells of.
 
-    ``rests_on`` says so of each such place of the log; ``supposed`` counts the places of states that changed there.
+    ``rests_on`` says so of each; ``supposed`` counts the places of states that changed there.
     """
 
     rests_on: tuple[str, ...] = ()
     supposed: int = 0
     _read: int = -1
 
-    def after(
-        self, search: TraceSearch, ends: Sequence[SearchPath], log: LogPart
-    ) -> tuple[TraceSearch, SearchPath] | None:
-        """The search and the path to go on with, after one of its ``ends``; None if no other state explains the next lines, or none has led
-        further since the last time.
-        """
-        from assay.traces.windows.reopening import reopened  # noqa: PLC0415 - the solver loads slowly, and few need it
+    def may_follow(self, read: int) -> bool:
+        """Whether it may happen after so many items: more than the last time, and not too often."""
+        return read > self._read and len(self.rests_on) < MOST
 
-        deepest = max(ends, key=lambda path: path.read)
-        failed = first_failed(search, Rejected((deepest,)))
-        if deepest.read <= self._read or len(self.rests_on) >= MOST or failed is None:
-            return None
-        found = reopened(search, deepest, log)
-        if found is None:
-            return None
-        self._read = deepest.read
-        self.supposed += len(found.places)
-        place = failed.observation.event.record.place
-        self.rests_on += (f"by {place} no line tells how, but {', '.join(found.places)}",)
-        return found.search, found.path
+    def add(self, read: int, place: LogPosition, changed: Sequence[str]) -> None:
+        """Note that these places changed after so many items, before the line at a place of the log."""
+        self._read = read
+        self.supposed += len(changed)
+        self.rests_on += (f"by {place} no line tells how, but {', '.join(changed)}",)

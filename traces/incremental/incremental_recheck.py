@@ -12,8 +12,9 @@ from dataclasses import replace
 from assay.grammar.identity_memo import IdentityMemo, IdentitySet
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
+from assay.traces.explain.blame import violation_of
 from assay.traces.explain.failed_atoms import ConditionPrinter
-from assay.traces.explain.mismatch import resume, violation_of
+from assay.traces.explain.mismatch import resume
 from assay.traces.observe.binding import Bound, EventBinder
 from assay.traces.observe.binding_tally import Misfit
 from assay.traces.observe.observation import Observation

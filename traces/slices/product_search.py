@@ -23,8 +23,8 @@ from assay.grammar.identity_memo import IdentitySet, IdentitySetMemo
 from assay.grammar.kernel import types as t
 from assay.grammar.load import Loaded
 from assay.grammar.values import Value
+from assay.traces.explain.blame import violation_of
 from assay.traces.explain.failed_atoms import ConditionPrinter
-from assay.traces.explain.mismatch import violation_of
 from assay.traces.observe.binding import EventBinder, Read, observations_of, views_of
 from assay.traces.observe.binding_tally import Misfit
 from assay.traces.observe.decomposition import Split, split

@@ -27,6 +27,7 @@ from assay.traces.windows.open_window import Allowance, OpenWindow, Order, Switc
 from assay.traces.windows.recent_values import RecentValues
 from assay.traces.windows.replayed import WindowRun, run_of
 from assay.traces.windows.slice_window import (
+    CONFLICTS,
     FEW_CONFLICTS,
     TWICE,
     WindowRefuted,
@@ -40,9 +41,6 @@ from assay.traces.windows.window_model import LogPart, WindowModel, completed, e
 
 BEFORE, AFTER = 24, 12
 """How many items before and after a failed one are asked about. A wrong line may contradict only a later one."""
-
-CONFLICTS = 40_000
-"""How many conflicts the solver may meet in one question. Not a clock, so that answers are reproducible."""
 
 FEW_HIDDEN = 3
 """With so many hidden steps before each line an explanation is looked for first: it takes a quarter of the time."""

@@ -23,10 +23,9 @@ from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.heads import Cursors, advanced
 from assay.traces.search.path import UNLOGGED, Move, SearchNode, SearchPath
 from assay.traces.search.transition_system import Taken, TraceModel
-from assay.traces.windows.ask import CONFLICTS
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order
 from assay.traces.windows.replayed import places_of
-from assay.traces.windows.slice_window import lasting, template_of
+from assay.traces.windows.slice_window import CONFLICTS, lasting, template_of
 from assay.traces.windows.window_model import LogPart, WindowModel, elements_of, window_model, writer_parameters
 
 MOST_LINES = 16

@@ -211,6 +211,9 @@ def refuted_by(window: WindowModel, items: Sequence[OrderedObservation], core: S
     )
 
 
+CONFLICTS = 40_000
+"""How many conflicts the solver may meet in one question. Not a clock, so that answers are reproducible."""
+
 FEW_CONFLICTS = 4_000
 """How many conflicts the solver may meet in a question where the lines may have any order that the clause allows: each
 takes longer then."""
