@@ -17,10 +17,9 @@ from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.traces.event import Event
 from assay.traces.observe.partial_order import OrderedObservation, by_time
 from assay.traces.slices.versions.version_history import number_of
-from assay.traces.windows.ask import CONFLICTS
 from assay.traces.windows.open_window import Order
 from assay.traces.windows.slice_chain import chain_of
-from assay.traces.windows.slice_window import TWICE, SliceWindow, Unit, WindowRefuted, lasting, template_of
+from assay.traces.windows.slice_window import CONFLICTS, TWICE, SliceWindow, Unit, WindowRefuted, lasting, template_of
 from assay.traces.windows.window_model import LogPart, WindowModel, window_model
 
 FEW_LINES = 6
