@@ -11,7 +11,7 @@ from assay.grammar import kernel as k
 
 LESSONS = {
     "kafka/cluster": ("two_processes", 10),
-    "kafka/kraft/cluster": ("lessons", 27),
+    "kafka/kraft/cluster": ("lessons", 28),
     "kafka/kraft/leadership": ("lessons", 28),
     "kafka/kraft/partition": ("lessons", 18),
     "kafka/leadership": ("lessons", 11),
