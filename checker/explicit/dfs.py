@@ -178,6 +178,8 @@ def _newest(waiting: list[_Frame]) -> Iterator[tuple[_Frame, int]]:
 class DepthFirstBlockSearch(BlockSearch):
     """A search like the breadth-first one in another order. It ends with the first states that violate something."""
 
+    may_go_to_disk = False
+
     def __init__(
         self, model: Model, options: SearchOptions, compiled: Compiled, reduction: Reduction | None = None
     ) -> None:
