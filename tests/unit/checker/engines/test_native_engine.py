@@ -164,6 +164,30 @@ def test_a_search_without_memory_goes_to_disk_or_says_so_and_decides_nothing(
     assert report.exit_code is ExitCode.INCONCLUSIVE
 
 
+def test_where_reading_a_variable_takes_too_much_code_the_function_is_written_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It was refused, with a word about the variable: etcd_raft with room for sixty messages was."""
+    text = """
+        type Small = 0 .. 5
+        state:
+            x: Small = 0
+            led: map[Small, seq[Small, max 3], max 3] = {}
+        action up:
+            when more: x < 4
+            led[x] := [x]
+            x := x + 1
+    """
+    monkeypatch.setattr("assay.checker.native.unroll_budget.SOFT", 40)
+    assert program(kernel(text)).text
+
+
+@pytest.mark.slow
+def test_a_raft_with_room_for_sixty_messages_is_compiled(checkout: Path) -> None:
+    raft = load_spec(checkout / "spec" / "systems" / "etcd_raft.assay", overrides={"MaxMessages": "60"}).kernel
+    assert program(raft).text.count("define internal") > 50
+
+
 def test_picks_and_parameters_over_many_values_run_in_loops(tmp_path: Path) -> None:
     text = """
         type Wide = 0 .. 99

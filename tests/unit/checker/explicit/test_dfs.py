@@ -88,7 +88,11 @@ def test_a_chain_is_answered_as_by_rounds(
     monkeypatch.setattr(DepthFirstBlockSearch, "_follow_levels", lambda *_: False)
     assert answer(followed) == answer(dfs(kernel, tmp_path, options))
     assert followed.statistics.distinct > 1800
-    assert {each.name for each in followed.properties if each.outcome is Outcome.VIOLATED} == {"deadlock", "short", "slow"}
+    assert {each.name for each in followed.properties if each.outcome is Outcome.VIOLATED} == {
+        "deadlock",
+        "short",
+        "slow",
+    }
     assert "limit of 400 states" in str(ended.stopped)
     assert 400 <= ended.statistics.distinct < 600
 
