@@ -31,6 +31,9 @@ from assay.checker.symmetry.reduction import Reduction
 if TYPE_CHECKING:
     from assay.checker.explicit.expansion.visited_on_disk import VisitedOnDisk
 
+ON_DISK = "a breadth-first search without `--reduce`, by one process, goes on on disk"
+"""What a search says that keeps its visited states in memory."""
+
 
 class CheckpointedSearch(EngineSearch):
     """Keeps what a checkpoint holds: the levels, how far the last one is expanded (``_place``), counts and findings.
@@ -223,7 +226,8 @@ class CheckpointedSearch(EngineSearch):
             self.levels.commit(all_new)
 
     def _no_room(self) -> str:
-        return f"the memory budget of {self.seen.budget / 1e6:,.0f} MB was used up {self._here}"
+        remedy = "" if self.seen.may_go_to_disk else f"; {ON_DISK}"
+        return f"the memory budget of {self.seen.budget / 1e6:,.0f} MB was used up {self._here}{remedy}"
 
     def _not_written(self, error: OSError) -> str:
         return f"states of level {self.depth} could not be written: {error}"

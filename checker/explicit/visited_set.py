@@ -63,6 +63,11 @@ class VisitedSet:
             raise SpecError([Diagnostic(TOO_LITTLE, NOWHERE, text)])
 
     @property
+    def may_go_to_disk(self) -> bool:
+        """Whether the states go to disk once the table is full."""
+        return self._to_disk is not None
+
+    @property
     def room(self) -> int:
         """Bytes of the budget left for the table. Thread buffers, the stage (no larger than they are) and levels take
         the rest."""

@@ -209,4 +209,5 @@ def test_a_search_that_must_know_at_once_what_is_new_ends_with_its_memory(
     report = check(kernel, compile_kernel(kernel, options, tmp_path / "objects"), options)
     assert report.stopped is not None
     assert "the memory budget" in report.stopped
+    assert "without `--reduce`, by one process, goes on on disk" in report.stopped
     assert report.exit_code is ExitCode.INCONCLUSIVE
