@@ -102,6 +102,19 @@ def large() -> Iterator[Line]:
         yield _size(answer, model, bits, target)
 
 
+def disk() -> Iterator[Line]:
+    """A hundred million states in a gigabyte: visited states go to disk."""
+    answer = _assay(WORDS, "hundred_million", "--memory", "1G")
+    assert answer["states"]["distinct"] == permutations(12, (2, 2)), answer
+    effort = answer["effort"]
+    yield {
+        **_size(answer, "hundred_million", "96", None),
+        "benchmark": "visited states on disk",
+        "value": round(answer["states"]["distinct"] / effort["search_seconds"]), "unit": "states a second",
+        "cpu_seconds": effort["cpu_seconds"], "collision": answer["states"]["collision"], **effort["visited_on_disk"],
+    }  # fmt: skip
+
+
 def billion() -> Iterator[Line]:
     """A billion states, of which some 13 GB of memory and 15 GB of files are made: compared by 96 bits."""
     answer = _assay(WORDS, "billion", "--memory", "16G")
@@ -123,7 +136,7 @@ def permutations(letters: int, groups: tuple[int, ...]) -> int:
 
 GROUPS: dict[str, Callable[[], Iterator[Line]]] = {
     "speed": speed, "threads": threads, "command": command, "memory": memory, "large": large,
-    "billion": billion,
+    "disk": disk, "billion": billion,
 }  # fmt: skip
 USUAL = ("speed", "threads", "command", "memory")
 

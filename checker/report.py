@@ -230,12 +230,23 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class DiskEffort:
+    """What a visited set on disk took: sorted runs, their bytes, merges with them, and levels in which there were some."""
+
+    runs: int
+    bytes: int
+    merges: int
+    levels: int
+
+
+@dataclass(frozen=True, slots=True)
 class Effort:
     """The cost of a search: ``seconds`` from the first expansion to the last insertion, ``cpu`` seconds of all
     processors, and sizes in bytes.
 
     ``memory`` is the maximal memory of the process, without files. ``table`` is the size of the state table at the end,
-    and ``load`` the used share of its slots. ``disk`` is what was written into level files.
+    and ``load`` the used share of its slots. ``disk`` is what was written into level files. ``visited`` tells of the
+    visited set where it went to disk.
     """
 
     seconds: float
@@ -244,6 +255,7 @@ class Effort:
     table: int
     load: float
     disk: int
+    visited: DiskEffort | None = None
 
 
 @dataclass(frozen=True, slots=True)

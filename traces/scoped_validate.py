@@ -128,9 +128,9 @@ def validate_in_scope(
     whole = validate_product(loaded, shared, slices, found, clause, _search_options(options, reading, beside.missing))
     answer = assemble_answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
 
-    def is_explained(lost: Event) -> bool:
+    def is_explained(lost: Sequence[Event]) -> bool:
         asked = replace(options, mismatches=0)
-        again, parts, _ = validate_shared_in_scope(loaded, reading, asked, clause, scope, lost=[lost])
+        again, parts, _ = validate_shared_in_scope(loaded, reading, asked, clause, scope, lost=lost)
         return _is_explained(again, parts, {each.result.name for each in found if each.result.violations}, options.jobs)
 
     return _unless_one_line_was_lost(answer, shared, is_explained)
@@ -140,14 +140,17 @@ MOST_EVENTS = 20_000
 """In logs of more events no lost line is looked for: the log is validated again for each."""
 
 
-def _unless_one_line_was_lost(answer: Validation, shared: SharedAnswer, ask: Callable[[Event], bool]) -> Validation:
+def _unless_one_line_was_lost(
+    answer: Validation, shared: SharedAnswer, ask: Callable[[Sequence[Event]], bool]
+) -> Validation:
     """The answer, inconclusive if one lost line of what slices share explains what is wrong with slices."""
     sure = any(each.certain or each.contradiction is not None for each in answer.violations)
     if answer.verdict is not TraceVerdict.INCONSISTENT or sure or shared.violations or shared.read > MOST_EVENTS:
         return answer
     for lost in lost_lines(shared.kernel, shared.clause, answer.violations):
         if stopped() is None and ask(lost):
-            reason = f"explained if one line before {lost.record.place} was lost: {lost.record.message}"
+            record = lost[0].record
+            reason = f"explained if one line before {record.place} was lost: {record.message}"
             return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
     return answer
 

@@ -30,10 +30,11 @@ from assay.checker.explicit.expansion.parallel_round import Rounds, WorkerThread
 from assay.checker.explicit.expansion.single_states import offenders
 from assay.checker.explicit.expansion.states_in_part import StatesInPart
 from assay.checker.explicit.expansion.thread_buffer import Block, Counts, Starting, ThreadBuffer
+from assay.checker.explicit.expansion.visited_on_disk import VisitedOnDisk
 from assay.checker.explicit.findings import REFINE, STATE, TROUBLE_ROOM, SearchEvent, SearchFindings
 from assay.checker.explicit.further_violations import violation_at
 from assay.checker.explicit.refinement_check import Refining
-from assay.checker.explicit.store.hash_table import TableFullError
+from assay.checker.explicit.store.hash_table import StateTable, TableFullError
 from assay.checker.explicit.store.levels import Levels
 from assay.checker.explicit.store.row_store import RowStore
 from assay.checker.explicit.symmetry import confirm_steps, representative
@@ -62,6 +63,9 @@ class BlockSearch(CheckpointedSearch):
     """A search like the reference one, by compiled code, with all processors. ``close`` it when its states are not
     needed any more."""
 
+    may_go_to_disk = True
+    """Whether the visited set may go to disk, where duplicates are detected later than they are found."""
+
     def __init__(
         self, model: Model, options: SearchOptions, compiled: Compiled, reduction: Reduction | None = None
     ) -> None:
@@ -86,7 +90,9 @@ class BlockSearch(CheckpointedSearch):
         self.tally = new_tally(compiled)
         self._rounds = Rounds(compiled, self.levels, self._workers, self.tally.decisive, compiled.stubborn)
         self._waiting = StatesInPart(may_ignore=compiled.stubborn is None or compiled.stubborn.may_ignore)
-        self.seen = VisitedSet(options, compiled.layout.words, self._rounds)
+        # What is left out of steps depends on which states are new at once.
+        late = self.may_go_to_disk and compiled.stubborn is None
+        self.seen = VisitedSet(options, compiled.layout.words, self._rounds, self._new_disk if late else None)
         self._checkpoint = self._open_checkpoint()
         self._frontier = 0
         self._reported = self._cpu = 0.0
@@ -108,9 +114,21 @@ class BlockSearch(CheckpointedSearch):
     def _new_levels(self) -> Levels:
         return Levels(self.compiled.layout.words, self.compiled.identity, writer=self._workers.writer)
 
+    def _new_disk(self, table: StateTable, room: int) -> VisitedOnDisk:
+        return VisitedOnDisk(
+            table,
+            room,
+            self._rounds,
+            self._workers,
+            lambda kept: Levels(self.compiled.layout.words, self.compiled.identity, kept, self._workers.writer),
+            (self._is_due, self._heed_limits),
+            self.options.checkpoint,
+        )
+
     def close(self) -> None:
         """Let go of threads and files."""
         self.levels.close()
+        self.seen.close()
         self._workers.close()
         if self._checkpoint is not None:
             self._checkpoint.close()
@@ -123,7 +141,8 @@ class BlockSearch(CheckpointedSearch):
     def statistics(self) -> Statistics:
         """The sizes of the search, with those of the searches that it resumed."""
         states, seen = len(self.rows), self.seen
-        effort = Effort(self._searched, self._cpu, seen.peak, seen.bytes, seen.load, self.levels.disk)
+        on_disk = None if seen.disk is None else seen.disk.effort
+        effort = Effort(self._searched, self._cpu, seen.peak, seen.bytes, seen.load, self.levels.disk, on_disk)
         seconds = self.seconds + self._earlier
         chance = seen.collision(states) + self._waiting.collision
         return Statistics(states, self.generated, self.depth, seconds, chance, effort)
@@ -133,6 +152,7 @@ class BlockSearch(CheckpointedSearch):
     def run(self) -> None:
         """Search until everything is seen, something is violated, or a limit is reached."""
         super().run()
+        self._drop_waiting()
         # A search that was stopped within a change has levels and counts of different states. A checkpoint of it could
         # not be resumed.
         if self._whole:
@@ -160,6 +180,7 @@ class BlockSearch(CheckpointedSearch):
         self._list_instances()
         with heeding(self._heed_limits):
             self._list_initial()
+        self._merge()
         self.initial = len(self.rows)
         self.depth = 1 if self.initial else 0
         self.levels.seal()
@@ -219,7 +240,7 @@ class BlockSearch(CheckpointedSearch):
 
     def _remember(self) -> None:
         """Take all states of the levels for seen."""
-        self._within_budget(self.seen.fill)
+        self._within_budget(lambda levels: self.seen.fill(levels, self._heed_limits))
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
@@ -238,18 +259,25 @@ class BlockSearch(CheckpointedSearch):
     def _all_levels(self) -> None:
         going_on = bool(self.levels.counts)
         while going_on:
-            if self._place == 0:
+            if self._begins_level:
                 self._end_between_levels()
             going_on = self._small_levels() if self._is_narrow() else self._whole_level()
             self._tell()
 
+    @property
+    def _begins_level(self) -> bool:
+        """Whether no state of the last finished level was expanded. A merge may have stored the first states of the next
+        level before the round is counted that found them."""
+        return self._place == 0 and self.levels.size == 0
+
     def _is_narrow(self) -> bool:
         """Whether the level is small, and nothing about it needs a round: then many may follow at once."""
         return (
-            self._place == 0
+            self._begins_level
             and self.levels.counts[-1] <= self._narrow.width
             # Levels in files are read chunk by chunk, and the narrow search reads a level as one array.
             and self.levels.in_memory
+            and self.seen.disk is None
             and not self._refining
             and self.compiled.stubborn is None
         )
@@ -301,6 +329,7 @@ class BlockSearch(CheckpointedSearch):
     def _whole_level(self) -> bool:
         """Expand what is left of the last finished level; whether there is another one."""
         self._level(self.levels.counts[-1])
+        self._merge()
         self.findings.look()
         return self._next_level()
 
@@ -325,7 +354,8 @@ class BlockSearch(CheckpointedSearch):
             started = time.perf_counter()
             self._round(count)
             self._rounds.pace(started)
-            if time.monotonic() - self._saved_at > self.options.checkpoint_every:
+            if self._checkpoint is not None and time.monotonic() - self._saved_at > self.options.checkpoint_every:
+                self._merge()
                 self._save()
         self._expand_rest()
 
@@ -387,17 +417,17 @@ class BlockSearch(CheckpointedSearch):
 
     def _stored(self, lanes: list[ThreadBuffer]) -> list[SearchEvent]:
         """Store what is new in lanes; what is to be found there and in the states that were expanded."""
-        try:
+        with self._storing():
             return self._store_new(lanes)
-        except TableFullError:
-            raise Stopped(self._no_room()) from None
-        except MemoryError as error:
-            raise Stopped(f"there is no room for more states in level {self.depth}: {error}") from None
-        except OSError as error:  # what is missing from files is not known: no checkpoint speaks of it
-            raise Stopped(self._not_written(error)) from None
 
     def _store_new(self, lanes: list[ThreadBuffer]) -> list[SearchEvent]:
-        new = self._rounds.insert(self.seen.table, lanes)
+        if self.seen.disk is not None:
+            return self._set_aside(self.seen.disk, lanes)
+        try:
+            new = self._rounds.insert(self.seen.table, lanes)
+        except TableFullError:
+            self.seen.go_to_disk()
+            return self._store_new(lanes)
         number = len(self.rows) - self.levels.staged
         stage, places = self._rounds.stage(lanes, new)
         found = (self.findings.collect(lane, stage, at, number + at) for lane, at in zip(lanes, places, strict=True))
@@ -407,13 +437,8 @@ class BlockSearch(CheckpointedSearch):
         return events
 
     def _within_budget(self, change: Callable[[Levels], None]) -> None:
-        try:
+        with self._storing():
             change(self.levels)
-        except TableFullError:
-            raise Stopped(self._no_room()) from None
-
-    def _no_room(self) -> str:
-        return f"the memory budget of {self.seen.budget / 1e6:,.0f} MB was used up {self._here}"
 
     def _undefined(self, number: int, state: State) -> None:
         self.watch.note_stuck(number, *self.rows.stuck(state))
@@ -456,6 +481,6 @@ class BlockSearch(CheckpointedSearch):
         self.options.progress(
             Progress(
                 self.depth, len(self.rows), self.generated, self._frontier, self.seconds + self._earlier,
-                memory=self.seen.note_peak(), disk=self.levels.disk, load=self.seen.load,
+                memory=self.seen.note_peak(), disk=self.levels.disk + self.seen.disk_bytes, load=self.seen.load,
             )
         )  # fmt: skip

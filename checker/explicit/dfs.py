@@ -10,19 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from assay.checker.explicit.bfs import BlockSearch
 from assay.checker.explicit.expansion.compiled_interface import Compiled
+from assay.checker.explicit.expansion.narrow_levels import NO_LIMIT, ROOM, NarrowLevels, SmallLevels
 from assay.checker.explicit.expansion.single_states import BLOCK, Probe
 from assay.checker.explicit.expansion.thread_buffer import Block, ThreadBuffer
-from assay.checker.explicit.findings import STATE
+from assay.checker.explicit.findings import STATE, SearchEvent
 from assay.checker.explicit.store.hash_table import TableFullError
 from assay.checker.explicit.store.level_file import RecordChunk
 from assay.checker.explicit.store.row_store import RowStore
 from assay.checker.interpreter.compiled_model import Model
+from assay.checker.jit.jit_function import ArrayFunction
+from assay.checker.layout.call_frame import NEVER
 from assay.checker.layout.row import Rows
 from assay.checker.options import SearchOptions
 from assay.checker.report import State
@@ -83,6 +87,19 @@ class Stack:
         self.top += n
         return int(self.depths[new].max(initial=0))
 
+    def push_levels(self, records: RecordChunk, sizes: npt.NDArray[np.int64], first: int) -> int:
+        """Put levels behind all others: each was found from the one before it, and the first from the rows from place
+        ``first`` on. The greatest of their depths. Raises ``MemoryError``."""
+        n = len(records.rows)
+        self.make_room(n)
+        new = slice(self.top, self.top + n)
+        begins = np.cumsum([self.top, *sizes[:-1]])
+        self.chunk.rows[new], self.chunk.actions[new] = records.rows, records.actions
+        self.chunk.parents[new] = records.parents + np.repeat([first, *begins[:-1]], sizes).astype(np.uint32)
+        deepen(self.chunk.parents, self.depths, self.top, self.top + n)
+        self.top += n
+        return int(self.depths[new].max(initial=0))
+
     def path(self, place: int) -> Rows:
         """The rows on the way to one."""
         places = []
@@ -91,6 +108,13 @@ class Stack:
             place = int(self.chunk.parents[place])
         rows: Rows = self.chunk.rows[places[::-1]]
         return rows
+
+
+@ArrayFunction
+def deepen(parents: Any, depths: Any, first: int, last: int) -> None:
+    """The depths of the rows from ``first`` up to ``last``: one more than those of their predecessors."""
+    for at in range(first, last):
+        depths[at] = depths[np.int64(parents[at])] + np.uint32(1)
 
 
 def _chunk(words: int, n: int) -> RecordChunk:
@@ -178,6 +202,8 @@ def _newest(waiting: list[_Frame]) -> Iterator[tuple[_Frame, int]]:
 class DepthFirstBlockSearch(BlockSearch):
     """A search like the breadth-first one in another order. It ends with the first states that violate something."""
 
+    may_go_to_disk = False
+
     def __init__(
         self, model: Model, options: SearchOptions, compiled: Compiled, reduction: Reduction | None = None
     ) -> None:
@@ -187,6 +213,7 @@ class DepthFirstBlockSearch(BlockSearch):
         self.rows = self.stacked
         self.findings.store = self.stacked
         self._probe = Probe(compiled)
+        self._narrow = NarrowLevels(compiled.layout.words, AT_ONCE)
         self._kept: set[tuple[int, str]] = set()
 
     @property
@@ -210,11 +237,54 @@ class DepthFirstBlockSearch(BlockSearch):
             self._heed_limits()
             while frames[-1].next == frames[-1].end:
                 self.stacked.stack.top = frames.pop().start
+            if self._follow_levels(frames, waiting):
+                continue
             top = self.stacked.stack.top
             self._expand_newest(waiting)
             if self.stacked.stack.top > top:
                 frames.append(_Frame(top, top, self.stacked.stack.top))
                 waiting.append(frames[-1])
+
+    def _follow_levels(self, frames: list[_Frame], waiting: list[_Frame]) -> bool:
+        """Where all rows that wait would be expanded together, they are a level; go through it and those after it
+        while they are small. Whether that was done."""
+        frame, stack = waiting[-1], self.stacked.stack
+        size = frame.end - frame.next
+        if len(waiting) > 1 or size > self._narrow.width or self._refining or frame.end != stack.top:
+            return False
+        self._frontier = stack.top
+        self._within_budget(lambda levels: self.seen.narrow(levels, len(self.rows)))
+        lane, wanted = self._rounds.first_lane, self.options.max_states
+        most = ROOM, NO_LIMIT if wanted is None else wanted - len(self.rows) + stack.top
+        rows = stack.chunk.rows[frame.next : frame.end]
+        found = self._narrow.follow(
+            lane, self.seen.table, self.seen.keys, rows, frame.next, most, self.findings.marks_of(lane)
+        )
+        self.compiled.machine.refuse_halted()
+        if not len(found.sizes):
+            return False
+        self._push_levels(found, lane, frame.next)
+        last = int(found.sizes[-1])
+        waiting[:] = [_Frame(stack.top - last, stack.top - last, stack.top)] if last else []
+        # What is expanded already leaves the stack together.
+        frames[-1:] = [_Frame(frame.start, stack.top - last, stack.top - last), *waiting]
+        return True
+
+    def _push_levels(self, found: SmallLevels, lane: ThreadBuffer, first: int) -> None:
+        """Put levels on the stack that were found from the rows from ``first`` on, and look at what was found."""
+        stack = self.stacked.stack
+        try:
+            self.depth = max(self.depth, stack.push_levels(found.records, found.sizes, first))
+        except MemoryError:
+            raise Stopped(self._no_room()) from None
+        self.stacked.seen += len(found.records.rows)
+        self.tally.add(lane)
+        self.generated += found.generated
+        for which, number in enumerate(lane.found_states.tolist()):
+            if number != NEVER:
+                self.findings.note(SearchEvent(STATE, which, 0, 0, number))
+        self.findings.look()
+        self._keep_findings()
 
     def _expand_newest(self, waiting: list[_Frame]) -> None:
         """Expand rows of the frames that were made last, and put what is new on the stack."""

@@ -99,8 +99,12 @@ class SearchFindings:
             self._unseen.append(event)
 
     def collect(self, lane: ThreadBuffer, stage: RecordChunk, at: int, number: int) -> Iterator[SearchEvent]:
-        """What a thread's buffer found in the last finished level. The first state that it staged, at ``at``, has the
-        number ``number``."""
+        """What a thread's buffer found in the last finished level, and in the states that it staged."""
+        yield from self.collect_expanded(lane)
+        yield from self.collect_new(lane, stage, at, number)
+
+    def collect_expanded(self, lane: ThreadBuffer) -> Iterator[SearchEvent]:
+        """What a thread's buffer found in the last finished level, in the states that it expanded."""
         level = len(self.store.levels.counts) - 1
         start = self.store.levels.starts[level]
         for kind, slot in ((STUCK, ContextSlot.STUCK), (TERMINAL, ContextSlot.TERMINAL), (DEAD, ContextSlot.DEAD)):
@@ -114,6 +118,11 @@ class SearchFindings:
                 yield SearchEvent(
                     STEP, which, level, source, start + source, tuple(arena.rows[lane.at, position].tolist())
                 )
+
+    def collect_new(self, lane: ThreadBuffer, stage: RecordChunk, at: int, number: int) -> Iterator[SearchEvent]:
+        """What a thread's buffer found in the states that it staged from ``at`` on. The first has the number
+        ``number``."""
+        level = len(self.store.levels.counts) - 1
         for which, found in enumerate(lane.found_states.tolist()):
             if found != NEVER:
                 yield SearchEvent(STATE, which, level, int(stage.parents[at + found - number]), found)

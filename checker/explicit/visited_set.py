@@ -1,13 +1,21 @@
-"""The visited states: their hash table, the keys that identify them, and the memory that both may take."""
+"""The visited states: their hash table, the keys that identify them, the memory that both may take, and the disk beyond
+it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
 from assay.checker.explicit.expansion.parallel_round import Rounds
-from assay.checker.explicit.store.hash_table import HALF, StateKeys, StateTable
+from assay.checker.explicit.expansion.thread_buffer import ThreadBuffer
+from assay.checker.explicit.store.hash_table import HALF, StateKeys, StateTable, TableFullError
 from assay.checker.explicit.store.levels import KEPT, Levels
 from assay.checker.explicit.store.memory_limit import default_budget, taken
 from assay.checker.options import SearchOptions
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, SpecError
+
+if TYPE_CHECKING:
+    from assay.checker.explicit.expansion.visited_on_disk import VisitedOnDisk
 
 EXACT_BYTES = 48 << 20
 """Whole rows are compared while rows and fingerprints together take no more: 2,097,152 states of two words. With twice
@@ -26,14 +34,23 @@ class VisitedSet:
 
     With fingerprints ``auto``, whole rows are compared as long as they take little memory; then 96-bit fingerprints
     identify states. Tasks on Spark compare 64 bits, and beyond ``NARROW_LIMIT`` states 128. Whatever enlarges the table may raise
-    ``TableFullError``.
+    ``TableFullError``. Where there is ``to_disk``, which makes a set on disk from a table and bytes of memory, the
+    states go there once the table is full.
     """
 
-    def __init__(self, options: SearchOptions, words: int, rounds: Rounds) -> None:
+    def __init__(
+        self,
+        options: SearchOptions,
+        words: int,
+        rounds: Rounds,
+        to_disk: Callable[[StateTable, int], VisitedOnDisk] | None = None,
+    ) -> None:
         self.keys = StateKeys.ROWS if options.fingerprints == "auto" else StateKeys(options.fingerprints)
         self.peak = self._base = taken()
         self.reserved = 0
         """Bytes that are kept for something else."""
+        self.disk: VisitedOnDisk | None = None
+        self._to_disk = to_disk
         self.budget = options.memory or default_budget()
         self._chosen = options.fingerprints
         self._words = words
@@ -44,6 +61,11 @@ class VisitedSet:
             least = self.budget - self.room + LEAST
             text = f"a search of this spec needs a memory budget of {least / 1e6:,.0f} MB at least"
             raise SpecError([Diagnostic(TOO_LITTLE, NOWHERE, text)])
+
+    @property
+    def may_go_to_disk(self) -> bool:
+        """Whether the states go to disk once the table is full."""
+        return self._to_disk is not None
 
     @property
     def room(self) -> int:
@@ -72,6 +94,11 @@ class VisitedSet:
         """The memory that slots take; 0 without a table."""
         return self._table.bytes if self._table is not None else 0
 
+    @property
+    def disk_bytes(self) -> int:
+        """The bytes of sorted runs."""
+        return 0 if self.disk is None else self.disk.bytes
+
     def note_peak(self) -> int:
         """The memory of the process now; ``peak`` becomes the maximum that was noted."""
         now = taken()
@@ -84,7 +111,7 @@ class VisitedSet:
         """
         if self._chosen != "auto":
             return StateKeys(self._chosen).missed(states)
-        if self.keys is StateKeys.ROWS and self._is_exact_enough(states):
+        if self.keys is StateKeys.ROWS and (self.disk is not None or self._is_exact_enough(states)):
             return 0.0
         if self.keys in {StateKeys.PRINTS, StateKeys.LONG_PRINTS}:
             return self.keys.missed(states)
@@ -93,12 +120,49 @@ class VisitedSet:
     def _is_exact_enough(self, states: int) -> bool:
         return states * StateKeys.ROWS.halves(self._words) * HALF <= min(EXACT_BYTES, self.room // 4)
 
-    def fill(self, levels: Levels) -> None:
-        """Make the table anew, from the rows of all levels."""
+    def fill(self, levels: Levels, heed: Callable[[], None] = lambda: None) -> None:
+        """Make the table anew, from the rows of all levels. ``heed`` raises where that is to end."""
         self._table = None
+        self.close()
         levels.bits = self.keys.bits
         self._table = StateTable(self.keys.halves(self._words), self.room)
-        self._rounds.refill(self._table, levels.every_row())
+        for lanes in self._rounds.loaded(levels.every_row()):
+            heed()
+            self._add(lanes)
+
+    def _add(self, lanes: Sequence[ThreadBuffer]) -> None:
+        """Insert states that all differ from those before."""
+        if self.disk is None:
+            try:
+                self._rounds.insert(self.table, lanes)
+            except TableFullError:
+                self.go_to_disk()
+            else:
+                return
+        assert self.disk is not None
+        for lane in lanes:
+            try:
+                self.disk.insert_known([lane])
+            except TableFullError:
+                self.disk.dump()
+                self.disk.insert_known([lane])
+
+    def go_to_disk(self) -> None:
+        """Make a sorted run of what the table holds. Raises ``TableFullError`` where the states are to stay in memory,
+        ``OSError`` where they cannot be written, and what heeding limits raises."""
+        if self._to_disk is None:
+            raise TableFullError
+        self.disk = self._to_disk(self.table, self.room)
+        self.disk.dump()
+        self._table = None
+        self.disk.begin()
+        self._table = self.disk.table
+
+    def close(self) -> None:
+        """Remove what is on disk."""
+        if self.disk is not None:
+            self.disk.close()
+            self.disk = None
 
     def leave(self, keys: StateKeys) -> None:
         """Drop the table: tasks elsewhere remember the states from now on, under keys of this kind."""
@@ -108,6 +172,8 @@ class VisitedSet:
     def adapt(self, levels: Levels) -> None:
         """Change to fingerprints where rows take too much memory, and to 128 bits where 64 would collide: those of a search that
         was on Spark."""
+        if self.disk is not None:  # runs have keys of one kind
+            return
         self.narrow(levels, len(levels))
         if self._chosen == "auto" and self.keys is StateKeys.PRINTS and len(levels) > NARROW_LIMIT:
             self.use(StateKeys.WIDE_PRINTS)

@@ -9,7 +9,7 @@ SEARCH = (
         "E821",
         "too little memory for a search",
         "`--memory` is a budget for the whole process: the program itself, room to expand states in, and the table of states seen. The "
-        "message says how much is the least. Levels of the search that do not fit go to files, and do not count.",
+        "message says how much is the least. Levels of the search and visited states that do not fit go to files, and do not count.",
     ),
     Code(
         "E822",

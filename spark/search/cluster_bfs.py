@@ -87,6 +87,8 @@ class ClusterSearch(BlockSearch):
     """A search like the local one. ``distributed`` tells how many levels were expanded on Spark, ``published`` whether a later job can go on,
     ``sent`` how many records they exchanged."""
 
+    may_go_to_disk = False
+
     def __init__(
         self, model: Model, options: SearchOptions, compiled: Compiled, reduction: Reduction | None, place: SearchSite
     ) -> None:

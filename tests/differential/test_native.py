@@ -10,6 +10,7 @@ from typing import get_args
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.little_memory import make_memory_little
 from tests.stages import rounds
 
 from assay.checker.engines.engine_selection import compile_kernel
@@ -80,6 +81,16 @@ def test_engines_agree_on_random_kernels(folder: Path, seed: int, keep_going: bo
         threads=1 + seed % 3,
         fingerprints=kinds[seed % len(kinds)],
     )
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@given(st.integers(0, 2**40), st.booleans())
+def test_engines_agree_on_random_kernels_whose_visited_states_are_on_disk(
+    folder: Path, seed: int, keep_going: bool
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        make_memory_little(patch, 10)
+        agree(random_kernel(Random(seed)), folder, keep_going=keep_going, threads=1 + seed % 3)
 
 
 @pytest.mark.parametrize("fingerprints", ["96", "128"])

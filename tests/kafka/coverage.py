@@ -11,7 +11,7 @@ from assay.grammar import kernel as k
 
 LESSONS = {
     "kafka/cluster": ("two_processes", 10),
-    "kafka/kraft/cluster": ("lessons", 27),
+    "kafka/kraft/cluster": ("lessons", 28),
     "kafka/kraft/leadership": ("lessons", 28),
     "kafka/kraft/partition": ("lessons", 18),
     "kafka/leadership": ("lessons", 11),
@@ -106,6 +106,7 @@ IDLE = {
         "lose.was_eligible",
         "unfence.not_deposed",
         "unfence.not_void",
+        "voting.follow.not_past",
         "voting.hear.one_leader",
         "voting.stand.not_leading",
         "win.elected",
@@ -185,6 +186,7 @@ ELSEWHERE = {
         "elect_unclean",
         "finish_move",
         "prefer",
+        "voting.learn",
         "voting.vote",
         "voting.vote_late",
         "win_among",

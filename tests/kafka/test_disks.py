@@ -36,7 +36,8 @@ def test_a_directory_that_fails_is_no_false_alarm_and_no_line_of_it_is_unknown(r
 
 @dataclass(frozen=True)
 class Edit:
-    """What is replaced in the first line of a node's file that holds it, and which slice is inconsistent then."""
+    """What is replaced in the first line of a node's file that holds it, which slice is inconsistent then, and the line
+    that explains all of it if it was lost."""
 
     what: str
     run: str
@@ -44,6 +45,7 @@ class Edit:
     before: str
     after: str
     slice: str
+    lost: str | None = None
 
     def __str__(self) -> str:
         return self.what
@@ -60,9 +62,23 @@ EDITS = [
         "audit-1",
     ),
     Edit(
-        "one replica is left out", ZOOKEEPER, "broker-3/state-change.log", "replicas audit-1,", "replicas ", "audit-1"
+        "one replica is left out",
+        ZOOKEEPER,
+        "broker-3/state-change.log",
+        "replicas audit-1,",
+        "replicas ",
+        "audit-1",
+        lost="ReplicaOffline(node broker-3, topic audit, replica 1)",
     ),
-    Edit("no failure", ZOOKEEPER, "broker-3/state-change.log", r"\n[^\n]*Mark replicas[^\n]*", "", "audit-1"),
+    Edit(
+        "no failure",
+        ZOOKEEPER,
+        "broker-3/state-change.log",
+        r"\n[^\n]*Mark replicas[^\n]*",
+        "",
+        "audit-1",
+        lost="ReplicaOffline(node broker-3, topic audit and orders, replica 1)",
+    ),
     Edit(
         "it leads without its log",
         ZOOKEEPER,
@@ -100,7 +116,8 @@ def test_what_does_not_fit_the_failure_is_found(edit: Edit, tmp_path: Path) -> N
     assert count == 1
     file.write_text(text)
     found = answer(tmp_path)
-    assert found.verdict is TraceVerdict.INCONSISTENT
+    assert found.verdict is (TraceVerdict.INCONSISTENT if edit.lost is None else TraceVerdict.INCONCLUSIVE)
+    assert edit.lost is None or (found.reason is not None and found.reason.endswith(f"was lost: {edit.lost}"))
     wrong = {result.name for result in found.slices if result.verdict is TraceVerdict.INCONSISTENT}
     assert edit.slice in wrong
 

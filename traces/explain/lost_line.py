@@ -27,8 +27,11 @@ LINES_TRIED = 8
 """How many lost lines are tried."""
 
 
-def lost_lines(kernel: k.Kernel, clause: str, violations: Sequence[LogViolation]) -> Iterator[Event]:
-    """Events for lines that may have been lost before the first of some violations, the likeliest first."""
+def lost_lines(kernel: k.Kernel, clause: str, violations: Sequence[LogViolation]) -> Iterator[tuple[Event, ...]]:
+    """The events of each line that may have been lost before the first of some violations, the likeliest first.
+
+    One line may tell of several topics, such as a list of replicas that are offline: of each that has a violation.
+    """
     plan = next(each for each in kernel.traces if each.name == clause)
     first = min(violations, key=lambda each: each.event.record.time or 0, default=None)
     if plan.slicing is None or first is None:
@@ -42,10 +45,20 @@ def lost_lines(kernel: k.Kernel, clause: str, violations: Sequence[LogViolation]
     likely = sorted(ways, key=lambda way: (-shares[way[0]], len(way[1])))
     for at, fields in islice(((at, each) for at, every in likely for each in every), LINES_TRIED):
         rule = rules[at]
-        text = f"{rule.event}({', '.join(f'{name} {value}' for name, value in fields.items())})"
+        topics = _topics([each.event for each in violations], [each for each in _group(plan.slicing) if each in fields])
+        told = {
+            name: " and ".join(dict.fromkeys(str(topic.get(name, fields[name])) for topic in topics)) for name in fields
+        }
+        text = f"{rule.event}({', '.join(f'{name} {value}' for name, value in told.items())})"
         record = replace(first.event.record, time=(first.event.record.time or 0) - 1, message=text)
         # It is of the same process, so that it bounds and is bounded as the line itself would be; its file is unknown.
-        yield Event(rule.event, "", fields, record, first.event.run, LOST)
+        yield tuple(Event(rule.event, "", fields | each, record, first.event.run, LOST) for each in topics)
+
+
+def _topics(events: Sequence[Event], names: Sequence[str]) -> list[dict[str, Field]]:
+    """The topics of some events, each once, as the fields that name them."""
+    found = [{name: each.fields[name] for name in names} for each in events if each.fields.keys() >= set(names)]
+    return [topic for number, topic in enumerate(found) if topic not in found[:number]]
 
 
 def _read(divided: Split, plan: k.TracePlan, kinds: Collection[str]) -> frozenset[str]:
@@ -75,8 +88,7 @@ def _fields(rule: k.TraceRule, event: Event, slicing: k.Slicing) -> Iterator[dic
     choices: dict[str, list[Field]] = {}
     for field in rule.fields:
         if field.field == EVERY_SLICE:
-            group = slicing.fields[:1] if slicing.identity is None else (slicing.fields[0], slicing.identity)
-            choices |= {name: [event.fields[name]] for name in group if name in event.fields}
+            choices |= {name: [event.fields[name]] for name in _group(slicing) if name in event.fields}
         elif field.field == "node":
             choices["node"] = [event.fields.get("node", event.run.node)]
         elif isinstance(field.binder.type, t.AtomType):
@@ -88,3 +100,8 @@ def _fields(rule: k.TraceRule, event: Event, slicing: k.Slicing) -> Iterator[dic
             return
     for values in product(*choices.values()):
         yield dict(zip(choices, values, strict=True))
+
+
+def _group(slicing: k.Slicing) -> tuple[str, ...]:
+    """The fields that name a slice's topic, in all its partitions."""
+    return slicing.fields[:1] if slicing.identity is None else (slicing.fields[0], slicing.identity)

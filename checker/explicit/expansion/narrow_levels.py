@@ -65,9 +65,11 @@ class SmallLevels:
 
 
 class NarrowLevels:
-    """The arrays of the loop. They begin with the level that is expanded first."""
+    """The arrays of the loop. They begin with the level that is expanded first. Levels of more than ``most`` states do
+    not count as small."""
 
-    def __init__(self, words: int) -> None:
+    def __init__(self, words: int, most: int = NARROW) -> None:
+        self._most = most
         self._rows: Rows = np.empty((ROOM, words), np.uint64)
         self._parents = np.empty(ROOM, np.uint32)
         self._actions = np.empty(ROOM, np.uint16)
@@ -78,7 +80,7 @@ class NarrowLevels:
     @property
     def width(self) -> int:
         """The most states of a level that counts as small now."""
-        return min(NARROW, CHUNK, self._width)
+        return min(self._most, CHUNK, self._width)
 
     def follow(
         self,

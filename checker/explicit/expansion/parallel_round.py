@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import TypeVar
@@ -102,7 +102,8 @@ class Rounds:
         self._fan_out = 4.0
         self._size = 1024
         slices = min(OWNERS, SLICES_A_THREAD * workers.threads) if workers.threads > 1 else 1
-        self._slices = list(pairwise(np.linspace(0, OWNERS, slices + 1).astype(int).tolist()))
+        self.slices: list[tuple[int, int]] = list(pairwise(np.linspace(0, OWNERS, slices + 1).astype(int).tolist()))
+        """The owners, dealt in slices."""
         self.use(StateKeys.ROWS)
 
     def use(self, keys: StateKeys, room: int | None = None) -> None:
@@ -174,40 +175,66 @@ class Rounds:
     def insert(self, table: StateTable, lanes: Sequence[ThreadBuffer]) -> Counts:
         """Insert what buffers hold; returns the number of new states of each. Raises ``TableFullError`` before anything
         is inserted."""
-        batch = self.arena.batch(len(lanes))
+        batch = self.arena.batch(len(lanes), lanes[0].at)
         sizes = table.sizes_for(batch.incoming())
-        found = np.zeros((len(self._slices), len(lanes)), np.int64)
+        found = np.zeros((len(self.slices), len(lanes)), np.int64)
 
         def work(at: int) -> None:
-            first, last = self._slices[at]
+            first, last = self.slices[at]
             table.grow(first, last, sizes)
             table.insert(batch, first, last, found[at])
 
         small = sum(lane.count for lane in lanes) < AMONG_THREADS
-        self._workers.do(work, range(len(self._slices)), alone=small)
+        self._workers.do(work, range(len(self.slices)), alone=small)
         total: Counts = found.sum(axis=0)
         return total
 
-    def stage(self, lanes: Sequence[ThreadBuffer], new: Counts) -> tuple[RecordChunk, list[int]]:
+    def stage(
+        self, lanes: Sequence[ThreadBuffer], new: Counts, aside: Levels | None = None
+    ) -> tuple[RecordChunk, list[int]]:
         """Stage what is new in buffers: returns the stage, and where in it each buffer's states begin. They are not
-        committed yet."""
-        total = int(new.sum())
-        stage = self.levels.stage(total)
+        committed yet. What is put ``aside`` is not looked at: it may not be new."""
+        levels, total = self.levels if aside is None else aside, int(new.sum())
+        stage = levels.stage(total)
+        places = (levels.staged + np.cumsum(new) - new).tolist()
+        number = len(levels) - levels.staged
+
+        def work(at: int) -> None:
+            if aside is None:
+                lanes[at].gather(stage, places[at], int(new[at]), number + places[at])
+            else:
+                lanes[at].pick(stage, places[at])
+
+        self._workers.do(work, range(len(lanes)), alone=total < AMONG_THREADS)
+        return stage, places
+
+    def admit(
+        self, chunks: Sequence[RecordChunk], old: Sequence[Marks]
+    ) -> Iterator[tuple[ThreadBuffer, RecordChunk, int, int]]:
+        """Stage those records of chunks, at most one a buffer, that are not ``old``. Yields each buffer with the stage,
+        where in it its states begin, and how many they are; these are not committed yet."""
+        new = np.array([len(each) - np.count_nonzero(each) for each in old], np.int64)
+        stage = self.levels.stage(int(new.sum()))
         places = (self.levels.staged + np.cumsum(new) - new).tolist()
         number = len(self.levels) - self.levels.staged
 
         def work(at: int) -> None:
-            lanes[at].gather(stage, places[at], int(new[at]), number + places[at])
+            self._lanes[at].admit(chunks[at], old[at], stage, places[at], int(new[at]), number + places[at])
 
-        self._workers.do(work, range(len(lanes)), alone=total < AMONG_THREADS)
-        return stage, places
+        self._workers.do(work, range(len(chunks)), alone=int(new.sum()) < AMONG_THREADS)
+        yield from zip(self._lanes, [stage] * len(chunks), places, new.tolist(), strict=False)
+
+    @property
+    def width(self) -> int:
+        """How many buffers there are."""
+        return len(self._lanes)
 
     def narrowed(self, table: StateTable, budget: int) -> StateTable:
         """A table of the same states, whose whole rows were compared, under fingerprints of 96 bits; raises
         ``TableFullError``."""
         new = StateTable(StateKeys.LONG_PRINTS.halves(0), budget)
         sizes = new.sizes_for(table.counts)
-        self._workers.do(lambda part: new.narrow(table, *part, sizes), self._slices)
+        self._workers.do(lambda part: new.narrow(table, *part, sizes), self.slices)
         return new
 
     # ------------------------------------------------------------------------------------------------- refill
@@ -219,13 +246,18 @@ class Rounds:
 
     def refill(self, table: StateTable, rows: Iterable[Rows]) -> None:
         """Insert states themselves, as after a change of keys. Raises ``TableFullError``."""
+        for lanes in self.loaded(rows):
+            self.insert(table, lanes)
+
+    def loaded(self, rows: Iterable[Rows]) -> Iterator[list[ThreadBuffer]]:
+        """Buffers with states themselves as candidates, until all of them had their turn."""
         for some in rows:
             parts = np.array_split(some, max(1, -(-len(some) // self.arena.room)))
             for begin in range(0, len(parts), len(self._lanes)):
                 lanes = self._lanes[: len(parts) - begin]
                 pairs = list(zip(lanes, parts[begin:], strict=False))
                 self._workers.do(lambda pair: pair[0].load(pair[1]), pairs)
-                self.insert(table, lanes)
+                yield lanes
 
 
 def _ready(pairs: Sequence[tuple[ThreadBuffer, Block]]) -> Iterable[ThreadBuffer]:

@@ -9,6 +9,7 @@ from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.store.hash_kernels import OWNERS, RECENT, gather, partition
 from assay.checker.explicit.store.hash_table import Batch, StateKeys
 from assay.checker.explicit.store.level_file import RecordChunk
+from assay.checker.explicit.store.run_kernels import keep_new
 from assay.checker.layout.call_frame import NEVER, WORDS, ContextSlot, Starts
 from assay.checker.layout.row import Rows
 from assay.checker.partial_order.stubborn_sets import StubbornFilter, WorkingMemory
@@ -54,9 +55,11 @@ class Arena:
         )  # fmt: skip
         return sum(array.nbytes for array in arrays)
 
-    def batch(self, lanes: int) -> Batch:
-        """The content of the first ``lanes`` buffers, for the table."""
-        return Batch(lanes, self.offsets, self.order, self.marks, self.tails, self.rows, self.fresh)
+    def batch(self, lanes: int, first: int = 0) -> Batch:
+        """The content of ``lanes`` buffers from one on, for the table."""
+        return Batch(
+            lanes, self.offsets[first:], self.order[first:], self.marks[first:], self.tails[first:], self.rows[first:], self.fresh[first:]
+        )  # fmt: skip
 
 
 class Starting:
@@ -210,10 +213,24 @@ class ThreadBuffer:
     def gather(self, stage: RecordChunk, at: int, new: int, number: int) -> None:
         """Stage the new candidates from position ``at`` on and check the state properties in them; the first one has
         this number."""
+        self.pick(stage, at)
+        self.machine.inspect(self.context, stage.rows[at : at + new], number)
+
+    def pick(self, stage: RecordChunk, at: int) -> None:
+        """Stage the new candidates from position ``at`` on."""
         arena, lane = self.arena, self.at
         self.taken[:] = self.fresh[:] = 0
         gather(
             arena.rows[lane], arena.parents[lane], arena.actions[lane], arena.fresh[lane], self.count, self.first, arena.order[lane],
             stage.rows, stage.parents, stage.actions, at, self.taken, self.fresh,
         )  # fmt: skip
+
+    def admit(self, chunk: RecordChunk, old: Marks, stage: RecordChunk, at: int, new: int, number: int) -> None:
+        """Stage those of a chunk's records that are not ``old`` and check the state properties in them, as ``gather``
+        does."""
+        self.fresh[:] = 0
+        self.found_states[:] = NEVER
+        keep_new(
+            chunk.rows, chunk.parents, chunk.actions, old, stage.rows, stage.parents, stage.actions, at, self.fresh
+        )
         self.machine.inspect(self.context, stage.rows[at : at + new], number)

@@ -64,8 +64,8 @@ class GraphBuilder:
         self._machine = behaviours.code.machine
         self._size = len(search.rows) if limit is None else min(limit, len(search.rows))
         cap = int(SLACK * self._size) + 8
-        self._prints = np.zeros(cap, np.uint64)
-        self._numbers = np.zeros(cap, np.uint32)
+        self._prints = room.zeros(cap, np.uint64)
+        self._numbers = room.zeros(cap, np.uint32)
 
     def graph(self) -> LabelledGraph:
         """The graph."""
@@ -81,6 +81,8 @@ class GraphBuilder:
             starts.append(targets.size + np.cumsum(seen.degrees))
             targets.append(seen.targets)
             labels.append(seen.labels)
+        for array in (self._prints, self._numbers):  # they are not needed any more
+            self._room.take_back(array)
         return LabelledGraph(
             min(self._search.initial, self._size), starts.numbers, targets.numbers, labels.numbers, kinds.numbers,
             self._looking.labels.events, self._looking.kinds.kinds,

@@ -176,6 +176,13 @@ class StateTable:
                         move(aside, 0, old, self.step, self.slots, base, new, self.step)
                 self.caps[owner] = new
 
+    def clear(self) -> None:
+        """Forget all states; the parts keep their sizes."""
+        for owner in range(OWNERS):
+            base = owner * self.stride
+            self.slots[base : base - (-int(self.caps[owner]) * self._slot // 8)] = 0
+        self.counts[:] = 0
+
     def _aside(self, words: int) -> Rows:
         """Scratch space for the slots of a part, reused by each thread: fresh pages would fault once each."""
         room: Rows | None = getattr(self._rooms, "room", None)

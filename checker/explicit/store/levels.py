@@ -343,6 +343,17 @@ class Levels:
         for at in range(-(-count // CHUNK)):
             yield self.chunk(level, at)
 
+    def checked_chunks(self) -> Iterator[RecordChunk]:
+        """The chunks of the level that is being written, their checksums compared. Raises ``DamagedError``."""
+        self.drain()
+        for at in range(self.flushed):
+            if self._folder is None:
+                yield self.layout.whole(self._memory[len(self.counts)][at])
+            else:
+                yield self.layout.whole(self._words(len(self.counts))[HEADER + at * self._full // 8 :])
+        if self.staged:
+            yield self.chunk(len(self.counts), self.flushed)
+
     def place(self, number: int) -> tuple[int, int]:
         """The level of a state, and its place there."""
         level = bisect_right(self.starts, number) - 1

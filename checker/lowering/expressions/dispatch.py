@@ -14,7 +14,7 @@ from assay.checker.layout.row import RowLayout
 from assay.checker.lowering.expressions.loops import UNROLLED, UnrollBudget
 from assay.checker.lowering.expressions.pack_unpack import RowWords
 from assay.checker.lowering.llvm.function_builder import FunctionBuilder, Scalar
-from assay.checker.lowering.llvm.unsupported import UnsupportedError
+from assay.checker.lowering.llvm.unsupported import TooLongError, UnsupportedError
 from assay.checker.lowering.symbols.ranking import literal
 from assay.checker.lowering.symbols.symbol import Bag, Bunch, Flag, Mask, Number, Sequence, Symbol
 from assay.grammar import kernel as k
@@ -39,6 +39,8 @@ class StateSymbols:
             place = self._places[name]
             try:
                 self._known[name] = self.row.load(place.shape, place.shift)
+            except TooLongError:  # who wrote the function tries again with more loops
+                raise
             except UnsupportedError as error:
                 node = self._variables[name]
                 what = f"the variable `{name}: {type_text(node.type)}`: it holds {error.what}"

@@ -93,6 +93,7 @@ class PropertyElaborator:
             fresh(unit.index.name)
         taken: dict[str, Span] = {}
         lets: list[tuple[kernel.Local, kernel.Expr]] = []
+        read = 0  # so many of them stand above a line before
         for conjunct in declaration.conjuncts:
             if isinstance(conjunct, syntax.LetLine):
                 value = elaborate_expression(conjunct.value, scope.allowing(temporal=False), self.diagnostics, fresh)
@@ -101,10 +102,10 @@ class PropertyElaborator:
                 continue
             found = elaborate_condition(conjunct.condition, scope, self.diagnostics, fresh)
             scope = found.when_true
-            label = self._label(conjunct, taken)
-            yield kernel.Conjunct(
-                label, _for_every_index(_with_lets(found.expr, lets, fresh), unit, fresh), span=conjunct.span
-            )
+            # Around a temporal line a `let` lists its values, which may be too many for one that is not used.
+            condition = _with_lets(found.expr, lets, len(lets) if kind == "property" else read, fresh)
+            read, label = len(lets), self._label(conjunct, taken)
+            yield kernel.Conjunct(label, _for_every_index(condition, unit, fresh), span=conjunct.span)
 
     def _label(self, conjunct: syntax.Conjunct, taken: dict[str, Span]) -> str:
         if conjunct.label is None:
@@ -121,10 +122,16 @@ class PropertyElaborator:
         return label
 
 
-def _with_lets(condition: kernel.Expr, lets: list[tuple[kernel.Local, kernel.Expr]], fresh: Fresh) -> kernel.Expr:
-    """The condition with the ``let`` lines above it that it uses. Each line binds names of its own."""
-    for local, value in reversed(lets):
-        if uses(condition, local.name):
+def _with_lets(
+    condition: kernel.Expr, lets: list[tuple[kernel.Local, kernel.Expr]], read: int, fresh: Fresh
+) -> kernel.Expr:
+    """The condition with the ``let`` lines above it that it uses. Each line binds names of its own.
+
+    Those directly above it, after the first ``read``, are evaluated here also if it does not use them: what they say
+    may be undefined.
+    """
+    for number, (local, value) in reversed(list(enumerate(lets))):
+        if number >= read or uses(condition, local.name):
             condition = kernel.LetIn(condition.type, local, value, condition, span=condition.span)
     return with_fresh_binders(condition, fresh) if lets else condition
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from assay.checker.report import (
@@ -65,6 +66,7 @@ def effort_object(sizes: Statistics, effort: Effort) -> dict[str, Any]:
         "table": effort.table,
         "table_load": round(effort.load, 4),
         "disk": effort.disk,
+        **({"visited_on_disk": asdict(effort.visited)} if effort.visited else {}),
     }
 
 

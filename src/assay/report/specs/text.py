@@ -43,7 +43,7 @@ GLUE = "\N{NO-BREAK SPACE}"
 def report_lines(report: Report, unchecked: Sequence[str] = ()) -> list[Line]:
     """The whole answer. ``unchecked`` names other models of the spec, of which it says nothing."""
     remarks = _stopped(report) or coverage_lines(report)
-    return [*findings_lines(report, unchecked), *remarks, Line(""), statistics_line(report)]
+    return [*findings_lines(report, unchecked), *remarks, Line(""), statistics_line(report), *disk_line(report)]
 
 
 def findings_lines(report: Report, unchecked: Sequence[str] = ()) -> list[Line]:
@@ -79,6 +79,17 @@ def statistics_line(report: Report) -> Line:
         sizes += f", {plural(report.reduced, 'state')} expanded in part"
     chance = f", probability of a state missed below {s.collision:.1e}" if s.collision else ""
     return Line(f"{sizes}, {s.seconds:.1f} s, engine {report.engine}{chance}", Tone.FAINT)
+
+
+def disk_line(report: Report) -> list[Line]:
+    """What went to disk, if the visited set did."""
+    effort = report.statistics.effort
+    if effort is None or effort.visited is None:
+        return []
+    on = effort.visited
+    runs, merges = plural(on.runs, "sorted run"), plural(on.merges, "merge")
+    text = f"visited states went to disk: {runs}, {on.bytes / 1e6:,.0f} MB, {merges} in {plural(on.levels, 'level')}"
+    return [Line(text, Tone.FAINT)]
 
 
 def _stopped(report: Report) -> list[Line]:

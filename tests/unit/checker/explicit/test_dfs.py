@@ -9,11 +9,14 @@ import pytest
 
 from assay.api.bundled import locate_spec
 from assay.checker.engines.engine_selection import check
-from assay.checker.options import SearchOptions
+from assay.checker.explicit.dfs import DepthFirstBlockSearch
+from assay.checker.options import Fingerprints, SearchOptions
 from assay.checker.report import Outcome, Report
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.kernel import Kernel
 from assay.grammar.load import load_spec, load_text
+
+from .searched import answer
 
 DEEP = SearchOptions(order="dfs")
 RING = """
@@ -52,6 +55,55 @@ def test_symmetry_counts_the_same_orbits(tmp_path: Path) -> None:
     deep = dfs(kernel, tmp_path, replace(DEEP, symmetry=True))
     broad = dfs(kernel, tmp_path, SearchOptions(symmetry=True))
     assert deep.statistics.distinct == broad.statistics.distinct
+
+
+CHAIN = """
+param Last: int = 900
+state:
+    at: 0 .. Last = 0
+    side: bool = false
+    seen: 0 .. 2 = 0
+action go:
+    bound end: at < Last
+    when main: not side
+    at := at + 1
+    seen := if at % 7 == 0 and seen < 2 then seen + 1 else seen
+action leave:
+    when not side
+    side := true
+invariant short: at < 850 or not side
+transition slow: at <= 870
+reachable far: at == 899 and side
+"""
+
+
+@pytest.mark.parametrize("fingerprints", ["exact", "96"])
+def test_a_chain_is_answered_as_by_rounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fingerprints: Fingerprints
+) -> None:
+    kernel = load_text(CHAIN).kernel
+    options = replace(DEEP, keep_going=True, fingerprints=fingerprints)
+    followed = dfs(kernel, tmp_path, options)
+    ended = dfs(kernel, tmp_path, replace(options, max_states=400))
+    monkeypatch.setattr(DepthFirstBlockSearch, "_follow_levels", lambda *_: False)
+    assert answer(followed) == answer(dfs(kernel, tmp_path, options))
+    assert followed.statistics.distinct > 1800
+    assert {each.name for each in followed.properties if each.outcome is Outcome.VIOLATED} == {
+        "deadlock",
+        "short",
+        "slow",
+    }
+    assert "limit of 400 states" in str(ended.stopped)
+    assert 400 <= ended.statistics.distinct < 600
+
+
+def test_a_long_chain_is_followed_without_a_round_for_each_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DepthFirstBlockSearch, "_expand_newest", None)
+    text = "state:\n    at: 0 .. 9999 = 0\naction go:\n    at := if at < 9999 then at + 1 else at\n"
+    report = dfs(load_text(text).kernel, tmp_path)
+    assert (report.statistics.distinct, report.statistics.depth) == (10_000, 10_000)
 
 
 @pytest.mark.slow

@@ -109,3 +109,15 @@ def test_a_transition_without_value_is_reported_with_its_step(run: Run) -> None:
     assert answer.outcome("defined") is Outcome.VIOLATED
     assert answer.steps("defined") == ["up", "up"]
     assert answer.outcome("t") is Outcome.UNKNOWN
+
+
+def test_the_line_below_a_let_evaluates_it_whether_or_not_it_is_used(run: Run) -> None:
+    answer = run(f"{STATE}\naction t:\n    x := x\n\ninvariant bad:\n    let n = 1 // z\n    x == 0\n    n == 1\n")
+    assert answer.outcome("defined") is Outcome.VIOLATED
+    assert answer.outcome("bad") is Outcome.UNKNOWN
+
+
+def test_a_line_above_protects_a_let(run: Run) -> None:
+    answer = run(f"{STATE}\naction t:\n    x := x\n\ninvariant bad:\n    x == 1\n    let n = 1 // z\n    x == 0\n")
+    assert answer.outcome("defined") is Outcome.UNKNOWN
+    assert answer.outcome("bad") is Outcome.VIOLATED
