@@ -37,14 +37,18 @@ def hidden_steps(path: SearchPath) -> Counter[str]:
 
 
 def reordering(path: SearchPath) -> float:
-    """By how many milliseconds, at most, an item was read after an item with a later line that changed the state."""
+    """By how many milliseconds, at most, an item was read after an item with a later line that changed the state.
+
+    Inferred events have no line of their own, so they do not count.
+    """
     latest, most = float("-inf"), 0.0
     for step in reversed(list(path.backwards())):
-        if step.before is not None and step.move is not None and step.move.item is not None:
-            most = max(most, latest - step.move.item.time)
+        item = None if step.move is None else step.move.item
+        if step.before is not None and item is not None and not item.observation.event.is_inferred:
+            most = max(most, latest - item.time)
             # A later line that changed nothing is no reordering: it may as well have been read afterwards.
             if step.node.state != step.before.node.state:
-                latest = max(latest, step.move.item.time)
+                latest = max(latest, item.time)
     return most
 
 
