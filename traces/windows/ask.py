@@ -130,7 +130,8 @@ def ask_around(
 
     None where these lines are the log's first ones and show the birth of the cluster, because nothing came before them.
     Lines that contradict each other whatever came before are an exception. That a line was lost is said there, too.
-    None, too, if something ``otherwise`` explains the line; that is asked once no few lines contradict it.
+    None, too, if something ``otherwise`` explains the line; that is asked once no few lines contradict it, and of
+    a log that fits in one window once that has a beginning.
     ``doubted`` are lines that are not in the order because of an earlier finding: what they may write is open.
     """
     items = [each for each in (*order.items, *doubted) if not each.observation.event.is_inferred]
@@ -146,9 +147,12 @@ def ask_around(
     # Lines far away may speak of the same thing, and contradict the failed one however its neighbours are explained.
     believed = [each for each in items if not any(each is other for other in doubted)]
     few = ask_related(log, order, believed, failed) or ask_pairs(log, order, believed, failed)
-    if few is None and otherwise is not None and otherwise():
+    short = len(items) <= FIRST_LINES + AFTER
+    if few is None and not short and otherwise is not None and otherwise():
         return None
     answer: WindowAnswer = few or ask(log, order, asked, left, items[at])
+    if short and isinstance(answer, WindowExplained) and otherwise is not None and otherwise():
+        return None
     if not isinstance(answer, WindowRefuted):
         answer = _since_its_start(log, order, items, doubted, items[at]) or answer
     if not isinstance(answer, WindowRefuted):
