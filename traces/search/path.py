@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation
@@ -62,3 +63,15 @@ class SearchPath:
     def root(self) -> SearchPath:
         """The empty prefix."""
         return list(self.backwards())[-1]
+
+
+def unlogged_stretches(path: SearchPath) -> tuple[tuple[float, float], ...]:
+    """Between which lines each step lies that stands for unlogged ones, by their times (milliseconds)."""
+    found: list[tuple[float, float]] = []
+    last, is_open = -inf, False
+    for move in path.moves():
+        is_open = is_open or any(taken.action == UNLOGGED for taken in move.hidden)
+        if move.item is not None:
+            found += [(last, move.item.time)] if is_open else []
+            last, is_open = max(last, move.item.time), False
+    return tuple(found)

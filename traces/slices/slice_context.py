@@ -15,7 +15,7 @@ from assay.traces.observe.decomposition import Split, without_guards_on
 from assay.traces.observe.model_size import clause_for_partial_logs
 from assay.traces.observe.partial_order import files_tell_order
 from assay.traces.options import Options
-from assay.traces.search.path import UNLOGGED, SearchPath
+from assay.traces.search.path import UNLOGGED, SearchPath, unlogged_stretches
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.timeline.shared_past import SharedPast, shared_past
 from assay.traces.slices.timeline.shared_timeline import Chain, chain
@@ -37,7 +37,7 @@ class Joint:
       all hidden actions.
     * ``writer``: prints conditions in mismatches.
     * ``partial``: lines are known to be missing. ``begun``: the log begins late. ``late``: when its last file begins
-      (milliseconds).
+      (milliseconds). ``stretches``: between which times unlogged steps were supposed.
     * ``outside``: where the kernel lacks guards, the full kernel, whose guards hold wherever nothing is uncertain.
     * ``supposes``: only the line of a first update may show that a slice began in the log.
     * ``log``: what windows of slices are made of, where a log may begin anywhere.
@@ -53,6 +53,7 @@ class Joint:
     writer: ConditionPrinter
     partial: bool = False
     begun: bool = False
+    stretches: tuple[tuple[float, float], ...] = ()
     late: float = -inf
     outside: Split | None = None
     supposes: bool = False
@@ -115,7 +116,15 @@ def joint(
     found = Joint(split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial)
     past = shared_past(shared, path, seen, plan.ordering) if apart else SharedPast()
     log = None if loaded is None or apart else LogPart(loaded, split.plan_of_slices(plan), options, of_slice=True)
-    found = replace(found, begun=options.begun, late=options.late, supposes=options.supposes, past=past, log=log)
+    found = replace(
+        found,
+        stretches=unlogged_stretches(path),
+        begun=options.begun,
+        late=options.late,
+        supposes=options.supposes,
+        past=past,
+        log=log,
+    )
     return replace(found, first=options.first)
 
 

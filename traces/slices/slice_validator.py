@@ -166,7 +166,8 @@ class Joiner:
         if isinstance(answer, str):
             explained = answer == EXPLAINED and result.open_lines and not doubted
             return explained_by_the_unlogged(result) if explained else result
-        if self._may_be_several() and may_be_created_again(answer.items):
+        again = may_be_created_again(answer.items) or self._spans_unlogged(answer.items)
+        if self._may_be_several() and again:
             return created_again(result, answer.items)
         found = violation_of_window(answer, self.model.kernel, self.blamer.writer, lines.few, result.violations)
         named = {blame.place for blame in found.blame}
@@ -178,6 +179,11 @@ class Joiner:
         The line that would report a creation may be missing.
         """
         return (self.joint.begun or self.joint.partial) and self.joint.split.slicing.since is not None
+
+    def _spans_unlogged(self, items: Sequence[OrderedObservation]) -> bool:
+        """Whether unlogged steps were supposed between some lines: a slice may have been created again there."""
+        first, last = min(each.time for each in items), max(each.time for each in items)
+        return any(first <= before and after <= last for before, after in self.joint.stretches)
 
     def _with_certain(self, result: SliceResult, lines: SliceLines) -> tuple[LogViolation, ...]:
         """The mismatches, those marked that lines alone show."""
@@ -193,7 +199,8 @@ class Joiner:
         result = self._slice(name, lines)
         if found is not None:  # no execution: the check along versions may explain it better
             return result if result.verdict is TraceVerdict.INCONSISTENT else found.result
-        if self.joint.begun and result.verdict in _DOUBTFUL:  # the window may begin between two writes of a slice
+        # The window may begin between two writes of a slice: then lines may be missing that tell of its first ones.
+        if self.joint.begun and result.verdict in _DOUBTFUL and result.rests_on is not None:
             return self.for_partial_logs._validated(name, lines)
         if result.verdict is not TraceVerdict.INCONSISTENT:
             return result

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from assay.grammar.load import load_text
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict, Validation
@@ -31,12 +29,23 @@ def answer(events: list[Any], options: Options = LACKING) -> Validation:
     return validate(load_text(TEXT.replace("order: file; skew 0 ms", CLAUSE)), events, options=options)
 
 
-@pytest.mark.parametrize("options", [LACKING, Options(partial=True, begun=True)], ids=["lacking", "begun"])
-def test_a_line_after_unlogged_writes_is_a_step_from_some_state(options: Options, line: Line, shelf: Line) -> None:
+BEGUN = Options(partial=True, begun=True)
+
+
+def test_a_line_after_unlogged_writes_is_a_step_from_some_state(line: Line, shelf: Line) -> None:
     events = [line("n0", 1, 0, "Unlocked"), shelf(1, 10, "Made", version=0), shelf(2, 40_000, "Pushed", version=3)]
-    found = answer(events, options)
+    found = answer(events)
     assert (found.verdict, found.reason) == (TraceVerdict.CONSISTENT, None)
     assert "no line tells of write 1, 2" in str(found.slices[0].rests_on)
+
+
+def test_where_files_begin_late_such_writes_are_supposed_of_what_began_before(line: Line, shelf: Line) -> None:
+    """Since a slice's creation all is logged of it, and a write without a line is wanting."""
+    pushed = shelf(2, 40_000, "Pushed", version=3)
+    unlocked = line("n0", 1, 0, "Unlocked")
+    found = answer([unlocked, shelf(1, 10, "Seen", items=0, version=1), pushed], BEGUN)
+    assert (found.verdict, found.reason) == (TraceVerdict.CONSISTENT, None)
+    assert answer([unlocked, shelf(1, 10, "Made", version=0), pushed], BEGUN).verdict is TraceVerdict.INCONCLUSIVE
 
 
 def test_such_a_line_is_held_against_what_all_share(line: Line, shelf: Line) -> None:
