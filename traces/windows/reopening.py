@@ -8,6 +8,7 @@ Why: docs/design/reopening.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
 from assay.checker.layout.encode import UnfitError
@@ -72,7 +73,7 @@ def _reopened(
     known = {each.name: _told(*values) for each, *values in zip(variables, reached, born, strict=True)}
     try:
         with deep_recursion(log.loaded.kernel):
-            window = window_model(log, items, known=known)
+            window = _named(window_model(log, items, known=known), search.model)
             changed = dict(_changed(window, search.model, known, log))
     except (UnansweredError, UnfitError, SpecError, UnsupportedError):
         return None
@@ -136,6 +137,13 @@ def _with(name: str, reached: Value, changed: Mapping[Place, tuple[Value, str]])
         return changed[name, None][0]
     entries = {key: value for (variable, key), (value, _) in changed.items() if variable == name}
     return FrozenMap({**reached, **entries}) if entries else reached  # type: ignore[dict-item]  # a map has entries
+
+
+def _named(window: WindowModel, model: TraceModel) -> WindowModel:
+    """The window with an element of the model for each set of which neither the lines nor the state name one."""
+    elements = {sort.name: sort.elements for sort in model.kernel.sorts}
+    names = {sort: known if known[0] in elements[sort] else elements[sort][:1] for sort, known in window.names.items()}
+    return replace(window, names=names)
 
 
 def _logged(log: LogPart, window: WindowModel) -> frozenset[Value]:

@@ -17,11 +17,13 @@ SPEC = """\
 module leases
 
 param Node: set = {a, b}
+param Room: set = {hall}
 type Term = 0 .. 9
 
 state:
     term: Term = 0
     holder: Node? = none
+    room: Room? = none
     renewals: map[Node, 0 .. 3] = [n -> 0]
 
 action grant(n: Node, t: Term):
@@ -34,6 +36,9 @@ action renew(n: Node):
     bound renewals: renewals[n] < 3
     renewals[n] := renewals[n] + 1
 
+action enter(r: Room):
+    room := r
+
 transition terms_rise: term >= old(term)
 lemma held_since_the_first_term: (holder == none) == (term == 0)
 
@@ -41,6 +46,7 @@ trace log:
     from leases
     on Granted(node: Node, term: Term): grant(node, term)
     on Renewed(node: Node): renew(node)
+    on Inside(): observe room != none
     on Current(number: Term): observe term == number
     begins anywhere
     order: file; commit before line within 1 ms; skew 0 ms
@@ -75,6 +81,14 @@ def test_a_search_goes_on_where_a_line_was_missing(lacking: list[Any]) -> None:
 
 def test_it_does_not_where_no_line_is_known_to_be_missing(lacking: list[Any]) -> None:
     assert answer(lacking, Options()).verdict is not TraceVerdict.CONSISTENT
+
+
+def test_what_no_line_names_is_an_element_of_the_model(line: Line) -> None:
+    found = answer([line("a", 1, 100, "Granted", term=1), line("a", 2, 110, "Inside"), line("a", 3, 120, "Renewed")])
+    assert (found.verdict, found.rests_on) == (
+        TraceVerdict.CONSISTENT,
+        ("by a/a.log:2 no line tells how, but room hall",),
+    )
 
 
 def test_what_lasts_is_not_given_up(line: Line, lacking: list[Any]) -> None:
