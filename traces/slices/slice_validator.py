@@ -199,8 +199,10 @@ class Joiner:
         result = self._slice(name, lines)
         if found is not None:  # no execution: the check along versions may explain it better
             return result if result.verdict is TraceVerdict.INCONSISTENT else found.result
-        # The window may begin between two writes of a slice: then lines may be missing that tell of its first ones.
-        if self.joint.begun and result.verdict in _DOUBTFUL and result.rests_on is not None:
+        # The window may begin between two writes of a slice: lines of its first ones may be missing. Of a slice whose
+        # creation is in the log a mere lack of lines is no reason to suppose that.
+        lacks = result.verdict is TraceVerdict.INCONSISTENT or result.rests_on is not None
+        if self.joint.begun and result.verdict in _DOUBTFUL and lacks:
             return self.for_partial_logs._validated(name, lines)
         if result.verdict is not TraceVerdict.INCONSISTENT:
             return result
