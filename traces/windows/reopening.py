@@ -25,7 +25,7 @@ from assay.traces.search.heads import Cursors, advanced
 from assay.traces.search.path import UNLOGGED, Move, SearchNode, SearchPath
 from assay.traces.search.transition_system import Taken, TraceModel
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order
-from assay.traces.windows.replayed import places_of
+from assay.traces.windows.replayed import places_of, same_as
 from assay.traces.windows.slice_window import CONFLICTS, lasting, template_of
 from assay.traces.windows.window_model import LogPart, WindowModel, elements_of, window_model, writer_parameters
 
@@ -115,7 +115,7 @@ def _changed(
         asked.keep_since([TRUE if bit else FALSE for bit in reached], lasting(log))
         if not asked.is_explained():
             return
-        _move_near(asked, near, reached, _logged(log, window))
+        _move_near(asked, near, _logged(log, window))
         values = asked.formula.values(asked.parts.frames[0])
     finally:
         asked.close()
@@ -157,23 +157,14 @@ def _logged(log: LogPart, window: WindowModel) -> frozenset[Value]:
     return frozenset(Atom(sort, at, f"{sort}-{at}") for sort, at, name in named if name in whole)
 
 
-def _move_near(asked: OpenWindow, near: State, reached: Sequence[bool], logged: frozenset[Value]) -> None:
+def _move_near(asked: OpenWindow, near: State, logged: frozenset[Value]) -> None:
     """Look for a model whose beginning differs from the reached state in few places: each is kept that can be, in turn,
-    first what ``logged`` processes know."""
-    frame = asked.parts.frames[0]
-    places = sorted(places_of(asked, near), key=lambda each: each[0].key not in logged)
-    wanted: list[int] = []
-    for _, bits in places:
-        same = asked.formula.fresh()
-        wanted.append(same)
-        for at in bits:
-            asked.formula.add([-same, frame[at] if reached[at] else -frame[at]])
+    first what ``logged`` processes know. Raises ``UnansweredError``."""
+    places = sorted(same_as(asked, near), key=lambda each: each[0].key not in logged)
+    if asked.formula.solve([*asked.asked, *(same for _, same in places)]):
+        return
     kept: list[int] = []
-    try:
-        if asked.formula.solve([*asked.asked, *wanted]):
-            return
-        for same in wanted:
-            if asked.formula.solve([*asked.asked, *kept, same]):
-                kept.append(same)
-    finally:
-        asked.formula.solve([*asked.asked, *kept])
+    for _, same in places:
+        if asked.formula.solve([*asked.asked, *kept, same]):
+            kept.append(same)
+    asked.formula.solve([*asked.asked, *kept])

@@ -98,20 +98,25 @@ def _begin_near_birth(asked: OpenWindow) -> None:
     What they leave open the solver chooses by chance: processes that run, sessions that nobody names. A search from
     such a beginning tries what these may do, and what comes later in the log contradicts it.
     """
-    wanted: list[int] = []
-    birth, frame = _birth(asked), asked.parts.frames[0]
-    born = asked.template.bits(birth)
-    for _, bits in places_of(asked, birth):
-        place = asked.formula.fresh()
-        wanted.append(place)
-        for at in bits:
-            asked.formula.add([-place, frame[at] if born[at] else -frame[at]])
+    wanted = [same for _, same in same_as(asked, _birth(asked))]
     try:
         while not asked.formula.solve([*asked.asked, *wanted]):
             core = asked.formula.core()
             wanted = [place for place in wanted if place not in core]
     except UnansweredError:
         return  # the model that is known will do
+
+
+def same_as(asked: OpenWindow, state: State) -> list[tuple[ForcedPlace, int]]:
+    """The places of a state, each with a literal of the solver that says that the beginning is the same there."""
+    frame, bits = asked.parts.frames[0], asked.template.bits(state)
+    found: list[tuple[ForcedPlace, int]] = []
+    for place, own in places_of(asked, state):
+        same = asked.formula.fresh()
+        found.append((place, same))
+        for at in own:
+            asked.formula.add([-same, frame[at] if bits[at] else -frame[at]])
+    return found
 
 
 def places_of(asked: OpenWindow, state: State) -> Iterator[tuple[ForcedPlace, range]]:

@@ -8,10 +8,18 @@ from typing import Any
 import pytest
 
 from assay.grammar.load import load_text
+from assay.traces.observe.binding import EventBinder
+from assay.traces.observe.model_size import sized_kernel, trace_plan
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict, Validation
+from assay.traces.search.dfs import TraceSearch
+from assay.traces.search.heads import TraceHeads
 from assay.traces.search.path import UNLOGGED
+from assay.traces.search.stuttering import compared_order
+from assay.traces.search.transition_system import TraceModel
 from assay.traces.validate import validate
+from assay.traces.windows.reopening import reopened
+from assay.traces.windows.window_model import LogPart
 
 SPEC = """\
 module leases
@@ -94,3 +102,16 @@ def test_what_no_line_names_is_an_element_of_the_model(line: Line) -> None:
 def test_what_lasts_is_not_given_up(line: Line, lacking: list[Any]) -> None:
     found = answer([*lacking, line("b", 2, 400, "Current", number=2)])
     assert found.verdict is TraceVerdict.INCONSISTENT
+
+
+def test_a_state_that_explains_the_next_lines_is_not_given_up(line: Line) -> None:
+    """What the lines leave open the solver may choose otherwise: that is no reason to go on from there."""
+    loaded = load_text(SPEC)
+    events = [line("a", 1, 100, "Granted", term=1), line("a", 2, 110, "Renewed")]
+    kernel, plan = sized_kernel(loaded, events, len(events), None)
+    model = TraceModel(kernel, plan)
+    order = compared_order(model, EventBinder(plan, model.applies).bind(events).observations)
+    search = TraceSearch(model, TraceHeads(order))
+    (start,) = search.begin(search.frontier.start)
+    log = LogPart(loaded, trace_plan(loaded.kernel, "log"), PARTIAL, events)
+    assert reopened(search, start, log) is None
