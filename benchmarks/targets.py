@@ -1,9 +1,15 @@
 """The targets of the language, the engines and the proofs, each with its figure: `python -m benchmarks targets [WORD]…`.
 
-Without a word all groups but `disk` and `billion` run, half an hour on two cores. Each can be named: `published` (thirty specs beside TLC, then
-their sum), `engine`, `limits` (how late a command answers after `--timeout` and Ctrl-C, with nothing cached), `compile` (the slowest bundled
-spec), `proofs` (with the figures of docs/proving.md), `random` (engines against each other), `disk` (1.2 * 10^8
-states in 1 GB), `billion` (a search of 10^9 states: 16 GB of memory, 15 GB of files). `random=N` is `random` with so many seeds for each pair of engines, of which `seed=N` is the first.
+Without a word all groups but `disk` and `billion` run, half an hour on two cores. The words name groups:
+
+* `published`: thirty specs beside TLC, then their sum;
+* `engine`: the searches of the target table;
+* `limits`: how late a command answers after `--timeout` and Ctrl-C, with nothing cached;
+* `compile`: the slowest bundled spec;
+* `proofs`: the proofs, with the figures of docs/proving.md;
+* `random`: engines against each other. `random=N` has so many seeds for each pair of engines; the first is `seed=N`;
+* `disk`: 1.2 * 10^8 states in 1 GB;
+* `billion`: a search of 10^9 states, with 16 GB of memory and 15 GB of files.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ def test_a_directory_that_fails_is_no_false_alarm_and_no_line_of_it_is_unknown(r
 
 @dataclass(frozen=True)
 class Edit:
-    """What is replaced in the first line of a node's file that holds it, which slice is inconsistent then, and the line
-    that explains all of it if it was lost."""
+    """A text that is replaced in the first line of a node's file that holds it, and the slice that is inconsistent then.
+    ``lost`` is the line that explains all of it if it was lost."""
 
     what: str
     run: str

@@ -13,7 +13,7 @@ from benchmarks.cuts import answer, cuts, lines
 from tests.stages import everyday, slow
 
 from assay.traces.diagnosis.missing_logs import UNLOGGED_BROKER
-from assay.traces.result import TraceVerdict
+from assay.traces.result import TraceVerdict, Validation
 from assay.traces.samples import unpack_sample
 from assay.traces.validate import INFERRED_BEFORE
 
@@ -98,6 +98,14 @@ def test_logs_that_begin_in_mid_life_or_are_of_one_broker_are_checked(recording:
     assert found.slices
 
 
+def edited(paths: list[Path], before: str, after: str) -> tuple[Validation, set[str]]:
+    """The answer once the first match of a pattern is replaced, and its inconsistent slices."""
+    path = next(each for each in paths if re.search(before, each.read_text()))
+    path.write_text(re.sub(before, after, path.read_text(), count=1))
+    found = answer(paths)
+    return found, {each.name for each in found.slices if each.verdict is TraceVerdict.INCONSISTENT}
+
+
 def of_brokers(recording: str, kind: str, folder: Path) -> list[Path]:
     """The logs of brokers alone of a KRaft cluster, and of these one kind of file."""
     return sorted(unpacked(recording, folder).glob(f"broker-*/{kind}.log"))
@@ -134,10 +142,7 @@ def test_a_broker_is_there_before_a_line_tells_that_it_registered(tmp_path: Path
 )
 def test_what_one_kind_of_file_does_tell_is_checked(before: str, after: str, tmp_path: Path) -> None:
     paths = of_brokers("kraft-3.7.2", "state-change", tmp_path)
-    path = next(each for each in paths if re.search(before, each.read_text()))
-    path.write_text(re.sub(before, after, path.read_text(), count=1))
-    found = answer(paths)
-    assert {each.name for each in found.slices if each.verdict is TraceVerdict.INCONSISTENT} == {"orders-0#2"}
+    assert edited(paths, before, after)[1] == {"orders-0#2"}
 
 
 @pytest.mark.slow
@@ -155,10 +160,7 @@ def test_what_one_kind_of_file_does_tell_is_checked(before: str, after: str, tmp
 )
 def test_what_server_log_tells_is_checked(before: str, after: str, tmp_path: Path) -> None:
     paths = of_brokers("kraft-3.7.2", "server", tmp_path)
-    path = next(each for each in paths if re.search(before, each.read_text()))
-    path.write_text(re.sub(before, after, path.read_text(), count=1))
-    found = answer(paths)
-    assert {each.name for each in found.slices if each.verdict is TraceVerdict.INCONSISTENT} == {"orders-0"}
+    assert edited(paths, before, after)[1] == {"orders-0"}
 
 
 def state_changes(recording: str, folder: Path) -> list[Path]:
@@ -199,10 +201,8 @@ def test_state_changes_alone_of_zookeeper_mode_are_no_false_alarm(recording: str
 )
 def test_what_state_changes_alone_do_tell_is_checked(before: str, after: str, partition: str, tmp_path: Path) -> None:
     paths = state_changes("A0", tmp_path)
-    path = next(each for each in paths if re.search(before, each.read_text()))
-    path.write_text(re.sub(before, after, path.read_text(), count=1))
-    found = answer(paths)
-    assert {each.name for each in found.slices if each.verdict is TraceVerdict.INCONSISTENT} == {partition}
+    found, wrong = edited(paths, before, after)
+    assert wrong == {partition}
     assert [violation.event.kind for violation in found.violations] == ["PartitionState"]
 
 

@@ -17,7 +17,7 @@ from assay.traces.search.transition_system import TraceModel
 
 def execution(model: TraceModel, path: SearchPath) -> Execution:
     """The execution that a path describes: one step for each hidden step, each action of an item, and each pure
-    observation.
+    observation. A step with neither an event nor an action stands for unlogged ones: it may be any number of them.
     """
     state = model.states[path.root.node.state]
     initial, steps = state, []
@@ -25,7 +25,8 @@ def execution(model: TraceModel, path: SearchPath) -> Execution:
         event = None if move.item is None else move.item.observation.event
         for own, taken in (*((None, taken) for taken in move.hidden), *((event, taken) for taken in move.taken)):
             state = model.states[taken.state]
-            steps.append(ExecutedStep(own, taken.action, taken.arguments, state))
+            action = None if taken.action == UNLOGGED else taken.action
+            steps.append(ExecutedStep(own, action, taken.arguments, state))
         if event is not None and not move.taken:
             steps.append(ExecutedStep(event, None, (), state))
     return Execution(initial, tuple(steps))
@@ -71,7 +72,7 @@ class PropertyChecker:
     def broken(self, run: Execution) -> tuple[BrokenProperty, ...]:
         """The properties that are false in some state or on some step, each with its first violation."""
         numbers = [self._model.number(run.initial), *(self._model.number(step.state) for step in run.steps)]
-        unlogged = frozenset(at for at, step in enumerate(run.steps, 1) if step.action == UNLOGGED)
+        unlogged = frozenset(at for at, step in enumerate(run.steps, 1) if step.event is None and step.action is None)
         found: list[BrokenProperty] = []
         for prop, conjuncts in self._conditions:
             on_steps = prop.kind == "transition"

@@ -130,8 +130,8 @@ def ask_around(
 
     None where these lines are the log's first ones and show the birth of the cluster, because nothing came before them.
     Lines that contradict each other whatever came before are an exception. That a line was lost is said there, too.
-    None, too, if something ``otherwise`` explains the line; that is asked once no few lines contradict it, and of
-    a log that fits in one window once that has a beginning.
+    None, too, if something ``otherwise`` explains the line. That is asked once few lines alone do not contradict it. Of
+    a log that fits in one window it is asked once the window has a beginning.
     ``doubted`` are lines that are not in the order because of an earlier finding: what they may write is open.
     """
     items = [each for each in (*order.items, *doubted) if not each.observation.event.is_inferred]

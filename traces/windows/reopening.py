@@ -1,7 +1,7 @@
 """Another state for a search to go on from, where logs lack lines: near the reached one, and its next lines fit.
 
-What processes did unseen, no line tells. A window of the next lines is asked for a state before them that satisfies the
-lemmas, comes after the reached one by the transition properties that last, and differs from it in few places.
+What processes did meanwhile was not logged. A window of the next lines is asked for a state before them. It satisfies
+the lemmas, and the transition properties that last allow it after the reached one. It differs from that in few places.
 Why: docs/design/reopening.md.
 """
 
@@ -147,7 +147,7 @@ def _named(window: WindowModel, model: TraceModel) -> WindowModel:
 
 
 def _logged(log: LogPart, window: WindowModel) -> frozenset[Value]:
-    """The processes of a window of which no line is missing: lines tell what they did."""
+    """The processes of a window whose logs are whole."""
     if log.options.lossy:
         return frozenset()
     since = min(each.item.time for each in window.items)

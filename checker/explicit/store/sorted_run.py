@@ -1,7 +1,7 @@
 """Sorted runs: keys of visited states on disk, in the order of their fingerprints, in blocks that have checksums.
 
-What finds a key without reading all of a run is kept in memory: for each block of ``BLOCK`` keys its first fingerprint,
-its place, its size and its checksum. So a block that was changed, or cut off, is never taken for what was written.
+An index in memory finds a key without reading all of a run. It holds the first fingerprint, the place, the size and the
+checksum of each block of ``BLOCK`` keys. So a damaged block is never taken for what was written.
 """
 
 from __future__ import annotations

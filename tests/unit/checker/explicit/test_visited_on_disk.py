@@ -1,5 +1,6 @@
-"""A search whose visited states do not fit in memory gives the answer of one in memory; what is on disk may be damaged,
-or have no room, and then the answer says how far it came.
+"""A search whose visited states do not fit in memory gives the answer of one in memory.
+
+Where its files are damaged, or the disk is full, the answer says how far it came.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from assay.grammar.load import load_text
+from assay.report.logs.history import histories
+from assay.traces.coverage import coverage_of
 from assay.traces.observe.binding import EventBinder
 from assay.traces.observe.model_size import sized_kernel, trace_plan
 from assay.traces.options import Options
@@ -84,7 +86,10 @@ def test_a_search_goes_on_where_a_line_was_missing(lacking: list[Any]) -> None:
     assert found.verdict is TraceVerdict.CONSISTENT
     assert found.rests_on == ("by b/a.log:1 no line tells how, but term 2, holder b",)
     assert found.execution is not None
-    assert [each.action for each in found.execution.steps] == ["grant", "renew", UNLOGGED, "renew", "grant"]
+    assert found.hidden == {UNLOGGED: 1}
+    assert len(coverage_of(found).actions) == 2
+    assert [each.action for each in histories(found)[0].steps][2] is None
+    assert [each.action for each in found.execution.steps] == ["grant", "renew", None, "renew", "grant"]
 
 
 def test_it_does_not_where_no_line_is_known_to_be_missing(lacking: list[Any]) -> None:
