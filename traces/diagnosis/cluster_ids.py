@@ -134,8 +134,9 @@ def _after_silence(reading: LogReading, run: ProcessRun, low: int, high: int) ->
 
 
 def _resumption(reading: LogReading, run: ProcessRun, log: str, change: int) -> int | None:
-    """The time of a run's first line after a change of clusters, if the log that names its cluster was silent then for
-    longer than ever. A part of that log is missing, in which the process ended and one of another cluster started.
+    """The time of a run's first line after a change of clusters. None unless the log that names its cluster was
+    silent then for longer than ever. A part of that log is missing, in which the process ended and one of another
+    cluster started.
     """
     streams = [stream for stream in reading.streams if stream.run == run]
     named = _written(stream for stream in streams if stream.file == log)

@@ -204,8 +204,8 @@ def _with_another_value(
     search: TraceSearch, rejected: Rejected, writer: ConditionPrinter, options: Options
 ) -> Resumption | None:
     """The violation at a line that is explained with the lines around it, but not with all since the birth of the
-    system, before which nothing came. Another value in it explains all of the log, and no lost line does. None where
-    that is not so: then it may be lines that are wanting.
+    system. Another value in it explains all of the log, and no lost line does. None where that is not so: then it may
+    be lines that are wanting.
     """
     from assay.traces.windows.births import begins_at_birth  # noqa: PLC0415 - as above
 

@@ -148,7 +148,8 @@ def ask_around(
     believed = [each for each in items if not any(each is other for other in doubted)]
     few = ask_related(log, order, believed, failed) or ask_pairs(log, order, believed, failed)
     short = len(items) <= FIRST_LINES + AFTER
-    otherwise = None if born else otherwise
+    # After a birth the reached state is sure, unless lines of the nodes with logs were not read.
+    otherwise = None if born and not log.options.lossy else otherwise
     if few is None and not short and otherwise is not None and otherwise():
         return None
     answer: WindowAnswer = few or ask(log, order, asked, left, items[at])

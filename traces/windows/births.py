@@ -49,8 +49,8 @@ def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
     log may name the system. Of a number that is greater than one later lines say so too.
 
     A cluster that was created again explains that, in a model that knows of several. A line with the cluster's id would
-    tell of it. A process has one cluster all its life, so its own lines do not count where its start was read: where
-    not, they may be of several processes.
+    tell of it. A process has one cluster all its life, so its own lines do not count where its start was read. Where
+    it was not, they may be of several processes.
     """
     *before, last = sorted(items, key=by_time)
     run = last.observation.event.run

@@ -158,8 +158,8 @@ def _logged(log: LogPart, window: WindowModel) -> frozenset[Value]:
 
 
 def _move_near(asked: OpenWindow, near: State, logged: frozenset[Value]) -> None:
-    """Look for a model whose beginning differs from the reached state in few places: each is kept that can be, in turn,
-    first what ``logged`` processes know. Raises ``UnansweredError``."""
+    """Look for a model whose beginning differs from the reached state in few places. Each is kept that can be, in
+    turn, first what ``logged`` processes know. Raises ``UnansweredError``."""
     places = sorted(same_as(asked, near), key=lambda each: each[0].key not in logged)
     if asked.formula.solve([*asked.asked, *(same for _, same in places)]):
         return

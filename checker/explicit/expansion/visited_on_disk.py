@@ -1,7 +1,7 @@
 """The visited set beyond memory: sorted runs on disk, and duplicates that are detected later than they are found.
 
 The table holds only the states of late. What it does not hold waits: its key in memory, its record in levels of its
-own. A merge compares all keys that wait with the runs, and what none of them has is new, in the order in which it was
+own. A merge compares all keys that wait with the runs. What none of them has is new, in the order in which it was
 found. When the table is full, its keys become the next run. The argument is in docs/design/visited-on-disk.md.
 """
 

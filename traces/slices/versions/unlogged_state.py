@@ -2,7 +2,7 @@
 
 A line such as "ISR updated to 1,2 and version updated to [7]" leaves leader epoch and controller epoch open. The
 clause's rule for gaps names the action that sets a whole state. Here it is taken with the values that the line needs,
-right before the line, which is then explained as any other, on the shared timeline
+right before the line. The line is then explained as any other, on the shared timeline
 (docs/design/unlogged-states.md).
 """
 

@@ -55,6 +55,7 @@ lemma held_since_the_first_term: (holder == none) == (term == 0)
 trace log:
     from leases
     on Granted(node: Node, term: Term): grant(node, term)
+    on ControllerElected(node: Node, epoch: Term): grant(node, epoch)
     on Renewed(node: Node): renew(node)
     on Inside(): observe room != none
     on Current(number: Term): observe term == number
@@ -94,6 +95,14 @@ def test_a_search_goes_on_where_a_line_was_missing(lacking: list[Any]) -> None:
 
 def test_it_does_not_where_no_line_is_known_to_be_missing(lacking: list[Any]) -> None:
     assert answer(lacking, Options()).verdict is not TraceVerdict.CONSISTENT
+
+
+def test_a_log_that_shows_its_birth_goes_on_only_where_lines_of_its_nodes_were_not_read(
+    line: Line, lacking: list[Any]
+) -> None:
+    born = [line("a", 1, 100, "ControllerElected", epoch=1), *lacking[1:]]
+    assert answer(born).verdict is not TraceVerdict.CONSISTENT
+    assert answer(born, Options(partial=True, lossy=True)).verdict is TraceVerdict.CONSISTENT
 
 
 def test_what_no_line_names_is_an_element_of_the_model(line: Line) -> None:
