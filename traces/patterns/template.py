@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from re import _constants as c  # the parser of patterns has no public name
 from re import _parser
@@ -50,10 +51,11 @@ def template_table(patterns: Iterable[RegexText], literals: Iterable[str]) -> by
 
 
 @cache
-def _code() -> bytes:
-    """The text of the modules that a kept table depends on; they may lie in an archive."""
+def _code() -> str:
+    """The hash of the text of the modules that a kept table depends on; they may lie in an archive."""
     names = (each.rpartition(".") for each in (__name__, regex_cost.__name__))
-    return b"".join(files(package).joinpath(f"{name}.py").read_bytes() for package, _, name in names)
+    text = b"".join(files(package).joinpath(f"{name}.py").read_bytes() for package, _, name in names)
+    return sha256(text).hexdigest()
 
 
 def _table(texts: Iterable[tuple[str, int]], literals: Iterable[str]) -> bytes | None:
