@@ -33,9 +33,9 @@ class VisitedSet:
     begin with.
 
     With fingerprints ``auto``, whole rows are compared as long as they take little memory; then 96-bit fingerprints
-    identify states. Tasks on Spark compare 64 bits, and beyond ``NARROW_LIMIT`` states 128. Whatever enlarges the table may raise
-    ``TableFullError``. ``to_disk`` makes a set on disk from a table and bytes of memory. Where it is given, the
-    states go there once the table is full.
+    identify states. Tasks on Spark compare 64 bits, and beyond ``NARROW_LIMIT`` states 128. Whatever enlarges the table
+    may raise ``TableFullError``. ``to_disk`` makes a set on disk from a table and bytes of memory. Where it is given,
+    the states go there once the table is full.
     """
 
     def __init__(
