@@ -20,6 +20,7 @@ from assay.traces.input.file_contents import FileReading
 from assay.traces.input.lines.record_scanner import FileCounts, ScanLimits
 from assay.traces.input.lines.statement_tally import TroubleGroup
 from assay.traces.input.pattern_matcher import RecordReader, may_be_pasted
+from assay.traces.input.repeats import drop_repeats
 from assay.traces.input.rotation import complete_years, drop_copies, missing_parts, reverse_newest_first
 from assay.traces.input.sources import ExpansionLimit, TextSource, check_paths, read_error, unreadable, walk
 from assay.traces.patterns.catalogue import Catalogue, PatternFileText, content_of, load_catalogue
@@ -210,6 +211,7 @@ def log_reading(
     # Years come first, because all later steps compare times.
     complete_years(readings, notices)
     reverse_newest_first(readings, notices)
+    drop_repeats(readings, notices)
     drop_copies(readings, notices)
     notices += missing_parts(readings)
     streams, nodes = attribute(readings, notices)

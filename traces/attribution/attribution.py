@@ -10,6 +10,7 @@ from assay.traces.attribution.causality import causal_pasts
 from assay.traces.attribution.eager_events import EagerEvents
 from assay.traces.attribution.log_author import Author, Owners
 from assay.traces.attribution.node_identity import ClusterNode, NodeFiles, RunSplitter, group_by_node, node_names
+from assay.traces.attribution.other_sessions import broker_sessions_only
 from assay.traces.attribution.run_events import LogEvents
 from assay.traces.attribution.zookeeper_sessions import SessionTimeline
 from assay.traces.event import CausalPast, Event, Field, Notice, ProcessRun
@@ -31,7 +32,7 @@ class RunStream:
 
 def attribute(readings: Sequence[FileReading], notices: list[Notice]) -> tuple[list[RunStream], list[ClusterNode]]:
     """The nodes, and the events of all records with their runs, brokers and sessions."""
-    grouped = [_RunRecords(node) for node in group_by_node(readings, notices)]
+    grouped = [_RunRecords(node, notices) for node in group_by_node(readings, notices)]
     owners = {session: (run, node.broker(run)) for node in grouped for session, run in node.owners.items()}
     streams = [stream for node in grouped for stream in node.streams(owners)]
     of_json = _json_streams(readings, notices)
@@ -125,10 +126,10 @@ def _runs_by_node(streams: Iterable[RunStream]) -> dict[str, set[int]]:
 class _RunRecords:
     """The records of one node by run and log, with what the runs report about themselves."""
 
-    def __init__(self, files: NodeFiles) -> None:
+    def __init__(self, files: NodeFiles, notices: list[Notice]) -> None:
         self._files = files
         self._runs = RunSplitter(files)
-        self._records = self._runs.divided()
+        self._records = broker_sessions_only(self._runs.divided(), notices)
         self._timelines = {run: SessionTimeline() for run in self._records}
         self.owners: dict[str, ProcessRun] = {}
         for run, timeline in self._timelines.items():

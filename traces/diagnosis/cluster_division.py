@@ -18,7 +18,8 @@ import numpy as np
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.attribution import RunStream
 from assay.traces.diagnosis.cluster_ids import Change, LoggedCluster, changes, logged_clusters, run_times, spans_of
-from assay.traces.event import LogPosition, ProcessRun
+from assay.traces.diagnosis.missing_logs import UNREAD
+from assay.traces.event import LogPosition, Notice, ProcessRun
 from assay.traces.input.lines.statement_tally import TroubleGroup
 from assay.traces.log_reader import LogReading, NodeTrouble, kinds_of
 from assay.traces.table.event_table import EventTable, traits
@@ -141,7 +142,7 @@ class _Division:
             records=sum(len(stream.events) for stream in streams),
             kinds=kinds_of(streams),
             unmapped=tuple(each for each in self._reading.unmapped if self._is_at(name, each.place)),
-            notices=tuple(n for n in self._reading.notices if n.place is None or self._is_at(name, n.place)),
+            notices=tuple(each for each in self._reading.notices if self._concerns(name, each)),
             memory=StatementMemory(),
             trouble=tuple(self._trouble(name)),
             loggers=self._loggers(name, streams),
@@ -210,6 +211,14 @@ class _Division:
             return self._of_folder(place)
         begun = [run for begin, run in runs if time is None or begin <= time]
         return self.homes[begun[-1] if begun else runs[0][1]]
+
+    def _concerns(self, name: str, notice: Notice) -> bool:
+        """Whether a notice is about a cluster. Unread lines are counted by file, and named by the first of them."""
+        place = notice.place
+        if place is None or self._is_at(name, place):
+            return True
+        own = (stream for stream in self._reading.streams if name in self.homes[stream.run])
+        return notice.kind in UNREAD and any(stream.events[0].record.place.file == place.file for stream in own)
 
     def _is_at(self, name: str, place: LogPosition) -> bool:
         """Whether a place in a file is in lines of a cluster."""

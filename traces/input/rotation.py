@@ -23,6 +23,7 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.event import LogPosition, LogRecord, Notice
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.lines.timestamps import BASE_YEAR, DAY, year_start
+from assay.traces.input.order_of_ties import ties_in_order_of_writing
 from assay.traces.store.packed_records import NEVER, PackedRecords
 from assay.traces.store.record_block import Numbers
 
@@ -94,16 +95,32 @@ def _span(reading: FileReading) -> tuple[int, int]:
 def reverse_newest_first(readings: Sequence[FileReading], notices: list[Notice]) -> None:
     """Reverse files that begin with their newest line, as exports from a search often do.
 
-    Of a few lines, none may be later than the one before: a paste is as short as that.
+    Lines of one millisecond are in reverse, too, or in the order of writing where the search sorts by time alone.
     """
-    for reading in readings:
-        steps = np.diff(reading.matches.known_times)
-        back, ahead = np.count_nonzero(steps < 0), np.count_nonzero(steps > 0)
-        if back > 4 * ahead and back >= (_MIN_BACKWARD_STEPS if ahead else _MIN_STEPS_ALONE):
-            reading.matches = reading.matches.take(slice(None, None, -1))
-            reading.tally.notices[:] = [each for each in reading.tally.notices if each.kind != "clock went back"]
-            text = "the newest line comes first; the lines were read from the last to the first"
-            notices.append(Notice("newest first", LogPosition(reading.file, 1, 0), text))
+    newest_first = [reading for reading in readings if _begins_with_newest(reading.matches)]
+    as_written = ties_in_order_of_writing([reading.matches for reading in newest_first])
+    for reading in newest_first:
+        reading.matches = reading.matches.take(_oldest_first(reading.matches, ties_as_written=as_written))
+        reading.tally.notices[:] = [each for each in reading.tally.notices if each.kind != "clock went back"]
+        text = "the newest line comes first; the lines were read from the last to the first"
+        text += ", those of one millisecond in the order of the file" if as_written else ""
+        notices.append(Notice("newest first", LogPosition(reading.file, 1, 0), text))
+
+
+def _begins_with_newest(matches: PackedRecords) -> bool:
+    """Of a few lines, none may be later than the one before: a paste is as short as that."""
+    steps = np.diff(matches.known_times)
+    back, ahead = np.count_nonzero(steps < 0), np.count_nonzero(steps > 0)
+    return bool(back > 4 * ahead and back >= (_MIN_BACKWARD_STEPS if ahead else _MIN_STEPS_ALONE))
+
+
+def _oldest_first(matches: PackedRecords, *, ties_as_written: bool) -> Numbers:
+    """The positions of the records of a file that begins with its newest line, from the oldest on."""
+    places = np.arange(len(matches))
+    if not ties_as_written:
+        return places[::-1]
+    groups = np.cumsum(np.diff(matches.times, prepend=matches.times[:1]) != 0)
+    return np.lexsort((places, -groups))
 
 
 def missing_parts(readings: Sequence[FileReading]) -> list[Notice]:

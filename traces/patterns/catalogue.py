@@ -53,7 +53,8 @@ _REQUIRED = ("name", "kind", "loggers", "pattern", "meaning", "example")
 _ROLES = frozenset(
     {
         *("process prelude", "process start", "process running", "process end"),
-        *("session start", "session end", "configuration", "version"),
+        *("session client", "session start", "session state", "session end"),
+        *("registration", "configuration", "version"),
     }
 )
 

@@ -44,6 +44,8 @@ LONGEST = 200
 MOST_ON_PAGE = 40
 UNTIMELY = frozenset({"model", "impact"})
 """Kinds of notices that say nothing about the input."""
+HARMLESS = frozenset({"repeated records"})
+"""Kinds of notices that tell of no loss; they come last."""
 MORE = "everything else: --details; a page to forward: --html FILE; for programs: --json"
 KEPT = {
     TraceVerdict.CONSISTENT: ("consistent: every line that was compared follows the rules", Tone.GOOD),
@@ -384,7 +386,7 @@ def _missing(validation: Validation, input_: Overview) -> Iterator[Line]:
     for notice in (*validation.notices, *input_.lacking):
         if notice.kind not in UNTIMELY:
             by_kind.setdefault(notice.kind, []).append(notice)
-    for text in _alternating([reported_together(each) for each in by_kind.values()]):
+    for text in _alternating([reported_together(by_kind[each]) for each in sorted(by_kind, key=HARMLESS.__contains__)]):
         yield Line(f"  {_short(clean(text))}", Tone.WARN)
 
 

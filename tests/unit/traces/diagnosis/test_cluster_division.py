@@ -179,3 +179,16 @@ def test_a_run_that_names_no_cluster_is_of_the_cluster_of_the_run_before(tmp_pat
     unnamed = "".join(line for line in life(4, ONE, 1, 2).splitlines(keepends=True) if "Cluster ID" not in line)
     logs = written(tmp_path, {"a/server.log": life(3, ONE, 1, 1) + unnamed + life(5, OTHER, 1, 3)})
     assert parts(logs) == {ONE: ["a/server.log 3", "a/server.log 4"], OTHER: ["a/server.log 5"]}
+
+
+def test_lines_that_were_not_read_are_missing_to_each_cluster_of_their_file(tmp_path: Path) -> None:
+    """They are counted by file, and named by the first, which is in the first cluster's lines."""
+    nameless = "[2022-08-02 {hour:02}:02:00,{ms:03}] INFO a line whose layout names no logger\n"
+    text = "".join(
+        life(hour, cluster, 1, hour) + "".join(nameless.format(hour=hour, ms=ms) for ms in range(40))
+        for hour, cluster in ((8, ONE), (10, OTHER))
+    )
+    found = divided_by_cluster(read_logs([written(tmp_path, {"n1/server.log": text})]))
+    unread = {each.cluster: [n.text for n in each.reading.notices if n.kind == "no logger"] for each in found}
+    assert set(unread) == {ONE, OTHER}
+    assert unread[ONE] == unread[OTHER] != []
