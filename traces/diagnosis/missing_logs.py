@@ -22,7 +22,7 @@ from assay.traces.input.events.json_lines import UNREAD_EVENT
 from assay.traces.input.lines.statement_tally import TROUBLE_LEVELS
 from assay.traces.input.rotation import MISSING_PART
 from assay.traces.log_reader import LogReading
-from assay.traces.patterns.pattern import START_ROLES
+from assay.traces.patterns.pattern import RUNNING_ROLES, START_ROLES
 from assay.traces.patterns.rule_files import rule_file
 from assay.traces.result import LogViolation, TraceVerdict, Validation
 from assay.traces.table.event_table import EventTable, traits
@@ -192,7 +192,7 @@ def lost_starts(reading: LogReading) -> Iterator[tuple[ProcessRun, Event]]:
     for event in reading.of_kinds(frozenset(_data()["begun"]["events"])):
         first.setdefault(event.run, event)
     begun = list(reading.of_role(*START_ROLES))
-    started = {event.run for event in begun}
+    started = {event.run for event in reading.of_role(*RUNNING_ROLES)}
     unowned = {_folder(event.run) for event in begun if event.fields.get("node", "") is None}
     yield from ((run, event) for run, event in first.items() if run not in started and _folder(run) not in unowned)
 

@@ -25,6 +25,8 @@ No pattern declares a role of that name.
 
 START_ROLES = frozenset({"process start", "process prelude"})
 """The roles of lines with which the log of a process begins."""
+RUNNING_ROLES = frozenset({"process start", "process running"})
+"""The roles of lines of which a process has written one before it does anything."""
 
 
 FieldSpan = tuple[str, Conversion, int, int]
