@@ -120,6 +120,74 @@ def stream(name: str, events: Sequence[UntimedEvent]) -> Iterator[Event]:
         yield Event(event.kind, "", event.fields, record, run, f"{INFERRED} {name}")
 
 
+def unlogged_sessions(reading: LogReading) -> Iterator[Event]:
+    """The sessions of processes that logged their starts and registrations, and nothing of their sessions.
+
+    So it is wherever ``org.apache.zookeeper`` logs warnings alone: one stream of events for each such process.
+    """
+    own = data()["member"]
+    told = {event.run for event in reading.of_kinds({own["opens"]})}
+    lines: dict[ProcessRun, list[Event]] = defaultdict(list)
+    for event in reading.of_kinds({own["starts"], *own["entered"], *own["tried"], *own["lost"]}):
+        if event.run not in told:
+            lines[event.run].append(event)
+    told_later = _sessions_told_later(reading)
+    for run, events in lines.items():
+        if any(event.kind == own["starts"] for event in events):
+            ordered = sorted(events, key=lambda event: event.record.time or 0)
+            yield from stream(f"sessions of {run}", list(_sessions(str(run), ordered, told_later)))
+
+
+def _sessions_told_later(reading: LogReading) -> dict[LogPosition, Field]:
+    """The sessions of registrations as later lines name them, by the places of the registrations.
+
+    The process names its session when that ends, and another process is refused because the session holds the node.
+    """
+    own = data()["member"]
+    last: dict[Field, Event] = {}
+    found: dict[LogPosition, Field] = {}
+    lines = reading.of_kinds({*own["entered"], *own["tried"], *own["lost"]})
+    for event in sorted(lines, key=lambda event: event.record.time or 0):
+        member, session = event.fields.get(own["name"]), event.fields.get(own["session"])
+        if event.kind in own["entered"]:
+            last[member] = event
+            continue
+        entered = last.get(member)
+        if entered is not None and event.kind in own["lost"]:
+            session = session if event.run == entered.run else None
+        else:
+            session = event.fields.get(own["owner"])
+        if entered is not None and session is not None:
+            found.setdefault(entered.record.place, session)
+    return found
+
+
+def _sessions(run: str, events: Sequence[Event], told_later: Mapping[LogPosition, Field]) -> Iterator[UntimedEvent]:
+    """The sessions in which a process registered or tried to, each from the first line of the attempt on."""
+    own = data()["member"]
+    current: Field = None
+    attempt: Event | None = None
+    for count, event in enumerate(events):
+        if event.kind in own["lost"]:
+            current = None
+        if event.kind not in {*own["entered"], *own["tried"]}:
+            continue
+        attempt = attempt or event
+        named = event.fields.get(own["session"]) or told_later.get(event.record.place)
+        if named is None and event.kind not in own["entered"]:
+            continue  # the line that says how the attempt ended comes next
+        if named is None or named != current:
+            time, place = attempt.record.time or 0, attempt.record.place
+            if current is not None:
+                text = f"supposed: {run} heard that its session had ended"
+                yield UntimedEvent(own["ends"], {"node": run}, time, place, text)
+            current = named or f"session {count} of {run}"
+            fields = {"node": run, own["session"]: current}
+            text = f"supposed: {run} opened the session {current}"
+            yield UntimedEvent(own["opens"], fields, time, place, text)
+        attempt = None
+
+
 @cache
 def data() -> Mapping[str, Any]:
     """Which facts are read off which lines (``patterns/rules/inferred_events.toml``)."""

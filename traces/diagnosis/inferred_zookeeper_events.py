@@ -24,6 +24,7 @@ from assay.traces.diagnosis.inference import (
     data,
     session_around,
     stream,
+    unlogged_sessions,
     unregistered_members,
 )
 from assay.traces.diagnosis.inferred_kraft_events import events_of_quorum
@@ -93,14 +94,13 @@ class _Inference:
         for run, first in starts:
             yield from stream(f"start of {run}", list(self._start(run, first)))
         yield from stream("members", [event for entry in self._entries for event in self._entered(entry)])
-        again: dict[str, list[UntimedEvent]] = defaultdict(list)
-        for node, events in (*self._found_new().items(), *self._again().items()):
+        again = self._found_new()
+        for node, events in self._again().items():
             again[node] += events
         for node, events in again.items():
             yield from stream(f"members again {node}", sorted(events, key=lambda each: each.time))
         yield from stream("terms", list(self._unlogged_elections()))
-
-    # ------------------------------------------------------------------------------------------------- registrations
+        yield from unlogged_sessions(self._reading)
 
     def _first_of_session(self, run: ProcessRun) -> Fact | None:
         """The first line of a run that was written in a session, or names one."""
@@ -395,8 +395,6 @@ class _Inference:
         nodes = [node.name for node in self._reading.nodes if member in node.brokers]
         lost = {run.node for run in self._lost}
         return next((node for node in nodes if node in lost), next(iter(nodes), f"{self._member['name']} {member}"))
-
-    # ---------------------------------------------------------------------------------------------- controller terms
 
     def _unlogged_elections(self) -> Iterator[UntimedEvent]:
         """The elections that were not logged, and the epochs reached before the first logged election."""

@@ -302,14 +302,15 @@ def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
 
 
 def _lost_between(reading: LogReading) -> Iterator[Notice]:
-    """Notices about processes without a line that others of the log have between two others: a stretch is missing."""
+    """Notices about processes without a line between two others: where others of the log have it, a stretch is missing;
+    where none has, its logger is not logged, and the sessions are supposed.
+    """
     for known in _data()["between"]:
         begun, has = (_runs_with(reading, known[name]) for name in ("begins", "between"))
-        if begun.keys().isdisjoint(has):
-            continue
+        kind, text = (BEFORE, known["unread"]) if begun.keys().isdisjoint(has) else (MISSING_PART, known["text"])
         for run, event in _runs_with(reading, *known["later"]).items():
             if run in begun and run not in has and event.record.place != begun[run].record.place:
-                yield Notice(MISSING_PART, event.record.place, known["text"].format(run=run))
+                yield Notice(kind, event.record.place, text.format(run=run))
 
 
 def _runs_with(reading: LogReading, *kinds: str) -> dict[ProcessRun, Event]:

@@ -57,6 +57,23 @@ def test_nothing_is_supposed_where_everything_is_told(logs: Path) -> None:
     assert not supposed_events(read_logs([logs]), KINDS)
 
 
+def test_where_zookeepers_client_logs_warnings_alone_sessions_are_those_of_the_registrations(logs: Path) -> None:
+    """``log4j.logger.org.apache.zookeeper=WARN`` is a common setting."""
+    entered = {
+        (event.fields["node"], event.fields["session"])
+        for event in read_logs([logs]).of_kinds({"BrokerNodeCreated", "RegistrationRefused"})
+    }
+    for path in logs.glob("broker-*/server.log"):
+        quiet = (each for each in RECORD.split(path.read_text()) if "INFO" not in each or "(org.apache.zoo" not in each)
+        path.write_text("".join(quiet))
+    opened = fields(events(logs), "SessionEstablished")
+    assert {(each["node"], each["session"]) for each in opened} == entered
+    assert len(opened) == len(entered)
+    found = answer(logs)
+    assert found.verdict is TraceVerdict.CONSISTENT
+    assert any("org.apache.zookeeper is not at INFO" in each for each in found.rests_on)
+
+
 def test_who_was_there_and_who_reigned_is_read_off_later_lines(logs: Path) -> None:
     since(logs, "01:45:40,000")
     found = events(logs)
