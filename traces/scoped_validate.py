@@ -21,7 +21,7 @@ from assay.traces import scope as window
 from assay.traces.diagnosis.clock_correction import in_step
 from assay.traces.diagnosis.clock_estimates import estimates, far_apart
 from assay.traces.diagnosis.duplicate_broker_ids import duplicates
-from assay.traces.diagnosis.inference import Fact, inference_notices
+from assay.traces.diagnosis.inference import Fact, inference_notices, unlogged_sessions
 from assay.traces.diagnosis.inferred_kraft_events import events_of_members, unlogged_members
 from assay.traces.diagnosis.inferred_zookeeper_events import supposed_events
 from assay.traces.diagnosis.late_start import TRIED, beginnings, later, left_out, since
@@ -66,6 +66,8 @@ from assay.traces.validate import (
 )
 
 LONGEST_EXAMPLE = 100
+UNLOGGED_SESSIONS = "sessions were supposed, for org.apache.zookeeper is not at INFO"
+"""What an answer rests on where processes tell of their registrations and not of their sessions."""
 OF_BROKERS = frozenset({BEFORE, UNREAD_BROKER, UNREAD_LOG, MISSING_PART, UNLOGGED_BROKER})
 """Missing logs for which the hidden steps of a clause with ``supposes`` do not compensate."""
 UNMEASURED = Notice("impact", None, "for how long what held is not measured, because logs are missing")
@@ -246,12 +248,10 @@ def _validate_in_scope(
     """
     events, left = _in_scope(reading.events if supported else [], scope)
     more = list(lost)
-    if options.partial and supported:
-        more += (
-            list(events_of_members(reading, unlogged_members(reading)))
-            if options.supposes
-            else _inferred_events(loaded, reading, clause, scope)
-        )
+    if options.partial and options.supposes and supported:
+        more += events_of_members(reading, unlogged_members(reading))
+    elif supported:
+        more += _inferred_events(loaded, reading, clause, scope, whole=not options.partial)
     shared, slices = validate_shared(
         loaded,
         EventTable((*EventTable.of(events).parts, more), reading.memory) if more else events,
@@ -260,15 +260,16 @@ def _validate_in_scope(
         explain=reading.explain,
         levels=WORTH_WORDS,
     )
-    return _SharedPart(_without_inferred(shared, len(more)), slices, [*left, *inference_notices(more)])
+    why = INFERRED_BEFORE if options.partial else UNLOGGED_SESSIONS
+    return _SharedPart(_without_inferred(shared, len(more), why), slices, [*left, *inference_notices(more)])
 
 
-def _without_inferred(shared: SharedAnswer, count: int) -> SharedAnswer:
-    """The answer without counting the inferred events on which it rests."""
+def _without_inferred(shared: SharedAnswer, count: int, why: str) -> SharedAnswer:
+    """The answer without counting the inferred events on which it rests, for the reason given."""
     if not count:
         return shared
     tally = replace(shared.tally, used=shared.tally.used - count)
-    rests_on = (*shared.rests_on, INFERRED_BEFORE)
+    rests_on = (*shared.rests_on, why)
     return replace(shared, read=shared.read - count, tally=tally, rests_on=rests_on, supposed=shared.supposed + count)
 
 
@@ -329,10 +330,16 @@ def _nodes_of(reading: LogReading, files: Sequence[str]) -> frozenset[str]:
     return frozenset(node for node, event in first if event is not None and event.record.place.file in files)
 
 
-def _inferred_events(loaded: Loaded, reading: LogReading, clause: str | None, scope: AnswerScope) -> list[Event]:
-    """The events that have to be inferred for logs that are known to be incomplete."""
+def _inferred_events(
+    loaded: Loaded, reading: LogReading, clause: str | None, scope: AnswerScope, *, whole: bool
+) -> list[Event]:
+    """The events that have to be inferred for incomplete logs; of ``whole`` ones, the sessions that no logger tells."""
     kinds = rules_by_kind(trace_plan(loaded.kernel, clause))
-    every = supposed_events(reading, kinds)
+    every = (
+        [each for each in unlogged_sessions(reading) if each.kind in kinds]
+        if whole
+        else supposed_events(reading, kinds)
+    )
     return [each for each in every if scope.until is None or (each.record.time or 0) <= scope.until]
 
 

@@ -302,15 +302,17 @@ def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
 
 
 def _lost_between(reading: LogReading) -> Iterator[Notice]:
-    """Notices about processes without a line between two others: where others of the log have it, a stretch is missing;
-    where none has, its logger is not logged, and the sessions are supposed.
+    """Notices about processes without a line between two others: a stretch is missing where others of the log have it.
+
+    Where none has, its logger is not logged (``unlogged_sessions``).
     """
     for known in _data()["between"]:
         begun, has = (_runs_with(reading, known[name]) for name in ("begins", "between"))
-        kind, text = (BEFORE, known["unread"]) if begun.keys().isdisjoint(has) else (MISSING_PART, known["text"])
+        if begun.keys().isdisjoint(has):
+            continue
         for run, event in _runs_with(reading, *known["later"]).items():
             if run in begun and run not in has and event.record.place != begun[run].record.place:
-                yield Notice(kind, event.record.place, text.format(run=run))
+                yield Notice(MISSING_PART, event.record.place, known["text"].format(run=run))
 
 
 def _runs_with(reading: LogReading, *kinds: str) -> dict[ProcessRun, Event]:
