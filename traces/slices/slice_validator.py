@@ -33,7 +33,6 @@ from assay.traces.slices.versions.version_history import (
     VersionedUpdate,
     VersionHistory,
     VersionNode,
-    number_of,
 )
 from assay.traces.slices.versions.wrong_versions import check_slice
 from assay.traces.table.event_selection import Selection
@@ -250,8 +249,15 @@ class Joiner:
         wrong = contradicted(
             self.model, items, {self.joint.split.kernel.variables[i].name for i in self.joint.split.own}
         )
-        of_wrong = {item.observation.event.record.place for item in items if number_of(self.model, item) in wrong}
-        return tuple(violation for violation in violations if violation.place in of_wrong)
+        of_wrong = (same for same in wrong.values() if not self._are_two(same))
+        places = {each.observation.event.record.place for same in of_wrong for each in same}
+        return tuple(violation for violation in violations if violation.place in places)
+
+    def _are_two(self, same: Sequence[OrderedObservation]) -> bool:
+        """Whether lines of one version may be of two slices of one name."""
+        from assay.traces.windows.births import may_be_created_again  # noqa: PLC0415 - few answers need the solver
+
+        return self._may_be_several() and may_be_created_again(same)
 
     def with_timeline(self, other: Joint) -> Joiner:
         """The same slices on a joint with another shared execution; this object if slices see no difference."""

@@ -7,6 +7,7 @@ from the lines' conditions alone, without search.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from typing import NamedTuple
@@ -24,18 +25,23 @@ _Place = tuple[k.Expr, frozenset[tuple[str, Value]]]
 """An expression over the slice's variables, with the values of its local names."""
 
 
-def contradicted(model: TraceModel, lines: Iterable[OrderedObservation], own: Set[str]) -> frozenset[int]:
-    """The versions with lines that contradict each other on the slice's ``own`` variables."""
+def contradicted(
+    model: TraceModel, lines: Iterable[OrderedObservation], own: Set[str]
+) -> dict[int, list[OrderedObservation]]:
+    """The versions with lines that contradict each other on the slice's ``own`` variables, each with all its lines."""
     demanded: dict[tuple[int, _Place], Value] = {}
     found: set[int] = set()
     demands = _Demands(model, own)
+    of_version: dict[int, list[OrderedObservation]] = defaultdict(list)
     for line in lines:
         number = number_of(model, line)
-        if number is not None and number not in found:
-            for place, value in demands.of(line):
-                if demanded.setdefault((number, place), value) != value:
-                    found.add(number)
-    return frozenset(found)
+        if number is None:
+            continue
+        of_version[number].append(line)
+        for place, value in demands.of(line) if number not in found else ():
+            if demanded.setdefault((number, place), value) != value:
+                found.add(number)
+    return {number: of_version[number] for number in found}
 
 
 class _Reads(NamedTuple):

@@ -33,7 +33,7 @@ def numbers(events: list[Any], text: str = SHELVES) -> frozenset[int]:
     joiner = Joiner(checked.joint)
     (own,) = checked.parts.slices.values()
     items = [slice_item(number, seen) for number, seen in enumerate(joiner.lines(own).observations)]
-    return contradicted(joiner.model, items, {"stand", "marked"})
+    return frozenset(contradicted(joiner.model, items, {"stand", "marked"}))
 
 
 def test_lines_that_agree_and_lines_of_different_writes_do_not_contradict_each_other(line: Line, shelf: Line) -> None:
