@@ -13,12 +13,13 @@ import numpy as np
 from assay.traces.event import LogRecord, Notice
 from assay.traces.input.file_contents import FileReading
 from assay.traces.patterns.rule_files import rule_file
-from assay.traces.store.matched_record import MatchedRecord
 from assay.traces.store.packed_records import NEVER, PackedRecords
 from assay.traces.store.record_block import Numbers
 
 FEW = 20
 """In a paste of fewer records equal lines are what somebody wrote."""
+AT_ONCE = 1_000
+"""By this many milliseconds the records between two that a process wrote at once may differ, for threads write them."""
 
 
 def drop_repeats(readings: Sequence[FileReading], notices: list[Notice]) -> None:
@@ -34,22 +35,19 @@ def drop_repeats(readings: Sequence[FileReading], notices: list[Notice]) -> None
 
 
 def _repeats(matches: PackedRecords, kinds: frozenset[str]) -> list[int]:
-    """The positions of the records that repeat an earlier one, and are of no kind that recurs by itself."""
+    """The positions of the records that repeat an earlier one. Those of some kinds recur by themselves, at once."""
     found: list[int] = []
-    seen: set[tuple[object, ...]] = set()
+    seen: dict[tuple[object, ...], int] = {}
+    times = matches.times
     for at in _candidates(matches).tolist():
         match = matches[at]
-        if match.record.resolution > 1 or _may_recur(match, kinds):
+        if match.record.resolution > 1:
             continue
-        key = _key(match.record)
-        if key in seen:
+        before = seen.setdefault(_key(match.record), at)
+        recurs = any(each.pattern.kind in kinds for each in match.matches)
+        if before < at and not (recurs and np.ptp(times[before : at + 1]) < AT_ONCE):
             found.append(at)
-        seen.add(key)
     return found
-
-
-def _may_recur(match: MatchedRecord, kinds: frozenset[str]) -> bool:
-    return any(each.pattern.kind in kinds for each in match.matches)
 
 
 def _key(record: LogRecord) -> tuple[object, ...]:
