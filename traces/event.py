@@ -29,6 +29,8 @@ Field = int | str | bool | None | Opaque | tuple["Field", ...] | Mapping["Field"
 
 INFERRED = "supposed"
 """The node of inferred events, which no line reports (docs/design/inferred-events.md)."""
+INFERRED_AT = "supposed at a time"
+"""The node of inferred events whose times are known as well as those of lines."""
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -123,7 +125,7 @@ class Event:
     @property
     def is_inferred(self) -> bool:
         """Whether the event was inferred, and no line reports it."""
-        return self.run.node == INFERRED
+        return self.run.node in {INFERRED, INFERRED_AT}
 
     @property
     def sequence(self) -> str:

@@ -21,7 +21,7 @@ from assay.traces import scope as window
 from assay.traces.diagnosis.clock_correction import in_step
 from assay.traces.diagnosis.clock_estimates import estimates, far_apart
 from assay.traces.diagnosis.duplicate_broker_ids import duplicates
-from assay.traces.diagnosis.inference import Fact, inference_notices, unlogged_sessions
+from assay.traces.diagnosis.inference import Fact, inference_notices, untold_events
 from assay.traces.diagnosis.inferred_kraft_events import events_of_members, unlogged_members
 from assay.traces.diagnosis.inferred_zookeeper_events import supposed_events
 from assay.traces.diagnosis.late_start import TRIED, beginnings, later, left_out, since
@@ -66,8 +66,8 @@ from assay.traces.validate import (
 )
 
 LONGEST_EXAMPLE = 100
-UNLOGGED_SESSIONS = "sessions were supposed, for org.apache.zookeeper is not at INFO"
-"""What an answer rests on where processes tell of their registrations and not of their sessions."""
+UNTOLD = "starts and sessions were supposed, of which no line tells: loggers are set to warnings"
+"""What an answer rests on where processes tell of what they did, and not of what that takes."""
 OF_BROKERS = frozenset({BEFORE, UNREAD_BROKER, UNREAD_LOG, MISSING_PART, UNLOGGED_BROKER})
 """Missing logs for which the hidden steps of a clause with ``supposes`` do not compensate."""
 UNMEASURED = Notice("impact", None, "for how long what held is not measured, because logs are missing")
@@ -260,7 +260,7 @@ def _validate_in_scope(
         explain=reading.explain,
         levels=WORTH_WORDS,
     )
-    why = INFERRED_BEFORE if options.partial else UNLOGGED_SESSIONS
+    why = INFERRED_BEFORE if options.partial else UNTOLD
     return _SharedPart(_without_inferred(shared, len(more), why), slices, [*left, *inference_notices(more)])
 
 
@@ -333,12 +333,10 @@ def _nodes_of(reading: LogReading, files: Sequence[str]) -> frozenset[str]:
 def _inferred_events(
     loaded: Loaded, reading: LogReading, clause: str | None, scope: AnswerScope, *, whole: bool
 ) -> list[Event]:
-    """The events that have to be inferred for incomplete logs; of ``whole`` ones, the sessions that no logger tells."""
+    """The events that have to be inferred for incomplete logs; of ``whole`` ones, what no logger tells."""
     kinds = rules_by_kind(trace_plan(loaded.kernel, clause))
     every = (
-        [each for each in unlogged_sessions(reading) if each.kind in kinds]
-        if whole
-        else supposed_events(reading, kinds)
+        [each for each in untold_events(reading) if each.kind in kinds] if whole else supposed_events(reading, kinds)
     )
     return [each for each in every if scope.until is None or (each.record.time or 0) <= scope.until]
 

@@ -31,6 +31,8 @@ are closer together.
 """
 
 
+_AT_WORK = frozenset({"process running", "session start", "registration", "process end"})
+"""The roles of lines that a process writes once its prelude is over."""
 QUIET_AFTER_END_MS = 5_000
 """This long (milliseconds) after it has logged its end, a process writes nothing more."""
 
@@ -323,5 +325,5 @@ def _starts(stream: str, matches: PackedRecords) -> list[_Start]:
         if begins and match.record.time is not None:
             found.append(_Start(match.record.time, stream, position))
         announced = prelude or (announced and not banner)
-        in_prelude = announced and (prelude or (in_prelude and "process running" not in match.roles))
+        in_prelude = announced and (prelude or (in_prelude and _AT_WORK.isdisjoint(match.roles)))
     return found

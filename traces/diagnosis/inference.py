@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assay.traces.event import INFERRED, Event, Field, LogPosition, LogRecord, Notice, ProcessRun
+from assay.traces.event import INFERRED, INFERRED_AT, Event, Field, LogPosition, LogRecord, Notice, ProcessRun
 from assay.traces.log_reader import LogReading
+from assay.traces.patterns.pattern import RUNNING_ROLES
 from assay.traces.patterns.rule_files import rule_file
 from assay.traces.store.packed_records import NEVER
 from assay.traces.table.statement_ids import EveryKind
@@ -111,31 +112,54 @@ def session_around(reading: LogReading, run: str, time: int) -> tuple[str | None
     return None, False
 
 
-def stream(name: str, events: Sequence[UntimedEvent]) -> Iterator[Event]:
-    """Inferred events as one stream. Times are lowered so that none is later than those after it."""
-    run = ProcessRun(INFERRED, 1)
+def stream(name: str, events: Sequence[UntimedEvent], node: str = INFERRED) -> Iterator[Event]:
+    """Inferred events as one stream. Times are lowered so that none is later than those after it.
+
+    They are guesses, unless ``node`` is ``INFERRED_AT``.
+    """
+    run = ProcessRun(node, 1)
     latest = np.minimum.accumulate([event.time for event in events][::-1])[::-1].tolist() if events else []
     for event, time in zip(events, latest, strict=True):
         record = LogRecord(event.place, time, "INFO", "", None, event.text)
         yield Event(event.kind, "", event.fields, record, run, f"{INFERRED} {name}")
 
 
-def unlogged_sessions(reading: LogReading) -> Iterator[Event]:
-    """The sessions of processes that logged their starts and registrations, and nothing of their sessions.
+def untold_events(reading: LogReading) -> Iterator[Event]:
+    """What processes did by the lines that they wrote, and did not tell because a logger is set to warnings.
 
-    So it is wherever ``org.apache.zookeeper`` logs warnings alone: one stream of events for each such process.
+    A process whose prelude is there has started. One that started and registered opened a session before, also where
+    no line of it tells so, as with ``log4j.logger.org.apache.zookeeper=WARN``. Each has a stream of its own.
     """
     own = data()["member"]
+    preludes = {event.run: event for event in reversed(list(reading.of_role("process prelude")))}
+    running = {event.run for event in reading.of_role(*RUNNING_ROLES)}
+    for run, event in preludes.items():
+        if run not in running and own["name"] in event.fields:
+            yield from stream(f"start of {run}", [_started(run, event)], INFERRED_AT)
     told = {event.run for event in reading.of_kinds({own["opens"]})}
+    begun = running | preludes.keys()
     lines: dict[ProcessRun, list[Event]] = defaultdict(list)
-    for event in reading.of_kinds({own["starts"], *own["entered"], *own["tried"], *own["lost"]}):
-        if event.run not in told:
+    for event in reading.of_kinds({own["starts"], *own["entered"], *own["tried"], *own["lost"], *_contests()}):
+        if event.run in begun and event.run not in told:
             lines[event.run].append(event)
-    told_later = _sessions_told_later(reading)
+    told_later = _sessions_told_later(reading) if lines else {}
     for run, events in lines.items():
-        if any(event.kind == own["starts"] for event in events):
-            ordered = sorted(events, key=lambda event: event.record.time or 0)
-            yield from stream(f"sessions of {run}", list(_sessions(str(run), ordered, told_later)))
+        ordered = sorted(events, key=lambda event: event.record.time or 0)
+        yield from stream(f"sessions of {run}", list(_sessions(str(run), ordered, told_later)), INFERRED_AT)
+
+
+def _started(run: ProcessRun, prelude: Event) -> UntimedEvent:
+    own = data()["member"]
+    fields = {"node": str(run), own["name"]: prelude.fields[own["name"]]}
+    if run.number > 1:
+        fields["previous_run"] = str(ProcessRun(run.node, run.number - 1))
+    text = f"supposed: {run} started as {own['name']} {fields[own['name']]}"
+    return UntimedEvent(own["starts"], fields, prelude.record.time or 0, prelude.record.place, text)
+
+
+def _contests() -> frozenset[str]:
+    """The events in which a process took part in an election; up to Kafka 1.0 it does before it registers."""
+    return frozenset({*data()["coordinator"]["held"], *data()["coordinator"]["known"]})
 
 
 def _sessions_told_later(reading: LogReading) -> dict[LogPosition, Field]:
@@ -170,6 +194,8 @@ def _sessions(run: str, events: Sequence[Event], told_later: Mapping[LogPosition
     for count, event in enumerate(events):
         if event.kind in own["lost"]:
             current = None
+        if current is None and event.kind != own["starts"] and event.kind not in own["lost"]:
+            attempt = attempt or event
         if event.kind not in {*own["entered"], *own["tried"]}:
             continue
         attempt = attempt or event

@@ -24,8 +24,8 @@ from assay.traces.diagnosis.inference import (
     data,
     session_around,
     stream,
-    unlogged_sessions,
     unregistered_members,
+    untold_events,
 )
 from assay.traces.diagnosis.inferred_kraft_events import events_of_quorum
 from assay.traces.diagnosis.missing_logs import lost_starts
@@ -100,7 +100,7 @@ class _Inference:
         for node, events in again.items():
             yield from stream(f"members again {node}", sorted(events, key=lambda each: each.time))
         yield from stream("terms", list(self._unlogged_elections()))
-        yield from unlogged_sessions(self._reading)
+        yield from untold_events(self._reading)
 
     def _first_of_session(self, run: ProcessRun) -> Fact | None:
         """The first line of a run that was written in a session, or names one."""

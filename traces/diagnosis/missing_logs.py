@@ -22,7 +22,7 @@ from assay.traces.input.events.json_lines import UNREAD_EVENT
 from assay.traces.input.lines.statement_tally import TROUBLE_LEVELS
 from assay.traces.input.rotation import MISSING_PART
 from assay.traces.log_reader import LogReading
-from assay.traces.patterns.pattern import RUNNING_ROLES, START_ROLES
+from assay.traces.patterns.pattern import START_ROLES
 from assay.traces.patterns.rule_files import rule_file
 from assay.traces.result import LogViolation, TraceVerdict, Validation
 from assay.traces.table.event_table import EventTable, traits
@@ -192,7 +192,7 @@ def lost_starts(reading: LogReading) -> Iterator[tuple[ProcessRun, Event]]:
     for event in reading.of_kinds(frozenset(_data()["begun"]["events"])):
         first.setdefault(event.run, event)
     begun = list(reading.of_role(*START_ROLES))
-    started = {event.run for event in reading.of_role(*RUNNING_ROLES)}
+    started = {event.run for event in begun}
     unowned = {_folder(event.run) for event in begun if event.fields.get("node", "") is None}
     yield from ((run, event) for run, event in first.items() if run not in started and _folder(run) not in unowned)
 
@@ -304,18 +304,18 @@ def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
 def _lost_between(reading: LogReading) -> Iterator[Notice]:
     """Notices about processes without a line between two others: a stretch is missing where others of the log have it.
 
-    Where none has, its logger is not logged (``unlogged_sessions``).
+    Where none has, its logger is not logged (``untold_events``).
     """
     for known in _data()["between"]:
         begun, has = (_runs_with(reading, known[name]) for name in ("begins", "between"))
-        if begun.keys().isdisjoint(has):
-            continue
-        for run, event in _runs_with(reading, *known["later"]).items():
+        none = begun.keys().isdisjoint(has)
+        text = known.get("alone") if none else known["text"]
+        for run, event in _runs_with(reading, known["later"]).items() if text else ():
             if run in begun and run not in has and event.record.place != begun[run].record.place:
-                yield Notice(MISSING_PART, event.record.place, known["text"].format(run=run))
+                yield Notice(BEFORE if none else MISSING_PART, event.record.place, text.format(run=run))
 
 
-def _runs_with(reading: LogReading, *kinds: str) -> dict[ProcessRun, Event]:
+def _runs_with(reading: LogReading, kinds: Iterable[str]) -> dict[ProcessRun, Event]:
     """The process runs that have an event of one of these kinds, with the last one."""
     return {event.run: event for event in reading.of_kinds(frozenset(kinds))}
 

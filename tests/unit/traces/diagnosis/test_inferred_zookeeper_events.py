@@ -11,6 +11,7 @@ from tests.stages import everyday
 
 from assay.cli.settings import load
 from assay.traces.coverage import coverage_of
+from assay.traces.diagnosis.inference import untold_events
 from assay.traces.diagnosis.inferred_zookeeper_events import supposed_events
 from assay.traces.event import Event
 from assay.traces.log_reader import read_logs
@@ -66,12 +67,24 @@ def test_where_zookeepers_client_logs_warnings_alone_sessions_are_those_of_the_r
     for path in logs.glob("broker-*/server.log"):
         quiet = (each for each in RECORD.split(path.read_text()) if "INFO" not in each or "(org.apache.zoo" not in each)
         path.write_text("".join(quiet))
-    opened = fields(events(logs), "SessionEstablished")
+    opened = fields(list(untold_events(read_logs([logs]))), "SessionEstablished")
     assert {(each["node"], each["session"]) for each in opened} == entered
     assert len(opened) == len(entered)
     found = answer(logs)
     assert found.verdict is TraceVerdict.CONSISTENT
-    assert any("org.apache.zookeeper is not at INFO" in each for each in found.rests_on)
+    assert any("loggers are set to warnings" in each for each in found.rests_on)
+
+
+def test_where_no_line_tells_of_a_start_the_prelude_does(logs: Path) -> None:
+    """``log4j.logger.kafka.server.KafkaServer=WARN``: each process is one of its own, and started by its first line."""
+    started = {event.fields["node"] for event in read_logs([logs]).of_kinds({"ProcessStarting"})}
+    for path in logs.glob("broker-*/server.log"):
+        path.write_text(
+            "".join(each for each in RECORD.split(path.read_text()) if "(kafka.server.KafkaServer)" not in each)
+        )
+    supposed = list(untold_events(read_logs([logs])))
+    assert {each["node"] for each in fields(supposed, "ProcessStarting")} == started
+    assert answer(logs).verdict is TraceVerdict.CONSISTENT
 
 
 def test_who_was_there_and_who_reigned_is_read_off_later_lines(logs: Path) -> None:
