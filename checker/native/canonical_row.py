@@ -51,7 +51,7 @@ def canonical_functions(kernel: k.Kernel, layout: RowLayout, group: Group) -> li
         _tables(group),
         _any("exchange", group),
         _canonical(words, group),
-        _visit(),
+        _VISIT,
         over_rows("canonical_rows(ptr %rows, i64 %n)", words, "call void @canonical(ptr %row)"),
     ]
 
@@ -271,11 +271,7 @@ def _run(code: FunctionBuilder, runs: Scalar, start: Scalar, length: Scalar) -> 
     return code.number("add", runs, code.resize(several, 64))
 
 
-def _visit() -> str:
-    """All arrangements of the runs from ``at`` on; the least row is kept in ``best``."""
-    # `%now` is not put back after the loop: the exchanges visit all arrangements of a run from whichever it begins
-    # with.
-    return """define internal void @visit(ptr %now, ptr %best, ptr %runs, i64 %at, i64 %count) {
+_VISIT = """define internal void @visit(ptr %now, ptr %best, ptr %runs, i64 %at, i64 %count) {
 entry:
   %leaf = icmp eq i64 %at, %count
   br i1 %leaf, label %look, label %node
@@ -314,6 +310,10 @@ body:
 done:
   ret void
 }
+"""
+"""All arrangements of the runs from ``at`` on; the least row is kept in ``best``.
+
+``%now`` is not put back after the loop: the exchanges visit all arrangements of a run from whichever it begins with.
 """
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -150,9 +150,9 @@ def program(
     compiled, ``SpecError`` if a variable does not fit a row.
     """
     made = outlined(kernel, properties, group=group, conditions=conditions)
-    layout, states, steps, refinements, images = made.layout, made.states, made.steps, made.refinements, made.images
+    layout, states, steps = made.layout, made.states, made.steps
     hits, guards = LabelPositions({}), LabelPositions({})
-    arguments = _argument_layouts(kernel) if refinements or conditions is not None else None
+    arguments = _argument_layouts(kernel) if made.refinements or conditions is not None else None
     strict = frozenset[str]() if group is None else group.names
     writers: list[Writer] = [
         *_actions(kernel, layout, (hits, guards), arguments),
@@ -160,28 +160,27 @@ def program(
         partial(_steps, kernel, layout, steps),
         partial(_states, kernel, layout, states),
         partial(_stop, kernel, layout, deadlock=deadlock),
-        *(partial(image_function, kernel, layout, refinements[at], into, at) for at, into in enumerate(images)),
+        *_images(kernel, made),
     ]
     functions = written(writers, strict)
+    if conditions:
+        functions += written([partial(_conditions, kernel, layout, conditions)])
+        functions.append(_judge(layout.words, len(conditions)))
     sieve = PrefilterWriter(kernel, layout, strict).sieve(states)
     emit = _emit(layout.words, has_steps=bool(steps), symmetric=group is not None, arguments=arguments is not None)
     fixed = [PRELUDE, print_function(layout.words), emit, *_loops(sieve, layout.words, guards)]
     orbits = [] if group is None else canonical_functions(kernel, layout, group)
-    initial = initial_functions(kernel, layout, hits, strict)
-    if conditions:
-        functions += written([partial(_conditions, kernel, layout, conditions)])
-        functions.append(_judge(layout.words, len(conditions)))
-    if initial is not None:
-        emit = _emit(layout.words, has_steps=False, symmetric=group is not None, name="emit_initial")
-        functions += [initial[0], emit]
+    text, starts = initial_functions(kernel, layout, hits, strict) or ("", None)
+    if text:
+        functions += [text, _emit(layout.words, has_steps=False, symmetric=group is not None, name="emit_initial")]
     text = "\n".join([*fixed, *orbits, *functions])
-    return replace(
-        made,
-        text=text,
-        hits=tuple(hits.positions),
-        guards=tuple(guards.positions),
-        starts=None if initial is None else initial[1],
-    )
+    return replace(made, text=text, hits=tuple(hits.positions), guards=tuple(guards.positions), starts=starts)
+
+
+def _images(kernel: k.Kernel, made: Program) -> Iterator[Writer]:
+    """The functions that map a row to that of each refined kernel."""
+    for at, (refined, into) in enumerate(zip(made.refinements, made.images, strict=True)):
+        yield partial(image_function, kernel, made.layout, refined, into, at)
 
 
 def _loops(sieve: Prefilter, words: int, guards: LabelPositions) -> list[str]:

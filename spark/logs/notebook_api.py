@@ -102,16 +102,10 @@ def validate(  # noqa: PLR0913 - keyword arguments, each with a default
     """
     require_pyspark()
     chosen = _spec_selection(spec)
-    question = ClusterQuestion(
-        spec=chosen,
-        clause=clause,
-        options=replace(DEFAULT_OPTIONS, skew=skew),
-        scope=scope,
-        read=ReadOptions(
-            tuple(shapes), source=source_of(chosen.loaded, clause), threads=orders_by_thread(chosen.loaded)
-        ).portable(),
-        all_events=True,
-    )
+    source, threads = source_of(chosen.loaded, clause), orders_by_thread(chosen.loaded)
+    read = ReadOptions(tuple(shapes), source=source, threads=threads).portable()
+    options = replace(DEFAULT_OPTIONS, skew=skew)
+    question = ClusterQuestion(spec=chosen, clause=clause, options=options, scope=scope, read=read, all_events=True)
     with ExitStack() as kept:
         contents, inputs = _inputs(spark, logs, clusters)
         work = kept.enter_context(validating(spark, inputs, question, how or WorkDivision(), contents=contents))

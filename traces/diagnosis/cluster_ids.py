@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -96,8 +96,7 @@ def changes(reading: LogReading) -> dict[ProcessRun, Change]:
         logs[event.run] = event.sequence
         if name not in first or time < first[name].time:
             first[name] = LoggedCluster(name, time, event.record.place)
-    pairs = [(time, name) for own in names.values() for time, name in own]
-    eras = {name: (min(t for t, n in pairs if n == name), max(t for t, n in pairs if n == name)) for _, name in pairs}
+    eras = _eras([each for own in names.values() for each in own])
     order = sorted(eras, key=eras.__getitem__)
     if any(eras[later][0] <= eras[earlier][1] for earlier, later in pairwise(order)):
         return {}  # clusters at one time
@@ -105,11 +104,7 @@ def changes(reading: LogReading) -> dict[ProcessRun, Change]:
     for earlier, later in pairwise(order):
         low, high = eras[earlier][1], eras[later][0]
         alone = [run for run, own in names.items() if {name for _, name in own} == {earlier}]
-        begun = {
-            run: min(time for time, name in own if name == later)
-            for run, own in names.items()
-            if any(name == later for _, name in own)
-        }
+        begun = {run: _eras(own)[later][0] for run, own in names.items() if later in _eras(own)}
         moved = not {run.node for run in alone}.isdisjoint(run.node for run in begun)
         broken = {run: _resumption(reading, run, logs[run], high) for run in alone if moved}
         changed = {run: time for run, time in broken.items() if time is not None}
@@ -123,6 +118,14 @@ def changes(reading: LogReading) -> dict[ProcessRun, Change]:
                 changed[run] = _after_silence(reading, run, last, time)
         found |= {run: Change(first[earlier], first[later], time) for run, time in changed.items()}
     return found
+
+
+def _eras(named: Sequence[tuple[int, str]]) -> dict[str, tuple[int, int]]:
+    """The first and the last time at which each name occurs."""
+    times: dict[str, list[int]] = {}
+    for time, name in named:
+        times.setdefault(name, []).append(time)
+    return {name: (min(each), max(each)) for name, each in times.items()}
 
 
 def _after_silence(reading: LogReading, run: ProcessRun, low: int, high: int) -> int:

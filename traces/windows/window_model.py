@@ -206,10 +206,7 @@ def window_model(
     if log.of_slice and log.plan.slicing is not None:
         spares[log.plan.slicing.sort.name] = 0
     counts = {sort: len(known) + spares[sort] for sort, known in names.items()}
-    numbers = named.numbers
-    if log.of_slice:  # versions are compared with leader epochs: their order is that of all numbers
-        numbers = dict.fromkeys(numbers, set().union(*numbers.values()))
-    scales = {name: Scale.of(each, ROOM * factor) for name, each in numbers.items()}
+    scales = _scales(named, factor, of_slice=log.of_slice)
     sizes = {name: scale.size for name, scale in scales.items()}
     if log.of_slice:  # windows of many slices share few models
         counts = {sort: count + count % 2 if spares[sort] else count for sort, count in counts.items()}
@@ -227,6 +224,14 @@ def window_model(
     lossy = log.options.lossy
     hidden = () if log.of_slice else tuple(hidden_calls(logged, kernel, model, names, lossy=lossy))
     return WindowModel(model, kernel, found, hidden, names, scales, probe)
+
+
+def _scales(named: NamedNumbers, factor: int, *, of_slice: bool) -> dict[str, Scale]:
+    """The order of the numbers that lines name, with room for those that they do not."""
+    numbers = named.numbers
+    if of_slice:  # versions are compared with leader epochs: their order is that of all numbers
+        numbers = dict.fromkeys(numbers, set().union(*numbers.values()))
+    return {name: Scale.of(each, ROOM * factor) for name, each in numbers.items()}
 
 
 SHARED_STEP = 4

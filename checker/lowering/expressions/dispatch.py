@@ -131,8 +131,8 @@ class Lowering:
         except UnsupportedError as error:
             raise error.at(expr.span) from None
 
+    # Modules are imported in it because they lower operands through this class, which must exist first.
     def _lower(self, node: AnyExpr) -> Symbol:
-        # Imported here because these modules lower operands through this class, which must exist first.
         match node:
             case k.Const() | k.StateVar() | k.Local() | k.TypeDomain() | k.Old() | k.IfThenElse() | k.LetIn():
                 return self._simple(node)

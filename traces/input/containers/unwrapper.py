@@ -262,13 +262,7 @@ class Unwrapper:
         """Take the layers off a line, and give it to its part."""
         for depth, layer in enumerate(layers):
             if layer is None:
-                content = self._object_of(text)
-                if content is None:
-                    continue
-                if self._is_event(content):
-                    self._take_event(self._origin(origin), LogPosition(self._file, number, offset), text, time)
-                    return
-                if self._take_object(content, number, offset, layers[depth + 1 :], origin, time):
+                if self._is_taken(text, number, offset, layers[depth + 1 :], origin, time):
                     return
                 continue
             found = layer.pattern.match(text) if layer.pattern is not None else None
@@ -291,6 +285,22 @@ class Unwrapper:
                         return
                     text, number, offset = whole
         self._give(text, number, offset, origin, time)
+
+    def _is_taken(
+        self,
+        text: bytes,
+        number: int,
+        offset: int,
+        layers: tuple[Container | None, ...],
+        origin: Origin,
+        time: object,
+    ) -> bool:
+        """Whether a line is a JSON object, which was taken: an event, or a container of further lines."""
+        content = self._object_of(text)
+        if content is not None and self._is_event(content):
+            self._take_event(self._origin(origin), LogPosition(self._file, number, offset), text, time)
+            return True
+        return content is not None and self._take_object(content, number, offset, layers, origin, time)
 
     def _take_object(
         self,
