@@ -65,6 +65,10 @@ def test_a_topic_that_was_created_again_needs_no_line_of_each_broker(tmp_path: P
         pytest.param("C1", "o", 12, 611, id="all but two stretches"),
         pytest.param("zookeeper-1.1.1", "o", 19, 620, id="all but two stretches, of a topic that was created again"),
         pytest.param("A1", "m", 9, 620, id="the first write of a partition, and a topic's deletion"),
+        pytest.param("disks-zookeeper-2.8.2", "l", 30, 1301, id="the second half of server.log"),
+        pytest.param("zookeeper-1.0.2", "d", 59, 1301, id="two nodes, and a topic's deletion and creation"),
+        pytest.param("zookeeper-2.6.3", "m", 74, 1301, id="the first writes, of two clusters"),
+        pytest.param("zookeeper-2.6.3", "f", 55, 1301, id="all but controller.log, of two", marks=pytest.mark.slow),
     ],
 )
 def test_many_lost_lines_are_no_contradiction(run: str, kind: str, number: int, seed: int, tmp_path: Path) -> None:

@@ -259,8 +259,7 @@ def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
     for stream in reading.streams:
         loggers[stream.run.node] |= {each.logger for each in traits(stream.events)}
     for known in _data()["written"]:
-        begins = known["logger"]
-        prefixes = tuple(begins) if isinstance(begins, list) else (begins,)
+        prefixes = _prefixes(known)
         first: dict[str, LogPosition] = {}
         for event in reading.of_kinds(known["events"]):
             first.setdefault(event.run.node, event.record.place)
@@ -294,7 +293,7 @@ def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
     for (node, parts), known in product(of_node.items(), _data()["beside"]):
         events = EventTable(parts)
         acts = events.positions_where(partial(_is_of_kind, frozenset(known["events"])))
-        reported = events.positions_where(partial(_is_of_logger, known["logger"]))
+        reported = events.positions_where(partial(_is_of_logger, _prefixes(known)))
         lonely = _lonely(events.times_at(acts), np.sort(events.times_at(reported)))
         if len(lonely) >= WITNESSES:
             place = next(events.at(acts[lonely[:1]])).record.place
@@ -324,8 +323,14 @@ def _is_of_kind(kinds: Container[str], line: Traits) -> bool:
     return line.kind in kinds
 
 
-def _is_of_logger(prefix: str, line: Traits) -> bool:
-    return line.logger.startswith(prefix)
+def _is_of_logger(prefixes: tuple[str, ...], line: Traits) -> bool:
+    return line.logger.startswith(prefixes)
+
+
+def _prefixes(known: Mapping[str, Any]) -> tuple[str, ...]:
+    """With what the names of a rule's loggers begin: one text or several."""
+    begins = known["logger"]
+    return tuple(begins) if isinstance(begins, list) else (begins,)
 
 
 def _lonely(acts: npt.NDArray[np.int64], reported: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:

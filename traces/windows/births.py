@@ -45,8 +45,9 @@ def begins_at_birth(items: Iterable[OrderedObservation]) -> bool:
 
 
 def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
-    """Whether the last of some lines states a number of at most one, and an earlier line a higher one. No line of the
-    log may name the system. Of a number that is greater than one later lines say so too.
+    """Whether the last of some lines states a number of at most one, and an earlier line a higher one, or whether a line
+    of the log shows a birth between the two. No line may name the system. Of a number that is greater than one later
+    lines say so too.
 
     A cluster that was created again explains that, in a model that knows of several. A line with the cluster's id would
     tell of it. A process has one cluster all its life, so its own lines do not count where its start was read. Where
@@ -57,7 +58,15 @@ def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
     if any(each.observation.event.run == run for each in before) and _is_start_read(log, run):
         before = [each for each in before if each.observation.event.run != run]
     fallen = [(name, low, high) for name, low, high in _numbers_of(before, last) if low < high]
-    return any(low <= 1 or _stays_low(log, last, name, high) for name, low, high in fallen) and _is_unnamed(log)
+    fell = any(low <= 1 or _stays_low(log, last, name, high) for name, low, high in fallen)
+    return _is_unnamed(log) and (fell or _is_born_between(log, before, last))
+
+
+def _is_born_between(log: LogPart, before: Sequence[OrderedObservation], last: OrderedObservation) -> bool:
+    """Whether a line of the log shows a birth well after the first of some lines, and no later than the last."""
+    first = min((each.time for each in before), default=last.time) + AT_ONCE
+    births = (event.record.time or 0 for event in log.events if event.kind in _births() and shows_birth((event,)))
+    return any(first < time <= last.time for time in births)
 
 
 def _is_start_read(log: LogPart, run: ProcessRun) -> bool:

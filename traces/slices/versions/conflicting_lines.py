@@ -17,7 +17,7 @@ from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.values import Value
-from assay.traces.observe.partial_order import OrderedObservation
+from assay.traces.observe.partial_order import OrderedObservation, by_time
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.versions.version_history import number_of
 
@@ -42,6 +42,22 @@ def contradicted(
             if demanded.setdefault((number, place), value) != value:
                 found.add(number)
     return {number: of_version[number] for number in found}
+
+
+def restart(model: TraceModel, lines: Iterable[OrderedObservation]) -> bool:
+    """Whether the last of some lines states another list (the replicas, say) than one before it, and no higher version.
+
+    A list changes with a version of its own. So these are lines of two slices of one name.
+    """
+    *before, last = sorted(lines, key=by_time)
+    number = number_of(model, last)
+    lists = {(name, value) for name, value in last.observation.values if isinstance(value, tuple)}
+    return any(
+        number is not None and (other := number_of(model, each)) is not None and other >= number
+        for each in before
+        for name, value in each.observation.values
+        if isinstance(value, tuple) and any(name == own and value != stated for own, stated in lists)
+    )
 
 
 class _Reads(NamedTuple):

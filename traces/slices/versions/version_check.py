@@ -72,6 +72,8 @@ class SliceCheck:
         self.frontier: Frontier = history.begin
         self.last: int | None = None
         self.waiting: list[UnversionedLine] = []
+        self.held: dict[int, Gap] = {}
+        """For each line that had to wait, the version expected then and the frontier, by the line's number."""
         self.gaps: list[Gap] = []
         self.before_last: Frontier = ()
         self.latest: VersionedUpdate | None = None
@@ -120,6 +122,7 @@ class SliceCheck:
             self.frontier = onward
         else:
             self.waiting.append(unversioned)
+            self.held.setdefault(unversioned.line.index, Gap(range(self._expected, self._expected), self.frontier))
 
     def _hides_no_logged(self, node: VersionNode) -> bool:
         """Whether no line states a version that hidden steps before an unversioned observation are taken for.
@@ -188,8 +191,11 @@ class SliceCheck:
 
         For logs with missing parts, versions after the last one count too.
         """
+        held = self.held.get(unversioned.line.index)
         for gap in self.gaps:
-            if self._reached(unversioned, gap):
+            # Lines that came later may have moved the frontier on, past where the missing updates belong.
+            before = held.before if held is not None and held.numbers.start == gap.numbers.start else gap.before
+            if self._reached(unversioned, gap) or self._reached(unversioned, Gap(gap.numbers, before)):
                 return gap.numbers
         if self.partial and self.last is not None:
             return self._reached(unversioned, Gap(range(self.last + 1, self.last + 1 + MISSING_TRIED), self.frontier))

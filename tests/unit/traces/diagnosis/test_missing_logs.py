@@ -76,6 +76,14 @@ def test_what_a_search_for_a_word_left_of_registrations_is_missed(logs: Path) ->
     assert answer(logs).verdict is not TraceVerdict.INCONSISTENT
 
 
+def test_the_end_of_a_broker_s_main_log_is_missed(logs: Path) -> None:
+    """It became leader and follower, as another file says, and wrote nothing of that any more."""
+    path = logs / "broker-2" / "server.log"
+    records = re.split(r"^(?=\[\d{4}-)", path.read_text(), flags=re.MULTILINE)
+    path.write_text("".join(records[: len(records) // 2]))
+    assert any("broker-2 became leader or follower" in text for text in missing(logs))
+
+
 def test_an_election_whose_file_was_rotated_away_is_missed(logs: Path) -> None:
     cut("controller", 60)(logs)
     assert missing(logs) == [
