@@ -72,24 +72,8 @@ class SmtEncoder(Collections):
 
     def _read(self, node: AnyExpr) -> Any:
         match node:
-            case k.Const(of, value):
-                return self.domain.literal(value, of)
-            case k.StateVar(_, name):
-                return self.now[name]
-            case k.Local(_, name):
-                return self.bound[name]
-            case k.TypeDomain(_, of):
-                return self._whole(of)
-            case k.Old(_, operand):
-                return self.earlier(lambda: self.read(operand))
-            case k.IfThenElse(of, condition, then, otherwise):
-                test = self.read(condition)
-                return self.domain.choose(
-                    test, self.apart(lambda: self.read(then)), self.apart(lambda: self.read(otherwise)), of
-                )
-            case k.LetIn(_, binder, value, body):
-                self.bound[binder.name] = self.read(value)
-                return self.read(body)
+            case k.Const() | k.StateVar() | k.Local() | k.TypeDomain() | k.Old() | k.IfThenElse() | k.LetIn():
+                return self._simple(node)
             case (
                 k.Not() | k.Logic() | k.Equal() | k.Compare() | k.Quantified()
                 | k.Member() | k.Subset() | k.IsVariant() | k.IsSome()
@@ -114,6 +98,29 @@ class SmtEncoder(Collections):
                 return self._access(node)
             case k.Temporal() | k.ActionAtom():
                 raise OutsideTheoryError("temporal operators", node.span)
+            case _:
+                assert_never(node)
+
+    def _simple(self, node: k.Const | k.StateVar | k.Local | k.TypeDomain | k.Old | k.IfThenElse | k.LetIn) -> Any:
+        match node:
+            case k.Const(of, value):
+                return self.domain.literal(value, of)
+            case k.StateVar(_, name):
+                return self.now[name]
+            case k.Local(_, name):
+                return self.bound[name]
+            case k.TypeDomain(_, of):
+                return self._whole(of)
+            case k.Old(_, operand):
+                return self.earlier(lambda: self.read(operand))
+            case k.IfThenElse(of, condition, then, otherwise):
+                test = self.read(condition)
+                return self.domain.choose(
+                    test, self.apart(lambda: self.read(then)), self.apart(lambda: self.read(otherwise)), of
+                )
+            case k.LetIn(_, binder, value, body):
+                self.bound[binder.name] = self.read(value)
+                return self.read(body)
             case _:
                 assert_never(node)
 
