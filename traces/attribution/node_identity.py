@@ -17,11 +17,14 @@ import numpy as np
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.colocated_zookeeper import separate_servers, shared_log_notices
+from assay.traces.attribution.inferred_writers import inferred_writers
 from assay.traces.attribution.outlier_broker_ids import without_outliers
 from assay.traces.attribution.section import Section
 from assay.traces.event import LogPosition, Notice, ProcessRun
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.rotation import logs_in_sequence
+from assay.traces.patterns.rule_files import rule_file
+from assay.traces.store.matched_record import MatchedRecord
 from assay.traces.store.packed_records import NEVER, PackedRecords, concatenate
 from assay.traces.store.record_block import Numbers
 
@@ -152,15 +155,24 @@ def _split_by_broker(
         return
     # No concatenation, so that brokers wrote in turns, as into one standard output.
     ids = [match.writers for match in matches]
-    labels = [f"{name}/{min(own)}" if len(own) == 1 else f"{name}/?" for own in ids]
-    unknown = sum(len(own) != 1 for own in ids)
+    inferred = inferred_writers(matches, ids)
+    own_ids = [own or frozenset({inferred[at]} if at in inferred else ()) for at, own in enumerate(ids)]
+    labels = [f"{name}/{min(own)}" if len(own) == 1 else f"{name}/?" for own in own_ids]
     for label in dict.fromkeys(labels):
         node = nodes.setdefault(label, NodeFiles(label, unknown=label == f"{name}/?"))
         own_rows = np.array([each == label for each in labels])
         node.logs[stream] = matches.take(own_rows)
+    harmless = frozenset(rule_file("writers.toml")["unneeded"])
+    unknown = sum(len(own) != 1 and not _is_unneeded(matches[at], harmless) for at, own in enumerate(own_ids))
     text = "several brokers wrote this file"
     text += f"; for {unknown:,} of its records it cannot be told which" if unknown else ""
-    notices.append(Notice("interleaved nodes", LogPosition(matches[0].record.place.file, 1, 0), text))
+    kind = "interleaved nodes" if unknown else "merged nodes"
+    notices.append(Notice(kind, LogPosition(matches[0].record.place.file, 1, 0), text))
+
+
+def _is_unneeded(match: MatchedRecord, kinds: frozenset[str]) -> bool:
+    """Whether a record is of kinds whose writer no rule needs."""
+    return all(each.pattern.kind in kinds for each in match.matches)
 
 
 def _concatenated_files(matches: PackedRecords) -> list[PackedRecords]:

@@ -190,7 +190,8 @@ def lost_starts(reading: LogReading) -> Iterator[tuple[ProcessRun, Event]]:
             telling = (event for event in stream.events if event.pattern and "broker" in event.fields)
             first |= {event.run: event for event in islice(telling, 1)}
     for event in reading.of_kinds(frozenset(_data()["begun"]["events"])):
-        first.setdefault(event.run, event)
+        if event.fields.get("node", "") is not None:
+            first.setdefault(event.run, event)
     begun = list(reading.of_role(*START_ROLES))
     started = {event.run for event in begun}
     unowned = {_folder(event.run) for event in begun if event.fields.get("node", "") is None}

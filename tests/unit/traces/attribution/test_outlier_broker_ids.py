@@ -27,7 +27,7 @@ def changed(logs: Path, times: int) -> Path:
 
 
 def strange(reading: LogReading) -> list[str]:
-    return [notice.kind for notice in reading.notices if notice.kind in {KIND, "interleaved nodes", "node unknown"}]
+    return [notice.kind for notice in reading.notices if notice.kind in {KIND, "merged nodes", "node unknown"}]
 
 
 def names(reading: LogReading) -> list[str]:
@@ -48,7 +48,7 @@ def test_a_line_with_another_id_is_one_of_the_process_that_wrote_the_others(logs
 
 def test_what_another_broker_says_again_and_again_is_its_own(logs: Path) -> None:
     changed(logs, MAX_OUTLIERS + 1)
-    assert "interleaved nodes" in strange(read_logs([logs]))
+    assert "merged nodes" in strange(read_logs([logs]))
 
 
 def test_one_line_that_only_a_process_says_of_itself_is_its_own(logs: Path) -> None:

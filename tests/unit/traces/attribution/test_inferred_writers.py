@@ -1,0 +1,69 @@
+"""Which of several brokers wrote a line of one file, where the line names a session or a start, and no broker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.traces.event import Event
+from assay.traces.log_reader import read_logs
+
+PRELUDE = "Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)"
+START = "starting (kafka.server.KafkaServer)"
+
+
+def begins(session: int) -> str:
+    return (
+        "Session establishment complete on server localhost/127.0.0.1:2181, "
+        f"sessionid = 0x{session:x}, negotiated timeout = 6000 (org.apache.zookeeper.ClientCnxn)"
+    )
+
+
+def expires(session: int) -> str:
+    return (
+        f"Unable to reconnect to ZooKeeper service, session 0x{session:x} has expired (org.apache.zookeeper.ClientCnxn)"
+    )
+
+
+def registers(broker: int, session: int) -> str:
+    return (
+        f"Stat of the created znode at /brokers/ids/{broker} is: "
+        f"{session},{session},1,1,1,0,0,{session},250,0,209 (kafka.zk.KafkaZkClient)"
+    )
+
+
+def events(tmp_path: Path, texts: list[str]) -> tuple[list[Event], set[str]]:
+    """The events of one file with a line every second, and the kinds of notices."""
+    path = tmp_path / "console.log"
+    stamps = (f"2021-03-04 09:{second // 60:02}:{second % 60:02},000" for second in range(len(texts)))
+    path.write_text("".join(f"[{at}] INFO {text}\n" for at, text in zip(stamps, texts, strict=True)))
+    found = read_logs([path])
+    return list(found.events), {each.kind for each in found.notices}
+
+
+def nodes(found: list[Event], kind: str) -> list[str | None]:
+    """The brokers and runs of the events of one kind, in the order of the lines."""
+    ordered = sorted((each for each in found if each.kind == kind), key=lambda each: each.record.place.line)
+    return [None if (node := each.fields["node"]) is None else str(node).rpartition("/")[2] for each in ordered]
+
+
+def test_sessions_and_starts_are_those_of_the_brokers_that_register_in_them(tmp_path: Path) -> None:
+    texts = [PRELUDE, PRELUDE, START, START, begins(1), begins(2), registers(7, 1), registers(8, 2)]
+    found, notices = events(tmp_path, texts)
+    assert nodes(found, "SessionEstablished") == ["7", "8"]
+    assert nodes(found, "ProcessStarting") == ["7", "8"]
+    assert "merged nodes" in notices
+
+
+def test_a_broker_that_starts_again_has_another_run_and_one_whose_session_expires_has_not(tmp_path: Path) -> None:
+    first = [PRELUDE, PRELUDE, START, START, begins(1), begins(2), registers(7, 1), registers(8, 2)]
+    later = [expires(2), begins(3), registers(8, 3), PRELUDE, START, begins(4), registers(7, 4)]
+    found, _ = events(tmp_path, first + later)
+    assert nodes(found, "ProcessStarting") == ["7", "8", "7#2"]
+    assert nodes(found, "SessionEstablished") == ["7", "8", "8", "7#2"]
+    assert nodes(found, "SessionExpired") == ["8"]
+
+
+def test_a_session_in_which_nobody_registers_is_nobody_s(tmp_path: Path) -> None:
+    found, notices = events(tmp_path, [begins(1), registers(7, 1), registers(8, 2), begins(9)])
+    assert nodes(found, "SessionEstablished") == ["7", None]
+    assert "interleaved nodes" in notices
