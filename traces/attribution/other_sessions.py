@@ -42,7 +42,14 @@ def broker_sessions_only(
     runs: Mapping[ProcessRun, list[Section]], notices: list[Notice]
 ) -> dict[ProcessRun, list[Section]]:
     """The records of process runs without those that tell of other clients' sessions."""
-    return {run: _without(_other_sessions(_steps(sections)), sections, notices) for run, sections in runs.items()}
+    return {run: _own_sessions_only(sections, notices) for run, sections in runs.items()}
+
+
+def _own_sessions_only(sections: list[Section], notices: list[Notice]) -> list[Section]:
+    steps = _steps(sections)
+    others = _other_sessions(steps)
+    named = any(each.client is not None for each in steps)
+    return _without(others, sections, notices) if others or named else sections
 
 
 def _without(others: set[str], sections: list[Section], notices: list[Notice]) -> list[Section]:
