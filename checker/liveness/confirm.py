@@ -58,19 +58,36 @@ def confirmed(
 ) -> Counterexample | WithoutValue:
     """The judgement on a run that is reported to violate a property; ``state`` gives the state of a number.
 
+    Of the steps at which nothing happens those are kept without which the property would hold: an `occurs` can tell.
     Raises ``EnginesDisagreeError`` if it is no run, not fair, or does not violate the property.
     """
-    for each in (lasso.moving(), lasso):
-        run = Run(model, _trace(model, each, state))
-        try:
-            conjunct = run.first_false(node)
-        except Undefined as undefined:
-            return WithoutValue(each.states[-1], undefined.message, undefined.span)
-        if conjunct is not None and not run.unfair():
-            return Counterexample(
-                run.trace, conjunct, fairness_advice.reason(run, conjunct), fairness_advice.remarks(run)
-            )
-    raise EnginesDisagreeError(f"a run is said to violate `{node.name}`, and the reference evaluator does not agree")
+    found = _judged(model, node, lasso.moving(), state)
+    if found is not None:
+        return found
+    found = _judged(model, node, lasso, state)
+    if found is None:
+        raise EnginesDisagreeError(
+            f"a run is said to violate `{node.name}`, and the reference evaluator does not agree"
+        )
+    for at in reversed(lasso.idle()):
+        shorter = _judged(model, node, lasso.without(at), state)
+        if shorter is not None:
+            lasso, found = lasso.without(at), shorter
+    return found
+
+
+def _judged(
+    model: Model, node: k.Property, lasso: Lasso, state: Callable[[int], State]
+) -> Counterexample | WithoutValue | None:
+    """The judgement on a run; None if it does not violate the property, or is not fair."""
+    run = Run(model, _trace(model, lasso, state))
+    try:
+        conjunct = run.first_false(node)
+    except Undefined as undefined:
+        return WithoutValue(lasso.states[-1], undefined.message, undefined.span)
+    if conjunct is None or run.unfair():
+        return None
+    return Counterexample(run.trace, conjunct, fairness_advice.reason(run, conjunct), fairness_advice.remarks(run))
 
 
 def _trace(model: Model, lasso: Lasso, state: Callable[[int], State]) -> Trace:

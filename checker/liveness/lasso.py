@@ -23,6 +23,14 @@ class Lasso:
         way, around = _moves(self.states[: self.loop + 1]), _moves(self.states[self.loop :])
         return Lasso((*way, *around[1:]), len(way) - 1)
 
+    def idle(self) -> list[int]:
+        """The places at which the run is in the state in which it was before."""
+        return [at for at in range(1, len(self.states)) if self.states[at] == self.states[at - 1]]
+
+    def without(self, at: int) -> Lasso:
+        """The run without one of these places."""
+        return Lasso((*self.states[:at], *self.states[at + 1 :]), self.loop - (at <= self.loop))
+
 
 def _moves(states: Sequence[int]) -> list[int]:
     return [state for at, state in enumerate(states) if at == 0 or state != states[at - 1]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from lark import Token
@@ -73,6 +74,8 @@ class ParseHint:
 
 _ENDS = ("_NL", "$END", "_DEDENT")
 _LINES = "a line here is a guard (`when …`), a choice (`pick …`, `let …`), an update (`x := …`), an `if` or a `for`"
+_LINES_OF_DEF = "lines that make one value follow a colon in place of `=`: `def f(x: T): U:`"
+_NO_BLOCK = "the line before it, which opens no block"
 _JOINT = "actions that happen in one step are joined in a declaration: `action both = one & two`"
 LAYOUT = frozenset(("_NL", "_INDENT", "_DEDENT"))
 COMPARISONS = frozenset(("EQ", "NE", "LT", "LE", "GT", "GE"))
@@ -140,10 +143,24 @@ def _layout(fault: Fault) -> ParseHint | None:
     if not fault.accepted:
         return ParseHint("E009", place, "this line is indented to a depth at which no block is")
     if fault.token.type == "_INDENT":
-        return ParseHint("E009", place, "this line is indented more than the line before it, which opens no block")
+        return _after_several_lines(fault) or ParseHint("E009", place, f"this line is indented more than {_NO_BLOCK}")
     if "_INDENT" in fault.accepted and len(fault.accepted) == 1:
         return ParseHint("E010", fault.after_last, "an indented block is expected after this line")
     return None
+
+
+def _after_several_lines(fault: Fault) -> ParseHint | None:
+    """A second condition below one that was continued, where the user may take the first for a block."""
+    tokens = fault.before[:-1]
+    begun = max((n for n, token in enumerate(tokens, start=1) if token.type in LAYOUT), default=0)
+    above = tokens[begun:]
+    if not above or above[0].line == above[-1].line or any(token.type == "_ASSIGN" for token in above):
+        return None
+    notes = ["two conditions are joined with `and`"]
+    heads = [str(token) for token in above[1:] if token.type in ("FORALL", "EXISTS")]
+    if heads:
+        notes.append(f"`{heads[-1]}` opens a block where it begins a line; elsewhere its `:` is followed by one value")
+    return ParseHint("E009", fault.place, f"this line is indented more than the beginning of {_NO_BLOCK}", tuple(notes))
 
 
 def _sign(fault: Fault) -> ParseHint | None:
@@ -227,7 +244,7 @@ def _type_as_value(fault: Fault) -> ParseHint | None:
     """``map[K, V]`` or ``seq[T, max 3]`` where an expression is expected."""
     if fault.token.type not in ("_COMMA", "DOTS"):
         return None
-    for word, bracket in zip(fault.line, fault.line[1:], strict=False):
+    for word, bracket in pairwise(fault.line):
         if word.type == "NAME" and str(word) in ("set", "map", "seq", "bag") and bracket.type == "_LSQB":
             note = f"give the type a name, as in `type T = {word}[…]`; that name is the set of its values"
             return ParseHint("E001", _place(word), f"`{word}` begins a type, where an expression is expected", (note,))
@@ -337,11 +354,11 @@ def _block_after_equals(fault: Fault) -> ParseHint | None:
     """``= match x:`` or ``:= if c:``, whose cases or branches follow as a block."""
     if fault.token.type != "_COLON":
         return None
-    for before, word in zip(fault.line, fault.line[1:], strict=False):
+    for before, word in pairwise(fault.line):
         if before.type in ("_EQUALS", "_ASSIGN") and word.type in ("_MATCH", "_IF"):
             head = fault.line[0]
             if head.type == "_DEF":
-                note = "lines that make one value follow a colon in place of `=`: `def f(x: T): U:`"
+                note = _LINES_OF_DEF
             elif before.type == "_ASSIGN":
                 note = f"assign inside of each branch: `{word} …:`, and below it `{head} := …`"
             else:
@@ -379,8 +396,19 @@ def _colon(fault: Fault) -> ParseHint | None:
     if "_COLON" not in fault.accepted:
         return None
     if fault.token.type in ("_NL", "_INDENT", "$END") or len(fault.accepted) == 1:
-        return ParseHint("E007", fault.after_last, "a `:` is missing here")
+        return ParseHint("E007", fault.after_last, "a `:` is missing here", _let_in_expression(fault))
     return None
+
+
+def _let_in_expression(fault: Fault) -> tuple[str, ...]:
+    """What to note where a `let` within an expression lacks its colon, as a `let` line of a block does."""
+    line = fault.line
+    if not any(word.type == "_LET" and before.type in ("_EQUALS", "_ASSIGN") for before, word in pairwise(line)):
+        return ()
+    within = "within an expression, what a `let` is for follows a colon: `let x = e: …`"
+    if line[0].type != "_DEF":
+        return (within,)
+    return (within, _LINES_OF_DEF)
 
 
 _CASES: tuple[Callable[[Fault], ParseHint | None], ...] = (
