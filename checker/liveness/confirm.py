@@ -53,6 +53,10 @@ Decisions = Mapping[str, Decision]
 """Decisions by property name; a property without a decision is missing."""
 
 
+MOST_IDLE = 50
+"""Of so many steps at which nothing happens it is asked whether they are needed; each takes an evaluation of the run."""
+
+
 def confirmed(
     model: Model, node: k.Property, lasso: Lasso, state: Callable[[int], State]
 ) -> Counterexample | WithoutValue:
@@ -69,7 +73,7 @@ def confirmed(
         raise EnginesDisagreeError(
             f"a run is said to violate `{node.name}`, and the reference evaluator does not agree"
         )
-    for at in reversed(lasso.idle()):
+    for at in reversed(lasso.idle()[:MOST_IDLE]):
         shorter = _judged(model, node, lasso.without(at), state)
         if shorter is not None:
             lasso, found = lasso.without(at), shorter
