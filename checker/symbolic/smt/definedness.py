@@ -33,7 +33,7 @@ def has_value(reading: SmtEncoder, expr: k.Expr) -> Any:
             return z3.And(has_value(reading, condition), either)
         case k.LetIn(_, binder, value, body):
             known = has_value(reading, value)
-            reading.bound[binder.name] = reading.read(value)
+            reading.bound[binder.name] = reading.named(value)
             return z3.And(known, has_value(reading, body))
         case k.Quantified(_, _, binder, over, body):
             return _for_all(reading, [k.Generator(binder, over)], lambda: has_value(reading, body))

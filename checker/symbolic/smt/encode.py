@@ -12,6 +12,7 @@ from typing import Any, assert_never
 
 import z3
 
+from assay.checker.interpreter.values.domains import cardinality
 from assay.checker.symbolic.smt.collections import Collections, Values
 from assay.checker.symbolic.smt.values import (
     Domain,
@@ -29,6 +30,9 @@ from assay.grammar.kernel import types as t
 from assay.grammar.kernel.node_unions import AnyExpr, expression
 
 COLLECTIONS = (t.SetType, t.MapType, t.SeqType, t.BagType)
+FEW = 16
+"""A set that a `let` names is encoded element by element where its type has no more values, or has fewer than the set
+has possible elements."""
 
 
 class SmtEncoder(Collections):
@@ -119,10 +123,19 @@ class SmtEncoder(Collections):
                     test, self.apart(lambda: self.read(then)), self.apart(lambda: self.read(otherwise)), of
                 )
             case k.LetIn(_, binder, value, body):
-                self.bound[binder.name] = self.read(value)
+                self.bound[binder.name] = self.named(value)
                 return self.read(body)
             case _:
                 assert_never(node)
+
+    def named(self, value: k.Expr) -> Any:
+        """The value of a `let`. Which elements a set of few has is encoded once, and not again at each use."""
+        known = self.read(value)
+        if isinstance(value, k.StateVar | k.Local | k.TypeDomain) or not isinstance(known, TSet):
+            return known
+        if not self.domain.is_listed(known.of) or cardinality(known.of) > max(FEW, len(known.items or ())):
+            return known
+        return self.domain.set_of(self._items(known), known.of)
 
     def earlier(self, make: Callable[[], Any]) -> Any:
         """What ``make`` encodes, over the state before."""

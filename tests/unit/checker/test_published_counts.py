@@ -53,6 +53,7 @@ EXAMPLES = [
     ("coffee_can", "CoffeeCan", 5150, 1),
     ("majority_vote", "Majority", 2733, 6),
     ("nbacc_ray97", "nbacc_ray97", 3016, 7),
+    ("par_reach", "MisraReachability/MCParReach", 393, 18),
     ("readers_writers", "ReadersWriters", 21527, 13),
     ("replicated_log", "FiniteMonotonic/MCReplicatedLog", 1363, 13),
     ("simple", "TeachingConcurrency", 723, 11),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from assay.checker.symbolic.smt.recheck import SecondOpinion
 from assay.grammar.load import load_spec, load_text
 
@@ -69,3 +71,40 @@ invariant small: forall v in {w in {0, 3} if w in seen}: v < 2
 def test_an_element_of_a_listed_set_is_left_out_where_the_condition_is_false() -> None:
     kernel = load_text(FILTERED).kernel
     assert SecondOpinion(kernel).inductive([kernel.properties[0].conjuncts[0].condition]) is None
+
+
+ANCESTORS = """module ancestors
+param Node: set = 3
+state:
+    parent: map[Node, Node?] = [n -> none]
+def ancestors(of: set[Node]): set[Node]:
+    let more = of + MORE
+    if more == of then of else ancestors(more)
+action adopt(n: Node, m: Node):
+    when n != n1 and parent[n] == none
+    parent[n] := m
+invariant rooted: parent[n1] == none
+invariant alone: ancestors({n1}) == {n1}
+invariant apart: n1 not in ancestors({n2})
+"""
+
+
+@pytest.mark.parametrize(
+    "more", ["{m for n in of, m in Node if parent[n] == m}", "{m in Node if exists n in of: parent[n] == m}"]
+)
+def test_a_set_that_grows_by_recursion_is_encoded_once_at_each_level(more: str) -> None:
+    asked = 0
+
+    def expired() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 300
+
+    kernel = load_text(ANCESTORS.replace("MORE", more)).kernel
+    rooted, alone, apart = (each.conjuncts[0].condition for each in kernel.properties)
+    opinion = SecondOpinion(kernel, expired=expired)
+    assert opinion.inductive([rooted, alone]) is None
+    doubt = opinion.inductive([rooted, apart])
+    assert doubt is not None
+    assert "time limit" not in str(doubt)
+    assert asked < 300
