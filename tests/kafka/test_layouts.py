@@ -240,7 +240,7 @@ def test_lines_of_all_brokers_in_one_file_without_their_names_are_no_false_alarm
     """A node comes from what a line says; where it says nothing, the line is nobody's, and counted."""
     collect_folder(recording, tmp_path, lambda at, record: "", LAYOUTS["stock"])
     reading = read_logs([tmp_path])
-    assert "interleaved nodes" in kinds_of_notices(reading)
+    assert "merged nodes" in kinds_of_notices(reading)
     nobody = [event for event in reading.events if event.fields["node"] is None]
     assert nobody
     assert {event.run.node.rpartition("/")[2] for event in nobody} == {"?"}
