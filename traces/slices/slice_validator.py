@@ -23,7 +23,7 @@ from assay.traces.slices.slice_context import Joint
 from assay.traces.slices.slice_search import STATES_KEPT, ConditionRemover, SliceSearch, SliceSearchResult
 from assay.traces.slices.timeline.timeline_classes import Views
 from assay.traces.slices.timeline.uncertain_intervals import Outside
-from assay.traces.slices.versions.conflicting_lines import contradicted, restart
+from assay.traces.slices.versions.conflicting_lines import are_of_two, contradicted, restart
 from assay.traces.slices.versions.findings import WIDTHS, SliceFindings, SliceQuery
 from assay.traces.slices.versions.first_update import FirstWrite
 from assay.traces.slices.versions.version_blame import Blamer
@@ -246,18 +246,12 @@ class Joiner:
     def _contradictions(self, violations: Iterable[LogViolation], lines: SliceLines) -> tuple[LogViolation, ...]:
         """The mismatches of updates whose lines contradict each other: they hold whenever hidden steps came."""
         items = [slice_item(number, seen) for number, seen in enumerate(lines.observations)]
-        wrong = contradicted(
-            self.model, items, {self.joint.split.kernel.variables[i].name for i in self.joint.split.own}
-        )
-        of_wrong = (same for same in wrong.values() if not self._are_two(same))
+        own = {self.joint.split.kernel.variables[i].name for i in self.joint.split.own}
+        several = self._may_be_several()
+        groups = contradicted(self.model, items, own).values()
+        of_wrong = (same for same in groups if not (several and are_of_two(self.model, same, own)))
         places = {each.observation.event.record.place for same in of_wrong for each in same}
         return tuple(violation for violation in violations if violation.place in places)
-
-    def _are_two(self, same: Sequence[OrderedObservation]) -> bool:
-        """Whether lines of one version may be of two slices of one name."""
-        from assay.traces.windows.births import may_be_created_again  # noqa: PLC0415 - few answers need the solver
-
-        return self._may_be_several() and may_be_created_again(same)
 
     def with_timeline(self, other: Joint) -> Joiner:
         """The same slices on a joint with another shared execution; this object if slices see no difference."""

@@ -44,8 +44,27 @@ def contradicted(
     return {number: of_version[number] for number in found}
 
 
+PAUSE = 10_000.0
+"""In fewer milliseconds no slice is deleted everywhere, and another of its name created and written to."""
+
+
+def are_of_two(model: TraceModel, same: Iterable[OrderedObservation], own: Set[str]) -> bool:
+    """Whether lines of one version that contradict each other may be of two slices of one name, one after the other.
+
+    So it is if the version is one of a slice's first, and those before a pause agree, and those after it.
+    """
+    ordered = sorted(same, key=by_time)
+    if any((number_of(model, each) or 0) > 1 for each in ordered):
+        return False
+    pauses = (at for at in range(1, len(ordered)) if ordered[at].time - ordered[at - 1].time > PAUSE)
+    return any(
+        not contradicted(model, part[0], own) and not contradicted(model, part[1], own)
+        for part in ((ordered[:at], ordered[at:]) for at in pauses)
+    )
+
+
 def restart(model: TraceModel, lines: Iterable[OrderedObservation]) -> bool:
-    """Whether the last of some lines states another list (the replicas, say) than one before it, and no higher version.
+    """Whether the last of some lines states another list (the replicas, say) than one before it, and a lower version.
 
     A list changes with a version of its own. So these are lines of two slices of one name.
     """
@@ -53,7 +72,7 @@ def restart(model: TraceModel, lines: Iterable[OrderedObservation]) -> bool:
     number = number_of(model, last)
     lists = {(name, value) for name, value in last.observation.values if isinstance(value, tuple)}
     return any(
-        number is not None and (other := number_of(model, each)) is not None and other >= number
+        number is not None and (other := number_of(model, each)) is not None and other > number
         for each in before
         for name, value in each.observation.values
         if isinstance(value, tuple) and any(name == own and value != stated for own, stated in lists)
