@@ -21,7 +21,7 @@ from assay.traces import scope as window
 from assay.traces.diagnosis.clock_correction import in_step
 from assay.traces.diagnosis.clock_estimates import estimates, far_apart
 from assay.traces.diagnosis.duplicate_broker_ids import duplicates
-from assay.traces.diagnosis.inference import Fact, inference_notices, untold_events
+from assay.traces.diagnosis.inference import Fact, inference_notices
 from assay.traces.diagnosis.inferred_kraft_events import events_of_members, unlogged_members
 from assay.traces.diagnosis.inferred_zookeeper_events import supposed_events
 from assay.traces.diagnosis.late_start import TRIED, beginnings, later, left_out, since
@@ -335,9 +335,7 @@ def _inferred_events(
 ) -> list[Event]:
     """The events that have to be inferred for incomplete logs; of ``whole`` ones, what no logger tells."""
     kinds = rules_by_kind(trace_plan(loaded.kernel, clause))
-    every = (
-        [each for each in untold_events(reading) if each.kind in kinds] if whole else supposed_events(reading, kinds)
-    )
+    every = supposed_events(reading, kinds, whole=whole)
     return [each for each in every if scope.until is None or (each.record.time or 0) <= scope.until]
 
 

@@ -75,7 +75,7 @@ def confirmed(
         )
     for at in reversed(lasso.idle()[:MOST_IDLE]):
         shorter = _judged(model, node, lasso.without(at), state)
-        if shorter is not None:
+        if isinstance(shorter, Counterexample):
             lasso, found = lasso.without(at), shorter
     return found
 

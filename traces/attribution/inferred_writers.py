@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from assay.traces.event import Field
 from assay.traces.store.matched_record import MatchedRecord
 from assay.traces.store.packed_records import PackedRecords
 
@@ -25,31 +26,28 @@ def inferred_writers(matches: PackedRecords, writers: Sequence[frozenset[int]]) 
     """The brokers that wrote records without ``writers``, by the positions of the records."""
     told = matches.with_roles("session start", "session state", "session end")
     of_session = {
-        session: int(broker)
-        for at in told
-        for session, broker in _named(matches[at], "broker")
-        if isinstance(broker, int)
+        session: broker for at in told for session, broker in _sessions(matches[at]) if isinstance(broker, int)
     }
     found = {
         at: of_session[session]
         for at in told
         if not writers[at]
-        for session, _ in _named(matches[at])
+        for session, _ in _sessions(matches[at])
         if session in of_session
     }
-    needs = sorted(_starts(matches, {**{at: min(own) for at, own in enumerate(writers) if len(own) == 1}, **found}))
+    needs = list(_starts(matches, {at: min(own) for at, own in enumerate(writers) if len(own) == 1} | found))
     begun = _assigned(needs, [at for at in matches.with_roles("process start") if not writers[at]])
     before = [_Need(at, need.since, need.broker) for need, at in begun]
     announced = _assigned(before, [at for at in matches.with_roles("process prelude") if not writers[at]])
     return found | {at: need.broker for need, at in (*begun, *announced)}
 
 
-def _named(match: MatchedRecord, field: str = "") -> Iterator[tuple[str, object]]:
-    """The sessions that a record names as the process's own, each with another field."""
+def _sessions(match: MatchedRecord) -> Iterator[tuple[str, Field]]:
+    """The sessions that a record names as the process's own, each with the broker if it is named, too."""
     for each in match.matches:
         session = each.fields.get("session")
-        if isinstance(session, str) and (not field or field in each.fields):
-            yield session, each.fields.get(field)
+        if isinstance(session, str):
+            yield session, each.fields.get("broker")
 
 
 def _starts(matches: PackedRecords, writers: dict[int, int]) -> Iterator[_Need]:
@@ -58,7 +56,7 @@ def _starts(matches: PackedRecords, writers: dict[int, int]) -> Iterator[_Need]:
     session_of: dict[int, str | None] = {}
     for at in sorted(writers):
         broker, roles = writers[at], matches[at].roles
-        opened = next((session for session, _ in _named(matches[at])), None) if "session start" in roles else None
+        opened = next((session for session, _ in _sessions(matches[at])), None) if "session start" in roles else None
         if opened is not None and opened != session_of.get(broker, ""):
             if session_of.get(broker, "") is not None:
                 yield _Need(at, last.get(broker, -1), broker)

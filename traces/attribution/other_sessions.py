@@ -16,7 +16,6 @@ from assay.traces.attribution.section import Section
 from assay.traces.event import Notice, ProcessRun
 from assay.traces.patterns.match import PatternMatch
 from assay.traces.store.matched_record import MatchedRecord
-from assay.traces.store.packed_records import NEVER
 
 SOON_MS = 60_000
 """By this many milliseconds after the broker's session the sessions of the other clients of its process begin."""
@@ -75,11 +74,11 @@ def _tells_of(match: MatchedRecord, others: set[str]) -> bool:
 def _steps(sections: Sequence[Section]) -> list[_Step]:
     """What the lines of a run tell of sessions, in the order of time."""
     found = [
-        _step(finding, int(time) if time != NEVER else 0)
+        _step(finding, match.record.time or 0)
         for _, _, matches in sections
         for at in matches.with_roles(*_ROLES, "registration")
-        for time in matches.times[at : at + 1]
-        for finding in matches[at].matches
+        for match in [matches[at]]
+        for finding in match.matches
         if finding.pattern.role is not None
     ]
     return sorted(found, key=lambda step: step.time)

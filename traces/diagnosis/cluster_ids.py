@@ -101,10 +101,11 @@ def changes(reading: LogReading) -> dict[ProcessRun, Change]:
     if any(eras[later][0] <= eras[earlier][1] for earlier, later in pairwise(order)):
         return {}  # clusters at one time
     runs, found = run_times(reading), dict[ProcessRun, Change]()
+    eras_of = {run: _eras(own) for run, own in names.items()}
     for earlier, later in pairwise(order):
         low, high = eras[earlier][1], eras[later][0]
         alone = [run for run, own in names.items() if {name for _, name in own} == {earlier}]
-        begun = {run: _eras(own)[later][0] for run, own in names.items() if later in _eras(own)}
+        begun = {run: named[later][0] for run, named in eras_of.items() if later in named}
         moved = not {run.node for run in alone}.isdisjoint(run.node for run in begun)
         broken = {run: _resumption(reading, run, logs[run], high) for run in alone if moved}
         changed = {run: time for run, time in broken.items() if time is not None}

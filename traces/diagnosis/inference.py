@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from math import inf
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -135,11 +136,13 @@ def untold_events(reading: LogReading) -> Iterator[Event]:
     running = {event.run for event in reading.of_role(*RUNNING_ROLES)}
     for run, event in preludes.items():
         if run not in running and own["name"] in event.fields:
-            yield from stream(f"start of {run}", [_started(run, event)], INFERRED_AT)
+            before = {"previous_run": str(ProcessRun(run.node, run.number - 1))} if run.number > 1 else {}
+            start = started(str(run), event.fields[own["name"]], event.record.time or 0, event.record.place, before)
+            yield from stream(f"start of {run}", [start], INFERRED_AT)
     told = {event.run for event in reading.of_kinds({own["opens"]})}
     begun = running | preludes.keys()
     lines: dict[ProcessRun, list[Event]] = defaultdict(list)
-    for event in reading.of_kinds({own["starts"], *own["entered"], *own["tried"], *own["lost"], *_contests()}):
+    for event in reading.of_kinds({*own["entered"], *own["tried"], *own["lost"], *_contests()}):
         if event.run in begun and event.run not in told:
             lines[event.run].append(event)
     told_later = _sessions_told_later(reading) if lines else {}
@@ -148,13 +151,26 @@ def untold_events(reading: LogReading) -> Iterator[Event]:
         yield from stream(f"sessions of {run}", list(_sessions(str(run), ordered, told_later)), INFERRED_AT)
 
 
-def _started(run: ProcessRun, prelude: Event) -> UntimedEvent:
+def started(
+    node: str, member: Field, time: int, place: LogPosition, more: Mapping[str, Field] = MappingProxyType({})
+) -> UntimedEvent:
+    """A process started; ``more`` are further fields of the event."""
     own = data()["member"]
-    fields = {"node": str(run), own["name"]: prelude.fields[own["name"]]}
-    if run.number > 1:
-        fields["previous_run"] = str(ProcessRun(run.node, run.number - 1))
-    text = f"supposed: {run} started as {own['name']} {fields[own['name']]}"
-    return UntimedEvent(own["starts"], fields, prelude.record.time or 0, prelude.record.place, text)
+    text = f"supposed: {node} started as {own['name']} {member}"
+    return UntimedEvent(own["starts"], {"node": node, own["name"]: member, **more}, time, place, text)
+
+
+def opened(node: str, session: Field, time: int, place: LogPosition) -> UntimedEvent:
+    """A process opened a session."""
+    own = data()["member"]
+    text = f"supposed: {node} opened the session {session}"
+    return UntimedEvent(own["opens"], {"node": node, own["session"]: session}, time, place, text)
+
+
+def ended(node: str, time: int, place: LogPosition) -> UntimedEvent:
+    """A process heard that its session had ended."""
+    text = f"supposed: {node} heard that its session had ended"
+    return UntimedEvent(data()["member"]["ends"], {"node": node}, time, place, text)
 
 
 def _contests() -> frozenset[str]:
@@ -191,26 +207,24 @@ def _sessions(run: str, events: Sequence[Event], told_later: Mapping[LogPosition
     own = data()["member"]
     current: Field = None
     attempt: Event | None = None
-    for count, event in enumerate(events):
+    for count, event in enumerate(events, 1):
         if event.kind in own["lost"]:
             current = None
-        if current is None and event.kind != own["starts"] and event.kind not in own["lost"]:
-            attempt = attempt or event
-        if event.kind not in {*own["entered"], *own["tried"]}:
             continue
-        attempt = attempt or event
+        registers = event.kind in {*own["entered"], *own["tried"]}
+        if registers or current is None:
+            attempt = attempt or event
+        if not registers or attempt is None:
+            continue
         named = event.fields.get(own["session"]) or told_later.get(event.record.place)
         if named is None and event.kind not in own["entered"]:
             continue  # the line that says how the attempt ended comes next
         if named is None or named != current:
             time, place = attempt.record.time or 0, attempt.record.place
             if current is not None:
-                text = f"supposed: {run} heard that its session had ended"
-                yield UntimedEvent(own["ends"], {"node": run}, time, place, text)
+                yield ended(run, time, place)
             current = named or f"session {count} of {run}"
-            fields = {"node": run, own["session"]: current}
-            text = f"supposed: {run} opened the session {current}"
-            yield UntimedEvent(own["opens"], fields, time, place, text)
+            yield opened(run, current, time, place)
         attempt = None
 
 

@@ -1,8 +1,8 @@
 """Inferred events of a ZooKeeper cluster: what must have happened before the logs begin, or in logs that are missing.
 
 Sessions, registrations and elections are inferred from later lines (``patterns/rules/inferred_events.toml``). They have
-streams of their own, in the order of their numbers; their times are guesses. An answer that rests on them is
-inconclusive at best (docs/design/inferred-events.md).
+streams of their own, in the order of their numbers; their times are guesses. An answer that rests on them says
+so (docs/design/inferred-events.md).
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from assay.traces.diagnosis.inference import (
     UntimedEvent,
     all_facts,
     data,
+    ended,
+    opened,
     session_around,
+    started,
     stream,
     unregistered_members,
     untold_events,
@@ -38,11 +41,12 @@ clocks.
 """
 
 
-def supposed_events(reading: LogReading, kinds: Container[str]) -> list[Event]:
-    """The inferred events of these kinds, which are those of a trace clause."""
+def supposed_events(reading: LogReading, kinds: Container[str], *, whole: bool = False) -> list[Event]:
+    """The inferred events of these kinds, which are those of a trace clause; of ``whole`` logs, what no logger tells."""
     if data()["member"]["starts"] in kinds:
-        return [event for event in _Inference(reading).events() if event.kind in kinds]
-    if data()["quorum"]["found"] in kinds:
+        events = untold_events(reading) if whole else _Inference(reading).events()
+        return [event for event in events if event.kind in kinds]
+    if data()["quorum"]["found"] in kinds and not whole:
         return [event for event in events_of_quorum(reading) if event.kind in kinds]
     return []
 
@@ -126,25 +130,17 @@ class _Inference:
     def _start(self, run: ProcessRun, first: Event) -> Iterator[UntimedEvent]:
         """What came before the logs of a run that was not registered yet."""
         time, fact = first.record.time or self._begin, self._first_of_session(run)
-        yield self._started(str(run), first.fields[self._member["name"]], time, first.record.place)
+        yield started(str(run), first.fields[self._member["name"]], time, first.record.place)
         if fact is None or fact.event.kind != self._member["opens"]:
             session = self._session_of(run) or f"session of {run}"
-            yield self._opened(str(run), session, time, first.record.place)
-
-    def _started(self, node: str, member: Field, time: int, place: LogPosition) -> UntimedEvent:
-        text = f"supposed: {node} started as {self._member['name']} {member}"
-        return UntimedEvent(self._member["starts"], {"node": node, self._member["name"]: member}, time, place, text)
-
-    def _opened(self, node: str, session: Field, time: int, place: LogPosition) -> UntimedEvent:
-        text = f"supposed: {node} opened the session {session}"
-        return UntimedEvent(self._member["opens"], {"node": node, self._member["session"]: session}, time, place, text)
+            yield opened(str(run), session, time, first.record.place)
 
     def _entered(self, entry: UnloggedRegistration) -> Iterator[UntimedEvent]:
         own = self._member
         session = entry.session or f"session of {entry.node} with {entry.number}"
         if not entry.is_within:
-            yield self._started(entry.node, entry.member, entry.time, entry.place)
-            yield self._opened(entry.node, session, entry.time, entry.place)
+            yield started(entry.node, entry.member, entry.time, entry.place)
+            yield opened(entry.node, session, entry.time, entry.place)
         fields = {"node": entry.node, own["name"]: entry.member, own["number"]: entry.number, own["session"]: session}
         text = f"supposed: {entry.node} registered {own['name']} {entry.member} with {entry.number}"
         yield UntimedEvent(own["enters"], fields, entry.time, entry.place, text)
@@ -229,9 +225,9 @@ class _Inference:
                 found[node] += self._entered_again(node, member, len(found[node]), fact)
                 continue
             if not runs:
-                found[node].append(self._started(node, member, time, place))
+                found[node].append(started(node, member, time, place))
             if not any(each.event.kind == self._member["opens"] for run in runs for each in self._of_run[run]):
-                found[node].append(self._opened(node, session, time, place))
+                found[node].append(opened(node, session, time, place))
             text = f"supposed: {node} registered {self._member['name']} {member}"
             fields: dict[str, Field] = {"node": node, self._member["name"]: member}
             found[node].append(UntimedEvent(self._member["enters_next"], fields, time, place, text))
@@ -239,9 +235,8 @@ class _Inference:
 
     def _entered_again(self, node: str, member: Field, count: int, fact: Fact) -> Iterator[UntimedEvent]:
         own, time, place = self._member, fact.time, fact.event.record.place
-        text = f"supposed: {node} heard that its session had ended"
-        yield UntimedEvent(own["ends"], {"node": node}, time, place, text)
-        yield self._opened(node, f"session {count} of {node} before {place}", time, place)
+        yield ended(node, time, place)
+        yield opened(node, f"session {count} of {node} before {place}", time, place)
         text = f"supposed: {node} registered {own['name']} {member} again"
         yield UntimedEvent(own["enters_next"], {"node": node, own["name"]: member}, time, place, text)
 

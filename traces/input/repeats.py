@@ -1,6 +1,6 @@
 """Records that one file holds twice: who ships logs sends a line or a batch again after a timeout ("at least once").
 
-A process does not report one step twice in the same millisecond and in the same words: of 125,490 records of our
+A process does not report one step twice in the same millisecond and in the same words. Of 125,490 records of our
 recordings 500 equal an earlier one, and none of them is a step. Where times are known to the second only, repeats stay.
 """
 

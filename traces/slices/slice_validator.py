@@ -23,7 +23,7 @@ from assay.traces.slices.slice_context import Joint
 from assay.traces.slices.slice_search import STATES_KEPT, ConditionRemover, SliceSearch, SliceSearchResult
 from assay.traces.slices.timeline.timeline_classes import Views
 from assay.traces.slices.timeline.uncertain_intervals import Outside
-from assay.traces.slices.versions.conflicting_lines import are_of_two, contradicted, restart
+from assay.traces.slices.versions.conflicting_lines import are_of_two, contradicted, have_restarted
 from assay.traces.slices.versions.findings import WIDTHS, SliceFindings, SliceQuery
 from assay.traces.slices.versions.first_update import FirstWrite
 from assay.traces.slices.versions.version_blame import Blamer
@@ -165,7 +165,7 @@ class Joiner:
         if isinstance(answer, str):
             explained = answer == EXPLAINED and result.open_lines and not doubted
             return explained_by_the_unlogged(result) if explained else result
-        again = (self._spans_unlogged, may_be_created_again, partial(restart, self.model))
+        again = (self._spans_unlogged, may_be_created_again, partial(have_restarted, self.model))
         if self._may_be_several() and any(each(answer.items) for each in again):
             return created_again(result, answer.items)
         found = violation_of_window(answer, self.model.kernel, self.blamer.writer, lines.few, result.violations)

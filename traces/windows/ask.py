@@ -247,12 +247,12 @@ def _answer_in_turn(
     asked = 0
     while asked < CORES:
         first = _question(window, Order(in_turn, doubted=doubted | aside), Allowance(wide=wide))
-        if isinstance(first, WindowRun) and aside:
-            break
         if isinstance(first, WindowRun):
+            if aside:
+                break
+            explained = WindowExplained(tuple(items), window, first)
             # An explanation of the remaining lines alone is none of the window.
-            left = WindowUnanswered("; ".join(lost), lost=True) if lost else None
-            return left or WindowExplained(tuple(items), window, first)
+            return WindowUnanswered("; ".join(lost), lost=True) if lost else explained
         lines = [each.line for each in first if each.kind == "line"]
         core = [items[each] for each in lines]
         if len(widened) < CORES and not wide.issuperset(lines):

@@ -45,9 +45,10 @@ def begins_at_birth(items: Iterable[OrderedObservation]) -> bool:
 
 
 def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
-    """Whether the last of some lines states a number of at most one, and an earlier line a higher one, or whether a line
-    of the log shows a birth between the two. No line may name the system. Of a number that is greater than one later
-    lines say so too.
+    """Whether the cluster began again by the last of some lines. No line may name the system.
+
+    Either that line states a number of at most one, and an earlier one a higher number. Of a number that is greater
+    than one later lines say so too. Or a line of the log shows a birth between the two.
 
     A cluster that was created again explains that, in a model that knows of several. A line with the cluster's id would
     tell of it. A process has one cluster all its life, so its own lines do not count where its start was read. Where

@@ -97,7 +97,7 @@ def first_refuted(
             if ask(lines, order):
                 return lines
         except (UnansweredError, SpecError, UnsupportedError):
-            pass
+            pass  # no answer about these lines refutes nothing: the next pair is asked about
         known.add(key)
     return None
 

@@ -63,7 +63,7 @@ def are_of_two(model: TraceModel, same: Iterable[OrderedObservation], own: Set[s
     )
 
 
-def restart(model: TraceModel, lines: Iterable[OrderedObservation]) -> bool:
+def have_restarted(model: TraceModel, lines: Iterable[OrderedObservation]) -> bool:
     """Whether the last of some lines states another list (the replicas, say) than one before it, and a lower version.
 
     A list changes with a version of its own. So these are lines of two slices of one name.

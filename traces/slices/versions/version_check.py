@@ -72,7 +72,7 @@ class SliceCheck:
         self.frontier: Frontier = history.begin
         self.last: int | None = None
         self.waiting: list[UnversionedLine] = []
-        self.held: dict[int, Gap] = {}
+        self.held: dict[int, tuple[int, Frontier]] = {}
         """For each line that had to wait, the version expected then and the frontier, by the line's number."""
         self.gaps: list[Gap] = []
         self.before_last: Frontier = ()
@@ -122,7 +122,7 @@ class SliceCheck:
             self.frontier = onward
         else:
             self.waiting.append(unversioned)
-            self.held.setdefault(unversioned.line.index, Gap(range(self._expected, self._expected), self.frontier))
+            self.held.setdefault(unversioned.line.index, (self._expected, self.frontier))
 
     def _hides_no_logged(self, node: VersionNode) -> bool:
         """Whether no line states a version that hidden steps before an unversioned observation are taken for.
@@ -194,8 +194,8 @@ class SliceCheck:
         held = self.held.get(unversioned.line.index)
         for gap in self.gaps:
             # Lines that came later may have moved the frontier on, past where the missing updates belong.
-            before = held.before if held is not None and held.numbers.start == gap.numbers.start else gap.before
-            if self._reached(unversioned, gap) or self._reached(unversioned, Gap(gap.numbers, before)):
+            early = [held[1]] if held is not None and held[0] == gap.numbers.start else []
+            if any(self._reached(unversioned, Gap(gap.numbers, before)) for before in (gap.before, *early)):
                 return gap.numbers
         if self.partial and self.last is not None:
             return self._reached(unversioned, Gap(range(self.last + 1, self.last + 1 + MISSING_TRIED), self.frontier))

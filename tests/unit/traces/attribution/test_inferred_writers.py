@@ -4,39 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.unit.traces.attribution.zookeeper_lines import PRELUDE, START, begins, expires, registers, written
+
 from assay.traces.event import Event
 from assay.traces.log_reader import read_logs
-
-PRELUDE = "Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)"
-START = "starting (kafka.server.KafkaServer)"
-
-
-def begins(session: int) -> str:
-    return (
-        "Session establishment complete on server localhost/127.0.0.1:2181, "
-        f"sessionid = 0x{session:x}, negotiated timeout = 6000 (org.apache.zookeeper.ClientCnxn)"
-    )
-
-
-def expires(session: int) -> str:
-    return (
-        f"Unable to reconnect to ZooKeeper service, session 0x{session:x} has expired (org.apache.zookeeper.ClientCnxn)"
-    )
-
-
-def registers(broker: int, session: int) -> str:
-    return (
-        f"Stat of the created znode at /brokers/ids/{broker} is: "
-        f"{session},{session},1,1,1,0,0,{session},250,0,209 (kafka.zk.KafkaZkClient)"
-    )
 
 
 def events(tmp_path: Path, texts: list[str]) -> tuple[list[Event], set[str]]:
     """The events of one file with a line every second, and the kinds of notices."""
-    path = tmp_path / "console.log"
-    stamps = (f"2021-03-04 09:{second // 60:02}:{second % 60:02},000" for second in range(len(texts)))
-    path.write_text("".join(f"[{at}] INFO {text}\n" for at, text in zip(stamps, texts, strict=True)))
-    found = read_logs([path])
+    found = read_logs([written(tmp_path / "console.log", texts)])
     return list(found.events), {each.kind for each in found.notices}
 
 

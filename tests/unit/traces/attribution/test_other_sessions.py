@@ -5,37 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.unit.traces.attribution.zookeeper_lines import START, begins, closes, expires, registers, silent, written
 
 from assay.api.log_answers import validate
 from assay.checker.report import ExitCode
 from assay.traces.log_reader import read_logs
 
-START = "starting (kafka.server.KafkaServer)"
 REGISTERED = "Registered broker 1 at path /brokers/ids/1 with addresses: PLAINTEXT://h:9092 (kafka.zk.KafkaZkClient)"
-
-
-def begins(session: int) -> str:
-    return (
-        "Session establishment complete on server localhost/127.0.0.1:2181, "
-        f"sessionid = 0x{session:x}, negotiated timeout = 6000 (org.apache.zookeeper.ClientCnxn)"
-    )
-
-
-def expires(session: int) -> str:
-    return (
-        f"Unable to reconnect to ZooKeeper service, session 0x{session:x} has expired (org.apache.zookeeper.ClientCnxn)"
-    )
-
-
-def closes(session: int) -> str:
-    return f"Session: 0x{session:x} closed (org.apache.zookeeper.ZooKeeper)"
-
-
-def silent(session: int) -> str:
-    return (
-        "Unable to read additional data from server sessionid "
-        f"0x{session:x}, likely server has closed socket (org.apache.zookeeper.ClientCnxn)"
-    )
 
 
 def client(name: str, text: str) -> str:
@@ -46,25 +22,11 @@ def opens(name: str) -> str:
     return client(name, "Initializing a new session to localhost:2181.")
 
 
-def owns(session: int) -> str:
-    return (
-        "Stat of the created znode at /brokers/ids/1 is: "
-        f"{session},{session},1,1,1,0,0,{session},250,0,209 (kafka.zk.KafkaZkClient)"
-    )
-
-
 SERVER, AUTHORIZER = " Kafka server", " ACL authorizer"
 
 
 def log(tmp_path: Path, texts: list[str]) -> Path:
-    """A file with a line every second."""
-    path = tmp_path / "server.log"
-    path.write_text(
-        "".join(
-            f"[2021-03-04 09:{second // 60:02}:{second % 60:02},000] INFO {text}\n" for second, text in enumerate(texts)
-        )
-    )
-    return path
+    return written(tmp_path / "server.log", texts)
 
 
 def sessions(path: Path) -> list[tuple[str, int]]:
@@ -103,7 +65,7 @@ def sessions(path: Path) -> list[tuple[str, int]]:
             id="one after another",
         ),
         pytest.param(
-            [expires(1), expires(2), opens(SERVER), opens(AUTHORIZER), begins(3), begins(4), owns(4)],
+            [expires(1), expires(2), opens(SERVER), opens(AUTHORIZER), begins(3), begins(4), registers(1, 4)],
             [("Expired", 1), ("Expired", 2), ("Established", 4)],
             id="both expire, and the broker registers in the second",
         ),

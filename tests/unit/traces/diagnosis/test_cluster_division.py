@@ -1,4 +1,4 @@
-"""Logs of several clusters are told apart by the ids in their lines, by sessions, folders and time, and each is validated by itself."""
+"""Logs are divided by cluster: by ids in lines, sessions, folders and time. Each part is validated by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of one write that no write can satisfy together are told from their conditions alone, whatever happened before."""
+"""Lines about one version that no update satisfies together contradict each other, by their conditions alone."""
 
 from __future__ import annotations
 
