@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay.grammar import kernel as k
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import Event
-from assay.traces.explain.mismatch import MismatchFindings
+from assay.traces.explain.mismatch_findings import MismatchFindings
 from assay.traces.observe.binding_tally import BindingTally, counted_as_ignored, total_of
 from assay.traces.options import Options
 from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps, reordering

@@ -13,7 +13,8 @@ from assay.traces.attribution.run_events import LogEvents
 from assay.traces.event import Event
 from assay.traces.explain.blame import violation_of
 from assay.traces.explain.failed_atoms import ConditionPrinter
-from assay.traces.explain.mismatch import MismatchFindings, explain_and_continue
+from assay.traces.explain.mismatch import explain_and_continue
+from assay.traces.explain.mismatch_findings import MismatchFindings
 from assay.traces.native_replay import threshold
 from assay.traces.observe.binding import EventBinder
 from assay.traces.observe.binding_tally import BindingTally

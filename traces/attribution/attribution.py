@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.causality import causal_pasts
+from assay.traces.attribution.duplicate_ids import separate_processes
 from assay.traces.attribution.eager_events import EagerEvents
 from assay.traces.attribution.log_author import Author, Owners
-from assay.traces.attribution.node_identity import ClusterNode, NodeFiles, RunSplitter, group_by_node, node_names
+from assay.traces.attribution.node_identity import ClusterNode, NodeFiles, group_by_node, node_names
 from assay.traces.attribution.other_sessions import broker_sessions_only
+from assay.traces.attribution.process_runs import RunSplitter
 from assay.traces.attribution.run_events import LogEvents
 from assay.traces.attribution.zookeeper_sessions import SessionTimeline
 from assay.traces.event import CausalPast, Event, Field, Notice, ProcessRun
@@ -32,7 +34,7 @@ class RunStream:
 
 def attribute(readings: Sequence[FileReading], notices: list[Notice]) -> tuple[list[RunStream], list[ClusterNode]]:
     """The nodes, and the events of all records with their runs, brokers and sessions."""
-    grouped = [_RunRecords(node, notices) for node in group_by_node(readings, notices)]
+    grouped = [_RunRecords(node, notices) for node in separate_processes(group_by_node(readings, notices))]
     owners = {session: (run, node.broker(run)) for node in grouped for session, run in node.owners.items()}
     streams = [stream for node in grouped for stream in node.streams(owners)]
     of_json = _json_streams(readings, notices)

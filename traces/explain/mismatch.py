@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
 from assay.checker.report import EnginesDisagreeError
-from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.explain.blame import Suspect, as_blame, suspects
 from assay.traces.explain.failed_atoms import ConditionPrinter
+from assay.traces.explain.mismatch_findings import MismatchFindings
 from assay.traces.explain.repair import (
     SECOND_NODES,
     WINDOW,
@@ -51,6 +51,9 @@ MOST_OF_PARTS = 5
 them.
 """
 
+MOST_THAT_FOLLOW = 40
+"""After so many lines that follow from earlier findings the search ends: it explains nothing any more."""
+
 NO_REPAIR = "no small change of the log explains it; the line is left out"
 NO_ORDER = "the lines from here on have no order that the clause allows"
 """The repair where nothing can come next."""
@@ -64,25 +67,6 @@ FIRST_ONLY = f"the first mismatch; {NOT_CHECKED} (--first)"
 NOT_ASKED = "none was looked for (--first)"
 
 
-@dataclass(slots=True)
-class MismatchFindings:
-    """The result of a search that goes on after every mismatch: the path to the end, or why it did not get there.
-
-    ``stuck`` is the time, in milliseconds, of the first unexplained line, or of the last line that was reached.
-    """
-
-    violations: list[LogViolation] = field(default_factory=list)
-    reason: str | None = None
-    path: SearchPath | None = None
-    stuck: float | None = None
-    beginning: WindowExplained | None = None
-    """A beginning from which the first lines are explained, where none is from the initial states."""
-    rests_on: tuple[str, ...] = ()
-    """What the path rests on of which no line tells."""
-    unlogged: UnloggedSteps = field(default_factory=UnloggedSteps)
-    """Where the path goes on from another state than the one it reached."""
-
-
 def explain_and_continue(
     search: TraceSearch, writer: ConditionPrinter, options: Options, log: LogPart | None = None
 ) -> MismatchFindings:
@@ -94,6 +78,12 @@ def explain_and_continue(
     findings = MismatchFindings()
     try:
         _explain_all(search, writer, options, log, findings)
+        if log is not None and findings.lost_line and findings.violations and not options.lossy:
+            # Two lines miss a third one: the log lacks lines, and more of them may explain what came before.
+            lossy, reason = replace(options, lossy=True, partial=True), findings.reason
+            findings = MismatchFindings()
+            _explain_all(search, writer, lossy, replace(log, options=lossy), findings)
+            findings.reason = findings.reason or reason
     except StopRequest as stop:
         findings.reason = f"{stop}; {NOT_CHECKED}"
     return findings
@@ -108,7 +98,7 @@ def _explain_all(
         findings.reason = NO_INITIAL_STATE
     doubted: list[OrderedObservation] = []
     lost: list[LogViolation] = []
-    while start:
+    while start and len(doubted) < MOST_THAT_FOLLOW:
         # Each round explains one mismatch, changes the log so that it is gone, and searches on from where it stopped.
         conclusion = driver.run(search, start, options)
         if isinstance(conclusion, Accepted):
@@ -116,7 +106,7 @@ def _explain_all(
             break
         # The verdict alone was asked for.
         if not most and isinstance(conclusion, Rejected):
-            _add(findings, without_candidate(search, conclusion), NOT_CHECKED)
+            findings.add(without_candidate(search, conclusion), NOT_CHECKED)
             break
         from assay.traces.windows.slice_window import WindowRefuted  # noqa: PLC0415 - the solver loads slowly, and few need it
 
@@ -149,7 +139,7 @@ def _explain_all(
             onward = with_window(search, start, conclusion, answer, onward, writer)
             doubted += left_out(search, onward)
         if onward is None:
-            _add(findings, without_candidate(search, conclusion), NOT_CHECKED)
+            findings.add(without_candidate(search, conclusion), NOT_CHECKED)
         is_last = onward is None or (
             _is_enough(findings, onward.violation, lost, options)
             if onward.is_lost
@@ -158,6 +148,9 @@ def _explain_all(
         if onward is None or is_last:
             break
         search, start = onward.search, list(onward.start)
+    else:
+        if start:
+            findings.add_reason(f"{len(doubted)} lines follow from what was found; {NOT_CHECKED}")
 
 
 def _goes_on(
@@ -228,20 +221,12 @@ def _is_enough(
 ) -> bool:
     """Note lines that a lost one explains; whether the search ends with them. They are no finding."""
     lost.append(unexplained)
+    findings.lost_line = True
     places = ", ".join(str(each.place) for each in unexplained.blame)
-    _add_reason(findings, f"of {places} no single one is wrong; {unexplained.repair.text}")
+    findings.add_reason(f"of {places} no single one is wrong; {unexplained.repair.text}")
     if findings.stuck is None:
         findings.stuck = unexplained.event.record.time
     return options.first or len(lost) >= MOST_OF_PARTS
-
-
-def _add_reason(findings: MismatchFindings, reason: str) -> None:
-    findings.reason = reason if findings.reason is None else f"{findings.reason}; {reason}"
-
-
-def _add(findings: MismatchFindings, violation: LogViolation, reason: str) -> None:
-    findings.violations.append(violation)
-    findings.reason = reason
 
 
 def _is_last(findings: MismatchFindings, violation: LogViolation, options: Options, most: int) -> bool:
@@ -272,7 +257,7 @@ def _at_limit(
 
     if isinstance(answer, WindowRefuted) and not is_known(answer, findings.violations):
         violation = with_window(search, start, undecided, answer, None, writer).violation
-        _add(findings, violation, f"{undecided.reason}; {NOT_CHECKED}")
+        findings.add(violation, f"{undecided.reason}; {NOT_CHECKED}")
         return
     findings.reason = undecided.reason
     findings.stuck = _last_time(undecided.deepest) if findings.stuck is None else findings.stuck
@@ -327,9 +312,10 @@ def _stop(
     if failed is not None and findings.stuck is None:
         findings.stuck = failed.observation.event.record.time
     if isinstance(answer, WindowUnanswered):
-        _add_reason(findings, f"{place} has no explanation together with all before it; {answer.reason}")
+        findings.lost_line |= answer.lost
+        findings.add_reason(f"{place} has no explanation together with all before it; {answer.reason}")
         return
-    _add_reason(findings, f"the lines around {place} are explained by {answer.words()}")
+    findings.add_reason(f"the lines around {place} are explained by {answer.words()}")
     findings.beginning = answer if answer.whole else None
 
 

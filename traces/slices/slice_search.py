@@ -22,7 +22,8 @@ from assay.grammar.kernel import types as t
 from assay.grammar.values import Value
 from assay.traces.event import Remark
 from assay.traces.explain.failed_atoms import ConditionPrinter
-from assay.traces.explain.mismatch import MismatchFindings, explain_and_continue
+from assay.traces.explain.mismatch import explain_and_continue
+from assay.traces.explain.mismatch_findings import MismatchFindings
 from assay.traces.observe.decomposition import Split, without_guards_on
 from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import (

@@ -48,6 +48,9 @@ FEW_HIDDEN = 3
 CORES = 4
 """How many contradictions in the order of times are asked about by themselves, before any order is."""
 
+LOST_TOGETHER = 3
+"""How many lost lines between two others excuse a contradiction, where it is known that logs lack lines."""
+
 NO_ANSWER = "the solver came to no answer about the lines around it"
 
 UNLOGGED = 2
@@ -312,7 +315,7 @@ def _confirmed(
     Where all of a log were read, a line is supposed to be lost only if another line misses it too.
     """
     lossy = log.options.lossy
-    refuted = _alone(log, order, items, core, lost=False, minimal=not lossy)
+    refuted = _alone(log, order, items, core, lost=0, minimal=not lossy)
     if not isinstance(refuted, WindowRefuted):
         return None
     places = ", ".join(str(each.observation.event.record.place) for each in core)
@@ -322,11 +325,14 @@ def _confirmed(
     if not (lossy or more):
         return refuted
     together = sorted([*core, *more], key=by_time)
-    excused = _alone(log, order, items, together, lost=True, minimal=lossy)
+    excused = _alone(log, order, items, together, lost=1, minimal=lossy)
+    if lossy and isinstance(excused, WindowRefuted):
+        excused = _alone(log, order, items, together, lost=LOST_TOGETHER, minimal=True)
     if isinstance(excused, WindowRefuted):
         return excused if lossy else refuted
-    lost = ", ".join(dict.fromkeys(f"`{each.action}`" for each in excused.steps if each.lost))
-    return f"{places} contradict each other unless a line about {lost} was lost" if lost else None
+    lost = list(dict.fromkeys(f"`{each.action}`" for each in excused.steps if each.lost))
+    what = f"a line about {lost[0]} was" if len(lost) == 1 else f"lines about {', '.join(lost)} were"
+    return f"{places} contradict each other unless {what} lost" if lost else None
 
 
 def _witnesses(
@@ -351,7 +357,7 @@ def _witnesses(
     if isinstance(found, WindowRun):
         return []
     others = [items[each.line] for each in found if each.kind == "line"]
-    contradict = isinstance(_alone(log, order, items, others, lost=False, minimal=False), WindowRefuted)
+    contradict = isinstance(_alone(log, order, items, others, lost=0, minimal=False), WindowRefuted)
     return [each for each in others if not any(each is other for other in core)] if contradict else []
 
 
@@ -361,7 +367,7 @@ def _alone(
     items: Sequence[OrderedObservation],
     core: Sequence[OrderedObservation],
     *,
-    lost: bool,
+    lost: int,
     minimal: bool,
 ) -> WindowRun | WindowRefuted:
     """Whether some lines contradict each other whatever else happened, or if one line between them was ``lost``, too.
@@ -390,7 +396,7 @@ def _found_alone(
     core: Sequence[OrderedObservation],
     between: Sequence[OrderedObservation],
     *,
-    lost: bool,
+    lost: int,
     minimal: bool,
 ) -> WindowRun | WindowRefuted | None:
     """The answer of the solver about some lines; None if it came to none."""
@@ -403,7 +409,7 @@ def _found_alone(
     lines, in_order = window.of(window.items[: len(core)]), Order(before_of(order, core))
     allowed = Allowance(limit, unlogged=bounded, unbounded=not bounded, lost=lost, skipped=skipped)
     # What many hidden steps explain, mostly a lost line alone does, or few steps.
-    less = Allowance(lost=True, skipped=skipped) if lost else replace(allowed, hidden=min(limit, FEW_HIDDEN))
+    less = Allowance(lost=lost, skipped=skipped) if lost else replace(allowed, hidden=min(limit, FEW_HIDDEN))
     answer: list[Switch] = []
     for each in (allowed,) if less == allowed else (less, allowed):
         try:

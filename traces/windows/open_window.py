@@ -42,15 +42,16 @@ class Order:
 @dataclass(frozen=True, slots=True)
 class Allowance:
     """What may happen between the lines of a window. So many hidden steps may come before each line, those of unlogged
-    writers or not, and one step of which a line is ``lost``. Before the lines of ``wide``, by number, ``WIDE`` steps
-    may come, also of unlogged writers. Whatever ``skipped`` lines may write may have changed, or ``everything`` that
-    there is. With ``unbounded`` unlogged writers may take any number of steps: what they may write is open."""
+    writers or not, and ``lost`` steps that a line told which was lost. Before the lines of ``wide``, by number,
+    ``WIDE`` steps may come, also of unlogged writers. Whatever ``skipped`` lines may write may have changed, or
+    ``everything`` that there is. With ``unbounded`` unlogged writers may take any number of steps: what they may write
+    is open."""
 
     hidden: int = 1
     wide: frozenset[int] = frozenset()
     unlogged: bool = False
     unbounded: bool = False
-    lost: bool = False
+    lost: int = 0
     skipped: tuple[WindowItem, ...] = ()
     everything: bool = False
 
@@ -239,7 +240,7 @@ class OpenWindow:
         self._keep_properties(TRUE, self._skipped)
 
     def _hidden_frames(self, here: Iterable[int]) -> None:
-        """Hidden steps before one of some lines, and between them one of which a line was lost: as many before it as
+        """Hidden steps before one of some lines, and between them those that lost lines told: as many before one as
         after it."""
         if not self._allowed.wide.isdisjoint(here):
             for _ in range(max(WIDE, self._allowed.hidden)):
@@ -247,7 +248,7 @@ class OpenWindow:
             return
         for _ in range(self._allowed.hidden):
             self._unseen_frame(self._hidden)
-        if self._lost:
+        for _ in range(self._allowed.lost if self._lost else 0):
             self.parts.lost.append(len(self.parts.steps))
             self._unseen_frame(self._lost)
             for _ in range(self._allowed.hidden):

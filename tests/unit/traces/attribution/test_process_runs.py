@@ -36,11 +36,21 @@ def test_a_part_of_a_log_goes_on_in_the_run_that_began_in_another_part(tmp_path:
     assert runs == {(1, 2): 1, (1, 12): 2, (1, 21): 2, (1, 31): 3, (1, 51): 4, (2, 4): 1}
 
 
-def test_a_log_does_not_go_on_in_a_run_that_another_log_tells_the_end_of(tmp_path: Path) -> None:
+def test_processes_that_ran_beside_each_other_with_one_id_are_two_nodes(tmp_path: Path) -> None:
     """A second process with the broker's id started and ended while the first one ran on."""
     first, other = lines(1, starts=(1, 30), elected=(2, 12, 31)), lines(2, starts=(3,), elected=(4,))
     ended = "[2021-03-04 09:12:00,000] INFO [KafkaServer id=1] shut down completed (kafka.server.KafkaServer)\n"
     (tmp_path / "all.log").write_text(first + lines(1, starts=(10,), elected=()) + ended + other)
-    events = [each for each in read_logs([tmp_path]).events if each.kind == "ControllerElected"]
+    reading = read_logs([tmp_path])
+    events = [each for each in reading.events if each.kind == "ControllerElected"]
     runs = {(each.fields["broker"], (each.record.time or 0) // 60_000 % 60): each.run.number for each in events}
-    assert runs == {(1, 2): 1, (1, 12): 1, (1, 31): 3, (2, 4): 1}
+    assert runs == {(1, 2): 1, (1, 12): 1, (1, 31): 2, (2, 4): 1}
+    assert [(each.brokers, each.runs) for each in reading.nodes] == [((1,), 2), ((1,), 1), ((2,), 1)]
+
+
+def test_standard_output_beside_the_log_file_is_the_same_process(tmp_path: Path) -> None:
+    """Both tell the same starts; the file of standard output began one run later, and broke off."""
+    own, other = lines(1, starts=(1, 30), elected=(2, 12, 31)), lines(2, starts=(3,), elected=(4,))
+    printed = lines(1, starts=(10,), elected=(12,))
+    (tmp_path / "all.log").write_text(own + printed + other)
+    assert [each.brokers for each in read_logs([tmp_path]).nodes] == [(1,), (2,)]
