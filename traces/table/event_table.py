@@ -52,9 +52,11 @@ def count_out(numbers: Any, begins: Any, order: Any) -> None:
         begins[numbers[at] + 1] += 1
     for number in range(begins.shape[0] - 1):
         begins[number + 1] += begins[number]
+    # In order of position: the first entry of each number is its earliest, which `StatementNumbers.examples` needs.
     for at in range(numbers.shape[0]):
         order[begins[numbers[at]]] = at
         begins[numbers[at]] += 1
+    # Each entry of `begins` now tells where its number ends, which is where the next begins: all are moved by one.
     for back in range(begins.shape[0] - 1):
         number = begins.shape[0] - 1 - back
         begins[number] = begins[number - 1]
@@ -210,6 +212,7 @@ class EventTable(LazyEvents):
         for number, own in self._by_part(positions):
             part = self.parts[number]
             local = positions[own] - self._starts[number]
+            # `LogEvents` are one log of one run by themselves. `EagerEvents` may mix runs and files.
             keys = np.zeros(len(own), np.int64) if isinstance(part, LogEvents) else part.logs[local]
             if threads:
                 names = part.threads[local]
