@@ -72,6 +72,7 @@ def node_names(folders: Iterable[str]) -> dict[str, str]:
     for folder, own in parts.items():
         others = [theirs for other, theirs in parts.items() if other != folder]
         # The last parts, for the first ones are where somebody unpacked the logs.
+        # `b1/logs` and `b2/logs` are told apart by two parts. `node` is what a folder without parts is called.
         length = next((n for n in range(1, len(own)) if all(own[-n:] != theirs[-n:] for theirs in others)), len(own))
         names[folder] = "/".join(own[-length:]) or "node"
     return names
@@ -217,6 +218,8 @@ class RunSplitter:
                 self._local[stream].append((_place(start, stream, node.logs[stream]), number))
         self._node = node
         self._before = {stream: self._starts_before(stream, matches) for stream, matches in node.logs.items()}
+        # A line that a broker certainly wrote before the first start is of a run whose start was not read. That run is
+        # number 1 then, and all others come one later.
         began_before = self._starts and any((self._before[stream][at] == 0).any() for stream, at in own.items())
         self._earlier = 1 if began_before else 0
 
@@ -229,6 +232,8 @@ class RunSplitter:
         """The records of each run, log by log in the order of writing."""
         found: dict[int, list[Section]] = {}
         for stream, matches in self._node.logs.items():
+            # Lines before the first start, none of them certain, go to the first run: up to Kafka 0.11 they are its
+            # settings.
             numbers = np.maximum(1, self._before[stream] + self._earlier)
             for positions in _positions_by_number(numbers):
                 own = matches if len(positions) == len(matches) else matches.take(positions)
@@ -303,6 +308,7 @@ def _certain_lines(matches: PackedRecords) -> Numbers:
     Up to Kafka 0.11 a process logs its configuration before its start banner, so that a configuration is no evidence.
     """
     own = matches.names_writer
+    # `names_writer` is a new array at each read, so it may be changed here.
     own[matches.with_roles("session start")] = True
     own[matches.with_roles("configuration")] = False
     return np.flatnonzero(own)
@@ -318,6 +324,7 @@ def _place(start: _Start, stream: str, matches: PackedRecords) -> int:
     """The position in a log at which a run begins."""
     if stream == start.stream:
         return start.position
+    # By time, because the start is a line of another log. Lines of the same millisecond count as after it.
     later = np.flatnonzero(matches.times >= start.time)
     return int(later[0]) if len(later) else len(matches)
 
@@ -333,9 +340,12 @@ def _starts(stream: str, matches: PackedRecords) -> list[_Start]:
     for position in matches.with_roles():
         match = matches[position]
         prelude, banner = "process prelude" in match.roles, "process start" in match.roles
+        # A run begins with its prelude; the banner that follows (`starting (kafka.server.KafkaServer)`) is the same
+        # start.
         begins = (prelude and not in_prelude) or (banner and not announced)
         if begins and match.record.time is not None:
             found.append(_Start(match.record.time, stream, position))
+        # From here on: has a prelude been read whose banner has not?
         announced = prelude or (announced and not banner)
         in_prelude = announced and (prelude or (in_prelude and _AT_WORK.isdisjoint(match.roles)))
     return found
