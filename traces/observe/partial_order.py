@@ -100,6 +100,7 @@ class PartialOrder:
 
     def precedes(self, x: OrderedObservation, y: OrderedObservation) -> bool:
         """Whether x certainly happened before y, by their times."""
+        # Strictly: at the very same moment both orders are possible.
         return self.timed and self.excess(x, y) > 0
 
     def comes_before(self, x: OrderedObservation, y: OrderedObservation) -> bool:
@@ -112,6 +113,7 @@ class PartialOrder:
         """The milliseconds between x's last possible time and y's first, less the skew if their nodes differ; positive
         if x is certainly first.
         """
+        # One node has one clock, whatever file or run wrote the line.
         same = self.streams[x.stream].node == self.streams[y.stream].node
         return y.earliest - x.latest - (0 if same else self.skew)
 
@@ -174,6 +176,7 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> PartialOrd
     groups: dict[Key, list[Observation]] = {}
     for observation in observations:
         groups.setdefault(stream_key(observation, ordering), []).append(observation)
+    # Sorted by node and run, so that the streams of earlier runs have lower numbers: `latest_times` relies on it.
     keys = sorted(groups)
     after = [tuple(i for i, other in enumerate(keys) if precede(other, key)) for key in keys]
     times = [times_of([observation.event.record.time for observation in groups[key]]) for key in keys]

@@ -83,6 +83,7 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames, *, lack
             slices["-".join(name)] = Selection(table, own, statements.numbers, mark)
             continue
         of_group = [found.groups[name[:size]] for size in range(1, len(name)) if name[:size] in found.groups]
+        # The slice's own events stand in front, since `incarnations` counts on that; the parts are sorted again below.
         every = np.concatenate([own, *of_group])
         group = np.sort(every[len(own) :])
         every[len(own) :] = group
