@@ -26,6 +26,7 @@ def step_through(model: TraceModel, frontier: TraceHeads, beginning: SearchPath,
     while upcoming.any_left():
         node = path.node
         item, outcomes = upcoming.first_enabled(model, node, window)
+        # To choose among outcomes would be a guess that nothing here can take back.
         if item is None or len(outcomes) != 1:
             return None
         ((after, taken),) = outcomes
@@ -76,6 +77,7 @@ class _Upcoming:
         """Advance the item's stream."""
         stream = self._frontier.order.streams[item.stream].items
         following = [_entry(each) for each in stream[item.position + 1 : item.position + 2]]
+        # Nearly always the first is read. The other case is linear in the number of streams, not of items.
         if self._heap[0][-1] is item:
             heappop(self._heap)
         else:
@@ -86,4 +88,5 @@ class _Upcoming:
 
 
 def _entry(item: OrderedObservation) -> tuple[float, int, int, OrderedObservation]:
+    # `index` is unique, so a comparison of entries never comes to the item, which has no order.
     return item.time, item.index, item.stream, item
