@@ -115,6 +115,7 @@ class GuidedSearch(TraceSearch):
             now = taken.state
         if steps:
             yield tuple(steps), now
+        # Always tried, after the guide's steps: the guide is a hint and excludes nothing.
         yield (), state
 
     def _agrees(self, item: OrderedObservation, state: int, wanted: State | None) -> bool:
@@ -124,6 +125,7 @@ class GuidedSearch(TraceSearch):
             return True
         pairs = ((self.model.states[state][at], wanted[at]) for at in self._own)
         return all(
+            # A slice's own model has one element of the slicing set, so each of its maps has one value.
             isinstance(mine, FrozenMap) and isinstance(its, FrozenMap) and mine[slice_] == next(iter(its.values()))
             for mine, its in pairs
         )
@@ -163,6 +165,7 @@ def guided(order: PartialOrder, known: Mapping[Key, Rank]) -> PartialOrder:
     """The order with ranks as times; unranked lines come last. No line comes after one that requires it."""
     every = [item for stream in order.streams for item in stream.items]
     wanted = {item.index: known.get(_key(item), UNKNOWN) for item in every}
+    # An unranked line that a ranked one requires must not come last, or the guide would lead into a dead end.
     latest = _no_later(wanted, order)
     placed = sorted(every, key=lambda item: (latest[item.index], wanted[item.index], item.time, item.index))
     times = {item.index: float(number) for number, item in enumerate(placed)}

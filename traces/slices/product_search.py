@@ -388,6 +388,7 @@ class _Built:
         acting, lines = [each for each in entry.lines if each.observation.names_action], list(entry.lines)
         # The item acts by the line that names its action. Without one it may be any action that counts a version.
         lead = acting[0] if acting else lines[0]
+        # Without a named action the lead becomes any action, so its own line must stay among those that are compared.
         others = tuple(each for each in lines if each is not lead or not acting)
         observation = lead.observation if acting else self._any_numbered(lead.observation)
         latest = min(each.latest for each in lines)
@@ -402,6 +403,7 @@ class _Built:
 def _item(index: int, seen: Observation) -> OrderedObservation:
     record = seen.event.record
     time = float(record.time or 0)
+    # No lower bound: what was sent once may be logged at any later time. A time in seconds may mean their end.
     return OrderedObservation(index, seen, 0, 0, time, -inf, time + record.resolution - 1)
 
 
@@ -435,6 +437,7 @@ def check_whole(
         first = guided.run(guided.begin(guided.frontier.start), narrow)
         if first.path is not None:
             return _accepted(answer, guided, first.path, divided)
+    # What is found without hidden updates is an execution of the full model too. That none is found proves nothing.
     search = _without_writes(full, divided)
     found = driver.run(search, _beginnings(search), limits)
     if search is not full and not isinstance(found, Accepted):

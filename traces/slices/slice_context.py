@@ -131,6 +131,7 @@ def joint(
 def _assumed(split: Split, variables: Sequence[int], hidden: Iterable[str]) -> dict[str, frozenset[str]]:
     visible = {split.kernel.variables[i].name for i in variables}
     written = {
+        # In a stretch without lines anything that slices see may have changed.
         name: visible if name == UNLOGGED else {each.variable for each in assignments(split.kernel.action(name).body)}
         for name in hidden
     }

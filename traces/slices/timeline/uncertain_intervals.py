@@ -40,6 +40,7 @@ def _changed(one: State, other: State) -> Iterator[Cell]:
         if old is new or old == new:
             continue
         if isinstance(old, FrozenMap) and isinstance(new, FrozenMap):
+            # Key by key: a step about another broker does not settle when this broker's entry was written.
             yield from ((at, key) for key in {*old, *new} if old.get(key) != new.get(key))
         else:
             yield at, None
@@ -64,6 +65,7 @@ class Outside:
             ways = self._meanings.actions[taken.action].false_guards(
                 state, tuple(value for _, value in taken.arguments)
             )
+            # Bounds limit a search of the spec, never a log, so a step may fail them.
             if not any(all(guard.is_bound for guard in way) for way in ways):
                 return False
             state = states[taken.state]

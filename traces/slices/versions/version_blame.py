@@ -97,6 +97,7 @@ class Blamer:
         ]
         found: dict[tuple[object, ...], BlameCandidate] = {}
         for lines in range(len(write.lines) + 1):
+            # What is left has at least `lines` obstacles. Its false guards, which take long to find, need not be asked.
             if sum(attempt.cost < lines for attempt in found.values()) >= most:
                 break
             for onward, odd in (way for way in ways if len(way[1]) == lines):

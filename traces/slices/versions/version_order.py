@@ -142,6 +142,7 @@ class _Required:
                 prompt, late = (self._owners.get(line.index, line.index),), {}
             else:
                 name, number = self._logged[line.index]
+                # The highest version is enough: lower ones come before it in the stream of updates.
                 late[name] = max(late.get(name, (number, 0)), (number, self._owners[line.index]))
             found.append((*prompt, *(item for _, item in late.values())))
         return found
@@ -153,4 +154,5 @@ class _Required:
         node = self._order.streams[line.stream].node
         for stream, latest, before in zip(self._order.streams, self._latest, self._before, strict=True):
             skew = 0 if stream.node == node else self._order.skew
+            # The latest times of a stream never fall, so all items before this place are over.
             yield from before[bisect_left(latest, line.earliest - skew)]
