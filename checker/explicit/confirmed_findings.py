@@ -80,6 +80,7 @@ class ConfirmedFindings:
             except Undefined as undefined:
                 self._note_without_value(name, place, undefined, f"{each.node.kind} `{name}`")
                 continue
+            # An invariant is decided where some conjunct is false, a `reachable` where none is.
             if decided == (conjunct is None):
                 self.found[name] = replace(place, conjunct=conjunct)
 

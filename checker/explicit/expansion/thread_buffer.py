@@ -192,6 +192,7 @@ class ThreadBuffer:
         self.count = int(self.context[ContextSlot.COUNT])
         starting.ended = not self.context[ContextSlot.PAUSED]
         starting.stuck |= int(self.context[ContextSlot.STUCK]) != NEVER
+        # Else it would be reported as a finding in a state that was expanded.
         self.context[ContextSlot.STUCK] = NEVER
         self._list()
 

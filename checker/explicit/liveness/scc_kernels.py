@@ -67,6 +67,8 @@ def advance(node: Any, place: Any, part: Any, index: Any, product: Any, stopping
     while place < last:
         way = first[q] + place // edges
         edge = place % edges
+        # Where a transition's literals are false, all its edges are skipped. A call that goes on in the midst of them
+        # has asked this before.
         if edge == 0 and not admits[kind, way]:
             place += edges
             continue
@@ -179,6 +181,7 @@ def judge(  # noqa: PLR0913, PLR0917 - as above
         goes_on = goes_on and needed[word] & ~met[word] == 0
     kept = 0
     for at in range(len(members)):
+        # A single node without an edge to itself is a component too, and no cycle: there `goes_on` is false.
         kept += goes_on and is_within(asked, kinds[members[at] // states], met)
     fair = kept == len(members)
     if kept:

@@ -162,6 +162,7 @@ class ChunkLayout:
 
 def map_words(path: Path) -> Rows:
     """The words of a file, read from it when they are looked at; raises ``DamagedError`` or ``OSError``."""
+    # A write that was cut off may end within a word.
     size = path.stat().st_size // 8
     if not size:
         raise DamagedError("it is cut off")

@@ -149,6 +149,7 @@ class Levels:
         for at in range(whole):
             self._put(self._cut(at * CHUNK, (at + 1) * CHUNK))
         self._keep_staged(self._stage, whole * CHUNK, staged)
+        # Counted last: where a write fails, the states do not count.
         self.flushed += whole
         self.staged = staged - whole * CHUNK
 
@@ -184,6 +185,7 @@ class Levels:
         assemble_all(records.rows, records.parents, records.actions, sizes, words)
         for size, begin, end in zip(sizes.tolist(), [0, *ends[:-1].tolist()], ends.tolist(), strict=True):
             self._put(words[begin:end])
+            # Each level has a file of its own.
             if self._folder is not None:
                 self.drain()
                 self._close_file()
@@ -264,6 +266,7 @@ class Levels:
         self.counts = list(counts)
         self.starts = [0, *accumulate(counts)]
         self.flushed = flushed
+        # What lies behind the last chunk was written after the checkpoint. Without a full chunk the file is begun anew.
         if flushed:
             self._file = self._path(len(counts)).open("r+b", buffering=0)
             self._file.truncate(HEADER * 8 + flushed * self._full)
@@ -278,6 +281,7 @@ class Levels:
         """Wait until what was written since the last call is on the disk."""
         self.drain()
         if len(self._unsynced) > FEW:
+            # Each level is a file, so a deep and narrow search closes many between two checkpoints.
             os.sync()
         else:
             for path in self._unsynced:
