@@ -140,6 +140,7 @@ class Scale:
         numbers = tuple(sorted({0, *(each for each in logged if each >= 0)}))
         places = [0]
         for before, number in pairwise(numbers):
+            # Of numbers further apart than `room` only their order is kept.
             places.append(places[-1] + min(number - before, room + 1))
         return cls(numbers, tuple(places), room)
 

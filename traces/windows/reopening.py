@@ -100,6 +100,7 @@ def _told(value: Value, born: Value) -> Value:
     """The entries of a map that are not as at birth, or the whole of another value."""
     if not (isinstance(value, FrozenMap) and isinstance(born, FrozenMap)):
         return value
+    # Each element that a told entry names gets room in the window. With all entries it would be as large as the log.
     return FrozenMap({key: _told(each, born.get(key)) for key, each in value.items() if born.get(key) != each})
 
 

@@ -100,6 +100,7 @@ def _begin_near_birth(asked: OpenWindow) -> None:
     """
     wanted = [same for _, same in same_as(asked, _birth(asked))]
     try:
+        # The lines alone are explained, so every core has a place to give up, and the loop ends.
         while not asked.formula.solve([*asked.asked, *wanted]):
             core = asked.formula.core()
             wanted = [place for place in wanted if place not in core]
@@ -151,6 +152,7 @@ def _forced(asked: OpenWindow, beginning: State) -> Iterator[ForcedPlace]:
     for place, bits in places[:MOST_PLACES]:
         other = asked.formula.fresh()
         now = [(asked.parts.frames[0][bit], values[bit]) for bit in bits]
+        # `other` says that some bit of the place is otherwise. Where nothing explains that, the lines determine it.
         asked.formula.add([-other, *(-literal if value else literal for literal, value in now)])
         if not asked.formula.solve([*asked.asked, other]):
             yield place

@@ -62,6 +62,7 @@ class _Writer(GroundWriter):
         self._walk(0, GroundPath(TRUE))
 
     def _guard(self, guard: k.Guard, way: GroundPath) -> GroundPath:
+        # A bound limits a search of the spec, not a log.
         if guard.kind != "when":
             return way
         value, undefined = self.lowering.apart(lambda: self.lowering.flag(guard.condition))
