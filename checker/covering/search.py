@@ -163,6 +163,7 @@ class CoveringSearch:
         possible: dict[str, Step] = {}
         fresh = [new for each in look(self._model, node.state, self._wanted) for new in self._see(node, each, possible)]
         self._possible[node.state] = possible
+        # Ways on from this state are known only now, and some arrivals came before.
         for action, arrival in self._arrivals[node.state].items():
             self._note_pairs(action, arrival, possible)
         return fresh

@@ -99,6 +99,7 @@ def _check(
             return _race(kernel, chosen, sources, cache)
     if chosen.order == "dfs":
         _refuse_for_depth_first(chosen)
+    # Depth-first search forgets its states, so there is no graph on which to decide temporal properties.
     compiled, declined = compile_or_decline(kernel, chosen, engine, cache, temporal=chosen.order == "bfs")
     if compiled is None:
         return EngineAnswer(reference.check(kernel, chosen, sources), declined)
@@ -218,6 +219,7 @@ def prove(
     refuse_unknown_names(kernel, chosen)
 
     def exhaustive(wanted: SearchOptions) -> Report:
+        # The bounds of the user's search do not bind this one: it confirms a proof only if it sees all states.
         limits = replace(wanted, max_depth=None, max_states=CONFIRMING_STATES, keep_going=True)
         return check(kernel, replace(limits, progress=lambda _: None), sources, cache=cache).report
 

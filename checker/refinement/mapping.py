@@ -119,6 +119,8 @@ class Refined:
 
     def goes_well(self, state: State, step: Step) -> bool:
         """Whether the image of a step is an abstract step. Raises as ``image`` does."""
+        # Several steps of one state are asked about in a row, so one image is kept. Identity suffices: another object
+        # is only computed again.
         if self._last is None or self._last[0] is not state:
             self._last = (state, self.image(state))
         arguments = tuple(value for _, value in step.arguments)

@@ -45,6 +45,7 @@ class Reduction:
 
     def canonical(self, state: State) -> State:
         """The representative of a state's orbit: the least of its states."""
+        # A permutation leaves all other variables as they are, so that these need not be compared.
         touched = [mentions(v.type, self.group.names) for v in self.kernel.variables]
 
         def key(other: State) -> list[object]:
