@@ -198,6 +198,8 @@ class RecordReader:
             return lines[part]
 
         of_text = self.source.catalogue == "text"
+        # What comes out of the containers is a record of Kafka, or an event; a clause about text or JSON expects only
+        # events.
         found = FoundEvents(every_line=of_text or (self.source.catalogue == "events" and wrapping.events))
         unwrapper = Unwrapper(self.detector, wrapping, whole.file, whole.tally, self._limits, new_part, found)
         unwrapper.read(stream)

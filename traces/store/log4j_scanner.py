@@ -80,6 +80,7 @@ def moment(text: Any, at: int) -> int:
     # A negative number has its sign bit set, so one test finds any.
     if (year | month | day | hour | minute | second | fraction) < 0:
         return 1 - FAR
+    # `23:59:60` is a leap second: it becomes the first second of the next minute.
     if year < 1 or month < 1 or month > 12 or day < 1 or day > 31 or hour > 23 or minute > 59 or second > 60:
         return -FAR
     # Days above 28 are compared with the first day of the next month, so no table of lengths of months is needed.

@@ -98,6 +98,7 @@ class _Walk:
         while at < len(self._text) and self._text[at] == '"':
             key, at = self._key(at)
             begin, at = at, self._skip(at)
+            # The document is cut behind the wanted member. The walk itself will find that.
             if self.cut:
                 self.cut = False
                 return

@@ -138,6 +138,7 @@ def _map(parts: list[Any]) -> dict[str, Any]:
 
 def _text(token: str) -> str:
     try:
+        # Not strict, because texts in EDN may hold line feeds as they are.
         text: str = json.loads(token, strict=False)
     except ValueError:
         raise EdnError(f"{token} has an escape that no text in EDN has") from None
@@ -149,6 +150,7 @@ def _atom(token: str) -> Any:
         return _CONSTANTS[token]
     if _NUMBER.match(token):
         try:
+            # EDN marks integers of any size with `N`, and decimals with `M`.
             number = Decimal(token.rstrip("NM"))
         except InvalidOperation:
             return token

@@ -160,6 +160,7 @@ class StatementReader:
                 record.logger, record.level, text, name, described and found is None, 0, record, record
             )
         group.count += count
+        # By place: lines of a block are noted kind by kind, and not in the order of the text.
         group.first = min(group.first, record, key=_position)
         group.last = max(group.last, last, key=_position)
         if found is not None and found.each and len(group.lines) < KEPT:
