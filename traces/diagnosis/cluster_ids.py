@@ -59,6 +59,7 @@ def logged_clusters(reading: LogReading) -> dict[ProcessRun, LoggedCluster]:
     own: dict[ProcessRun, Counter[str]] = {}
     first: dict[tuple[ProcessRun, str], LoggedCluster] = {}
     for event, name, time in _named(reading):
+        # One line of its own outweighs a thousand requests of others, which count only where there is nothing else.
         weight = 1 if _OF_SENDER in event.fields else 1_000
         own.setdefault(event.run, Counter())[name] += weight
         first.setdefault((event.run, name), LoggedCluster(name, time, event.record.place))

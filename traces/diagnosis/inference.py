@@ -119,6 +119,7 @@ def stream(name: str, events: Sequence[UntimedEvent], node: str = INFERRED) -> I
     They are guesses, unless ``node`` is ``INFERRED_AT``.
     """
     run = ProcessRun(node, 1)
+    # The order of a stream is certain and its times are guesses, so times give way.
     latest = np.minimum.accumulate([event.time for event in events][::-1])[::-1].tolist() if events else []
     for event, time in zip(events, latest, strict=True):
         record = LogRecord(event.place, time, "INFO", "", None, event.text)
@@ -132,6 +133,7 @@ def untold_events(reading: LogReading) -> Iterator[Event]:
     no line of it tells so, as with ``log4j.logger.org.apache.zookeeper=WARN``. Each has a stream of its own.
     """
     own = data()["member"]
+    # The first prelude line of each run wins: a dict keeps what was put in last.
     preludes = {event.run: event for event in reversed(list(reading.of_role("process prelude")))}
     running = {event.run for event in reading.of_role(*RUNNING_ROLES)}
     for run, event in preludes.items():

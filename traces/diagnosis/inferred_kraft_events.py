@@ -269,9 +269,11 @@ class _Inference:
         own = self._own
         about = [fact for fact in self._facts if fact.get(own["name"]) == member]
         logged = {n: fact for fact in reversed(about) if fact.event.kind in own["entered"] for n in self._number(fact)}
+        # `written`: a leader wrote these broker epochs while it logged. Others were replayed from the metadata log.
         written = {n for fact in about if fact.event.kind in own["entered"] for n in self._number(fact)}
         written -= {n for n, fact in logged.items() if fact.event.kind in own["again"]}
         begun = {fact.get(own["run"]) for fact in about if fact.event.kind in own["begins"]}
+        # A replayed epoch of a run (by its incarnation id) that begins in the logs is not of the past.
         past = [n for n, fact in logged.items() if n not in written and fact.get(own["run"]) not in begun]
         if member not in self._read:
             past = self._at_first(sorted(past), logged, about[0].time, min(written, default=None))

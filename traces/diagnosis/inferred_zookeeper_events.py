@@ -81,6 +81,7 @@ class _Inference:
                 *((("term", term, True),) if isinstance(term, int) else ()),
             ):
                 known, since = most.get(what, (number, fact.time))
+                # Only lines about a registration or an election show a fall: maps of epochs in other lines may be old.
                 if telling and number < known and fact.time > since + APART:
                     found.append(fact.time)
                     most = {}

@@ -40,6 +40,7 @@ EXPLAINED = "every line has an explanation, and logs are missing"
 """What an answer rests on where logs are missing."""
 # One line alone may be the very mistake that is looked for; a node that is really missing is mentioned many times.
 WITNESSES = 2
+# Fields are decoded in blocks of this size, only until there are enough witnesses.
 _AT_ONCE = 16
 NEAR = 1_000
 """By this many milliseconds clocks, and lines about one fact, may differ."""
@@ -174,6 +175,7 @@ def fallen_silent(reading: LogReading) -> Iterator[Notice]:
         moves[event.run].append(event)
     for run, events in moves.items():
         before, last = events[-2:-1], events[-1]
+        # Log4j 2 stops its appenders at the signal, by a shutdown hook of its own: what Kafka does then has no line.
         if last.kind == known["signal"] and before and before[0].kind in known["leads"]:
             yield Notice(SILENCED, last.record.place, known["text"].format(run=run), last.record.time)
 
@@ -339,6 +341,7 @@ def _lonely(acts: npt.NDArray[np.int64], reported: npt.NDArray[np.int64]) -> npt
     if not len(acts) or not len(reported):
         return np.empty(0, np.intp)
     after = np.searchsorted(reported, acts - NEAR)
+    # `after` is the first line that is not too early for the act. If even that one is too late, the act has none.
     near = (after < len(reported)) & (reported[np.minimum(after, len(reported) - 1)] <= acts + NEAR)
     alone: npt.NDArray[np.intp] = np.flatnonzero(~near & (after > 0))
     return alone if near.sum() >= WITNESSES else alone[:0]

@@ -74,6 +74,7 @@ def _texts(folder: Traversable) -> Iterator[str]:
     for entry in folder.iterdir():
         if entry.is_dir():
             yield from _texts(entry)
+        # Comments count, too: a name of a real cluster in one of them would be left in everybody's redacted logs.
         elif entry.name.endswith((".py", ".toml", ".assay")):
             yield entry.read_text(encoding="utf-8")
 
@@ -110,9 +111,11 @@ class Redaction:
         self.runs = {str(run): str(self.run(run)) for run in {stream.run for stream in reading.streams}}
         reported = {name: new for name, new in self._nodes.known.items() if not _BY_CHANCE.fullmatch(name)}
         named = {**reported, **self._topics.known, **self._clusters.known}
+        # A regular expression takes the first alternative that fits, so `broker-10` has to be tried before `broker-1`.
         longest_first = sorted(named, key=len, reverse=True)
         names = "|".join(rf"(?<![\w.]){re.escape(name)}(?![\w.]*[A-Za-z_])" for name in longest_first)
         self._new = named
+        # The order counts: addresses and paths are made of words and numbers, and what stands first is tried first.
         self._parts = re.compile("|".join([*([f"(?P<named>{names})"] if names else []), *_PARTS]))
 
     def text(self, text: str) -> str:
@@ -205,6 +208,7 @@ def redacted(reading: LogReading, names: Redaction) -> LogReading:
 def _group(names: Redaction, group: TroubleGroup) -> TroubleGroup:
     """Lines of trouble with the new names."""
 
+    # Names of threads hold hosts, as `main-SendThread(host:2181)` of ZooKeeper's client does, and nothing needs them.
     def renamed(record: LogRecord) -> LogRecord:
         return replace(record, place=names.place(record.place), message=names.text(record.message), thread=None)
 
