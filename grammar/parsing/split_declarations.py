@@ -29,6 +29,8 @@ _KEYWORDS = (
 )
 DECLARATION_WORDS = frozenset(_KEYWORDS.split())
 
+# The order of the alternatives matters. `foreign` stands before `sign`, or `<=>` would be `<=` and `>`. Of an unclosed
+# `"""` only the quotes are taken, so that the declarations after it are still found.
 _LEXEME = re.compile(
     rf"""(?P<newline>\n)
       | (?P<blank>[ \t]+)
@@ -210,6 +212,7 @@ class _Scanner:
         if lexeme.text in DECLARATION_WORDS:
             return True
         goes_on = self.line.goes_on or lexeme.text in LEADING or lexeme.kind == "close"
+        # After an unclosed `"""` lines of prose may stand in the first column. Only keywords end the declaration then.
         return not goes_on and not self.in_broken_string
 
     def finish_chunk(self) -> None:
@@ -227,6 +230,7 @@ class _Scanner:
     def _check(self, lexeme: Lexeme) -> None:
         match lexeme.kind:
             case "unterminated":
+                # A `"` is closed at the end of its line at the latest, so it hides no line below.
                 self.in_broken_string = lexeme.text == '"""'
                 quote = '"""' if self.in_broken_string else '"'
                 self._fault("E015", lexeme.span, f"this string is never closed with `{quote}`")
@@ -266,6 +270,7 @@ class _Scanner:
         elif not self.brackets:
             self._fault("E012", lexeme.span, f"`{lexeme.text}` closes nothing")
         else:
+            # The wrong bracket counts as the right one: the outer brackets stay paired, and one mistake is one report.
             opener = self.brackets.pop()
             note = Note(f"this `{opener.text}` is open", opener.span)
             self._fault("E012", lexeme.span, f"`{lexeme.text}` where `{OPENERS[opener.text]}` is expected", note)

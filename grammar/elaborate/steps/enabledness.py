@@ -142,6 +142,7 @@ def _changes(updates: Sequence[kernel.Statement], types: Mapping[str, Type], pla
     for name in assigned:
         old = kernel.StateVar(types[name], name, span=place)
         new = value_after(updates, name, old, fresh)
+        # As ENABLED ⟨A⟩_vars in TLA+: a step that leaves every variable as it is does not count.
         found.append(kernel.Equal(BOOL, new, old, True, span=place))
     whole: kernel.Expr = kernel.Const(BOOL, False, span=place)
     if found:

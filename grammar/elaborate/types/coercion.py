@@ -66,8 +66,10 @@ def _converted(expr: kernel.Expr, to: Type, put: bool) -> kernel.Expr | None:
         return _as_partial(expr, to)
     if not isinstance(to, OptionType):
         return None
+    # A test such as `x != none` made `T` of `T?` (`narrowing`), and here `T?` is wanted: the value as it was.
     if isinstance(expr, kernel.Unwrap) and same(expr.operand.type, to):
         return _converted(expr.operand, to, put)
+    # Part of another value from now on, so its range is checked whatever the caller does.
     item = _converted(expr, to.item, True)
     return None if item is None else kernel.MakeSome(to, item, span=expr.span)
 
