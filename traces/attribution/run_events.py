@@ -204,6 +204,7 @@ class LogEvents(LazyEvents):
     def only(self, positions: Numbers) -> tuple[LogEvents, Numbers]:
         """The events of those records to which the given events belong, in order, with their positions in this log."""
         rows = distinct(np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1)
+        # A record is kept with all of its events, because they share its fields and its place among the columns.
         counts = np.diff(self._first)[rows]
         first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
         own = np.repeat(self._first[rows].astype(np.int64) - first[:-1], counts) + np.arange(int(first[-1]))
@@ -316,6 +317,7 @@ class LogEvents(LazyEvents):
         for source, records in self._rows.by_source(~self._doubtful):
             at = own = records
             if not self._plain:
+                # A record may state several events, or none: its positions are found by marks, not by its number.
                 fitting = np.zeros(len(layouts), np.bool_)
                 fitting[records] = True
                 at = np.flatnonzero(fitting[rows])

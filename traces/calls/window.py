@@ -145,6 +145,7 @@ class _Windows:
                 asked += 1
                 if asked <= MOST_ASKED and len(fewer) < len(inside) and self._is_refuted(inside, fewer):
                     optional = fewer
+            # Halves of the calls first, then smaller groups, then single ones (as in delta debugging, Zeller 1999).
             size = 0 if size == 1 else max(1, size // 4)
         needed = [at for at in inside if at not in optional]
         return Window(tuple(needed), len(inside) - len(needed), whatever)

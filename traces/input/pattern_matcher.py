@@ -105,6 +105,7 @@ class RecordReader:
         self.endings: dict[bytes, LoggerDispatch] = {}
         self._levels: dict[bytes, str] = {}
         self.statements = StatementReader(statement_catalogue())
+        # Shared by all files: the files of a cluster have the same kinds of lines, and each kind is matched once.
         self.kinds = RecordKinds(self.dispatch, self.level, self.statements)
         self.single = SingleRecordLayouts()
 

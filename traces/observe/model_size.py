@@ -121,6 +121,7 @@ def clause_for_versions(plan: k.TracePlan, versions: Sequence[str]) -> k.TracePl
     found = [_version(each) for each in versions]
 
     def can_be(each: k.Reported) -> bool:
+        # A bug without `since` begins with (), which is below every version.
         low, high = _version(each.since or ""), None if each.before is None else _version(each.before)
         return not found or any(low <= version and (high is None or version < high) for version in found)
 

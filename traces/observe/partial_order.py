@@ -192,6 +192,7 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> PartialOrd
             earliest[number], latest[number] = np.full_like(times[number], -inf), np.full_like(times[number], inf)
         rows = zip(groups[key], *(each[number].tolist() for each in (times, earliest, latest)), strict=True)
         items = tuple(
+            # A line without a time gets 0, since NaN would be neither before nor after anything.
             OrderedObservation(first + i, seen, number, i, 0.0 if isnan(time) else time, low, high)
             for i, (seen, time, low, high) in enumerate(rows)
         )
@@ -278,6 +279,7 @@ def latest_times(times: Sequence[Times], spreads: Sequence[Times], after: Sequen
 
 def earliest_times(times: Sequence[Times], after: Sequence[Sequence[int]], ordering: Ordering) -> list[Times]:
     """The lower ends of the intervals: never higher than one later in the stream, or in the streams after it."""
+    # Without a bound a line may be written as late as one likes: its fact may have happened at any time before.
     window = inf if ordering.commit_before_line is None else ordering.commit_before_line
     begins: list[Times] = []
     starts = [inf] * len(times)

@@ -76,6 +76,7 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames, *, lack
     found = _Named(slicing, table)
     mark = SliceField(slicing.sort.elements[0])
     slices: dict[str, Selection] = {}
+    # Nothing tells incarnations apart, and no event is of several slices: positions are those of the table as they are.
     undivided = slicing.since is None and slicing.identity is None and not found.groups
     for name in sorted(found.slices, key=_natural):
         own = found.slices[name]

@@ -134,11 +134,13 @@ class EventTable(LazyEvents):
     def at(self, positions: Positions) -> Iterator[Event]:
         """The events at some positions, in that order."""
         if self._held:
+            # Only if all of them are held; otherwise they are made in one go like any others.
             held = [event for at in positions.tolist() if (event := self._held.get(at)) is not None]
             if len(held) == len(positions):
                 yield from held
                 return
         parts = np.searchsorted(self._starts, positions, side="right") - 1
+        # Positions need not be in order. Each run of them in one log is asked of that log at once.
         ends = np.flatnonzero(np.diff(parts)) + 1
         for begin, end in pairwise([0, *ends.tolist(), len(positions)]):
             if begin < end:

@@ -76,6 +76,7 @@ def signatures() -> tuple[BugSignature, ...]:
 
 def release(version: str) -> tuple[int, ...]:
     """A version as numbers, to be compared."""
+    # `2.8.0-IV1` and `3.9.0-ccs` are compared by the part before the hyphen.
     return tuple(int(part) for part in re.findall(r"\d+", version.partition("-")[0])[:4])
 
 

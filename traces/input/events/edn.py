@@ -51,6 +51,7 @@ def jepsen_object(line: bytes) -> Any:
     if value is not None:
         found["value"], *more = _all_values(value.decode())
         if more:
+            # Jepsen prints the reason of a failure behind the value: `0 :info :write 3 :timed-out`.
             found["error"] = more[0]
     return found
 

@@ -132,6 +132,7 @@ class StatementReader:
 
     def statement(self, logger: str, message: str) -> LogStatement | None:
         """The family of a line, remembered for all that differ from it in digits only."""
+        # The first line alone names the family; a stack trace below it may be any.
         key = (logger, message.partition("\n")[0].encode("utf-8", "replace").translate(_DIGITS))
         if key not in self._known:
             if len(self._known) > 1 << 16:
