@@ -81,10 +81,12 @@ class _Aligner:
                 continue
             self._add_taken(cost, node)
             if cost < MOST_COST:
+                # Repairs are made only when nothing cheaper is left, and so for few nodes: they are what takes long.
                 self._push(cost + 1, node, repairs=True)
         return None
 
     def _push(self, cost: int, node: _Node, *, repairs: bool) -> None:
+        # The numbers are unique, so a comparison never comes to the node.
         heappush(self._heap, (cost, -sum(node.cursors), next(self._numbers), repairs, node))
 
     def _add(self, cost: int, node: _Node) -> None:
@@ -107,6 +109,7 @@ class _Aligner:
                 self._add(cost, _Node(path, (), node.first, cursors, after, hidden))
         if node.hidden < self._budget:
             for step in self._model.hidden(node.state):
+                # Behind the first repair only the cost counts: the search goes on from that repair, by itself.
                 unseen = (*node.unseen, step) if node.first is None else ()
                 self._add(cost, _Node(node.path, unseen, node.first, node.cursors, step.state, node.hidden + 1))
 

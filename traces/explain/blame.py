@@ -151,6 +151,7 @@ def _blocked(model: TraceModel, call: k.ActionCall, bound: Mapping[str, Value], 
     ]
     if not ways:
         return [_no_instance(model, action)]
+    # No false guard is one obstacle all the same: the result of the instance does not fit (`_no_result`).
     obstacles, _ = min(ways, key=lambda way: (len(way[0]) or 1, way[1]))
     return obstacles or [_no_result(model, action)]
 

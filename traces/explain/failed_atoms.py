@@ -62,6 +62,7 @@ class Situation:
         """The value of an expression; raises ``Undefined``."""
         try:
             return self.model.value(expr, self.bound, self.now, self.before)
+        # The name of a `pick` is bound to nothing here, so the evaluator looks it up in vain.
         except KeyError:
             raise Undefined("it depends on a choice", expr.span) from None
 
@@ -98,6 +99,7 @@ def failing(condition: k.Expr, here: Situation) -> list[FailedAtom]:
     match condition:
         case k.Logic(_, "and", parts):
             return [atom for part in parts for atom in failing(part, here)] or [_atom(condition, here)]
+        # An implication is false only where its premise is true, so the conclusion is to blame.
         case k.Logic(_, "implies", (_, conclusion)):
             return failing(conclusion, here) or [_atom(condition, here)]
         case k.LetIn(_, binder, value, body):

@@ -322,6 +322,7 @@ def _before_added(search: TraceSearch, path: SearchPath) -> list[tuple[tuple[Tak
     """
     closure = search.dead_ends().closure(path.node, reduced=False)
     depths = range(1, max(0, search.model.plan.hidden_limit - path.node.hidden) + 1)
+    # One more than allowed, to see whether they are few.
     beyond = list(islice((state for depth in depths for state in closure.level(depth)), STATES_ADDED + 1))
     further = beyond if len(beyond) <= STATES_ADDED else []
     return [((), path.node.state), *((closure.route(state), state) for state in further)]

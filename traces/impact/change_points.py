@@ -81,10 +81,12 @@ class ConditionChanges:
         """
         own = list(changes(own, self._read))
         bounds = [bisect_right(timeline.times, moment.at) for moment in own]
+        # First the shared states before anything of the slice has a time.
         if bounds[0] > 0:
             yield from self._while_slice_stays(timeline, timeline.moments[0], own[0].state, 0, bounds[0], truth)
         for number, (moment, begin) in enumerate(zip(own, bounds, strict=True)):
             end = bounds[number + 1] if number + 1 < len(bounds) else len(timeline.moments)
+            # `begin - 1` is the shared state that held when the slice changed.
             yield from self._while_slice_stays(timeline, moment, moment.state, max(0, begin - 1), end, truth)
 
     def _while_slice_stays(

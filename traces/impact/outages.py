@@ -105,6 +105,7 @@ class Meter:
         self._condition_changes = IdentityMemo(
             (each, ConditionChanges(each.condition, self.places, self.own)) for each in plan.measures
         )
+        # Killed right after its last line, or as late as the execution has it: the two bounds of a duration.
         self.early = Endings(self.meanings, plan.ends, written).early(self.late)
         self._timelines = SharedChanges(self.early), SharedChanges(self.late)
 

@@ -112,6 +112,7 @@ class Endings:
 
     def early(self, found: Sequence[TimedState]) -> list[TimedState]:
         """The same states if each run had ended right after its last line."""
+        # No line reports that a process was killed, so a state of its own begins at the last line of each run.
         ended = [replace(_before(found, time), at=time, early=time, event=None) for time, _, _ in self.runs]
         every = sorted([*found, *ended], key=lambda each: each.at)
         return [replace(each, state=self._ended(each)) for each in every]
