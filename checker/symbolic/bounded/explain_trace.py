@@ -122,6 +122,7 @@ class SymbolicTrace:
         with deep_recursion(kernel):
             self._require([is_initial(self._gates, first, rows)])
         self._most_hidden = most_hidden
+        # A unary counter: entry n says that more than n hidden steps happened since the last observed one.
         self._unseen = [TRUE if number < already else FALSE for number in range(most_hidden)]
         self._observations: list[TraceObservation] = []
         self._switches: list[int] = []
@@ -214,6 +215,7 @@ class SymbolicTrace:
         moves = self._gates.any_of(fires)
         self._require([moves ^ 1, moved])
         self._require([moves ^ 1, self._unseen[-1] ^ 1])
+        # The counter goes up by one where a hidden step happens: each entry takes over the one before it.
         less = [TRUE, *self._unseen]
         self._unseen = [
             self._gates.either(mine, self._gates.both(moves, before))
@@ -235,6 +237,7 @@ class SymbolicTrace:
                 return self._with_fewer_hidden(self._explained())
         core = self._solver.core()
         needed = [switch for switch in self._switches if switch in core]
+        # By deletion: what remains a contradiction without an observation does not need it.
         for switch in list(needed):
             fewer = [each for each in needed if each != switch]
             if not self._solver.solve(fewer):
@@ -248,6 +251,7 @@ class SymbolicTrace:
         fixed = list(self._switches)
         try:
             for slot in self._slots:
+                # Hidden steps come before idle frames. So the first of them that can be idle says how few there may be.
                 fewest = next((each for each in slot.moves if self._solver.solve([*fixed, -each])), None)
                 fixed += [] if fewest is None else [-fewest]
             self._solver.solve(fixed)

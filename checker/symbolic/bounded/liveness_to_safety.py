@@ -57,6 +57,7 @@ class _Writer:
         self.questions: list[SymbolicQuestion] = []
         self.saved = len(self.state)
         self.is_saved = self._remembered()
+        # An input of its own says at which state the loop begins. Once saved, it stays so.
         self.inside = self.gates.either(self.is_saved, self._chosen(1)[0])
         self.after[self.saved] = self.inside
 
@@ -91,6 +92,7 @@ class _Writer:
         found = []
         for bit in bits:
             at, copy = len(self.state), self._remembered()
+            # The copy follows the state until it is saved, and keeps it from then on.
             self.after[at] = self.gates.choose(self.is_saved, copy, bit)
             found.append(self.gates.differ(bit, copy) ^ 1)
         return found
@@ -126,6 +128,7 @@ class _Writer:
             gates.all_of([self._is(here, source), self._allows(way), self._is(chosen, number)])
             for number, (source, way) in enumerate(ways)
         ]
+        # An input chooses the transition. If it is none that can be taken, this automaton has no run any more.
         self.after[at] = gates.either(failed, gates.any_of(taken) ^ 1)
         for bit, place in enumerate(places):
             self.after[place] = gates.any_of(

@@ -123,6 +123,7 @@ class Templates:
         apart = differ[0] if len(differ) == 1 else k.Logic(t.BOOL, "or", tuple(differ))
         if isinstance(a.term.type, t.BoolType):
             yield _statement([a, b], k.Not(t.BOOL, k.Logic(t.BOOL, "and", (a.term, b.term))), (apart,))
+        # That different elements differ is no statement.
         elif not isinstance(a.term, k.Local):
             yield _statement([a, b], k.Equal(t.BOOL, a.term, b.term, negated=True), (apart,))
 

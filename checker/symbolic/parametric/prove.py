@@ -236,6 +236,8 @@ class _AnyProver:
         yield []
         if lemmas:
             yield lemmas
+        # Here variables that are assigned to those of the property count, and below also what guards of such actions
+        # read.
         yield [*lemmas, *self._mined(near)]
         if far != near:
             yield [*lemmas, *self._mined(far)]
@@ -305,6 +307,7 @@ class _AnyProver:
                 return failed
             if not failed:
                 return statements
+            # The property itself comes first in the list, and must stay.
             if min(failed) < needed:
                 return Doubt(INFERENCE, min(failed), "it is not inductive with what was found to help")
             statements = [each for at, each in enumerate(statements) if at not in failed]

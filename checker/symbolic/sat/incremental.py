@@ -71,6 +71,7 @@ class GateSolver:
     def values(self, literals: Sequence[int]) -> list[bool]:
         """The values of solver literals in the last model."""
         model = self._solver.get_model()
+        # A variable beyond the model is in no clause, and counts as false.
         return [(model[abs(each) - 1] > 0) == (each > 0) if abs(each) <= len(model) else each < 0 for each in literals]
 
     def core(self) -> set[int]:

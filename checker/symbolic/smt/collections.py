@@ -95,6 +95,7 @@ class Collections(ABC):
         items = whole.items
         if items is not None:
             items = tuple((z3.And(p, self._holds_for(node.binder, x, node.condition)), x) for p, x in items)
+        # A set is asked for its elements later, when the names may stand for something else.
         moment = self._moment()
 
         def contains(x: Any) -> Any:
@@ -306,6 +307,7 @@ class Collections(ABC):
         if op == "sum":
             raise OutsideTheoryError("a sum")
         result = z3.Int(self.domain.fresh(op))
+        # Of nothing there is no least or greatest element, and any number will do: `require` says so.
         found, value = z3.BoolVal(False), result
         for there, x in items:
             better = z3.And(there, z3.Or(z3.Not(found), x < value if op == "min" else x > value))

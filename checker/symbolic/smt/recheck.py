@@ -221,6 +221,7 @@ class SecondOpinion:
         """Make the symbolic state. A type outside the theory may prevent that."""
         if not self._typed:
             self._now, self._typed = any_state(self._domain, self._kernel.variables, "")
+            # An empty list means that nothing was made yet, so it must not stay empty in a kernel without variables.
             self._typed.append(z3.BoolVal(True))
 
     def _held(self, statements: Sequence[k.Expr]) -> list[Any]:
@@ -265,6 +266,7 @@ class SecondOpinion:
     def _solver(self, held: Sequence[Any]) -> z3.Solver:
         solver = z3.Solver()
         solver.set("rlimit", self._rlimit)
+        # With a limit of work instead of time, the answer is the same in each run.
         solver.set("random_seed", 0)
         solver.add(*held)
         return solver

@@ -100,6 +100,8 @@ class _Writer:
         """Let the binder be any element of the set."""
         value = self.domain.unknown(binder.type, binder.name)()
         self.conditions.append(self.domain.typed(value, binder.type))
+        # A whole type asks for nothing beyond `typed`, and as a set it may be outside of the theory
+        # (`SmtEncoder._whole`).
         if not isinstance(over, k.TypeDomain):
             self.conditions.append(self.reading.read(over).contains(value))
         self.reading.bound[binder.name] = value
@@ -139,6 +141,7 @@ class _Writer:
                     assert_never(node)
 
     def _read(self, expr: k.Expr, when: list[Any]) -> Any:
+        # Under a condition the value may not be needed at all, so what it needs is no condition of the step.
         return self.reading.apart(lambda: self.reading.read(expr)) if when else self.reading.read(expr)
 
     def _for(self, node: k.For, when: list[Any]) -> None:
@@ -148,6 +151,7 @@ class _Writer:
 
     def _assign(self, node: k.Assign, when: list[Any]) -> None:
         value = self._read(node.value, when)
+        # With a value outside of its type the instance is stuck or cut in the language, and makes no step.
         self._require(self.domain.typed(value, node.type), when)
         path = [self._read(part.key, when) if isinstance(part, k.AtKey) else part.index for part in node.path]
         of, current = self._types[node.variable], self.after[node.variable]
