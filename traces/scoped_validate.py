@@ -120,8 +120,10 @@ def validate_in_scope(
     Logs that no model supports are not validated.
     """
     begun = perf_counter()
+    # First of all: everything below compares times of different nodes.
     reading = with_corrected_clocks(reading, options)
     shared, slices, beside = validate_shared_in_scope(loaded, reading, options, clause, scope, supported=supported)
+    # Freed before processes for slices are forked: what is known of statements here was for what all slices share.
     reading.memory.forget()
     trim_heap(len(reading.events))
     asked = outage_basis(shared, reading, beside)
@@ -131,6 +133,7 @@ def validate_in_scope(
     answer = assemble_answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
 
     def is_explained(lost: Sequence[Event]) -> bool:
+        # Only the verdict is wanted, so no mismatch is explained.
         asked = replace(options, mismatches=0)
         again, parts, _ = validate_shared_in_scope(loaded, reading, asked, clause, scope, lost=lost)
         return _is_explained(again, parts, {each.result.name for each in found if each.result.violations}, options.jobs)
@@ -356,6 +359,7 @@ def assemble_answer(
     trouble = trouble_in_scope(trouble, scope.since, scope.until, scope.topics)
     found = replace(concluded, notices=beside.notices, remarks=remarks, trouble=trouble)
     found = with_names(with_gaps(_with_unread(found, beside.unmapped), list(beside.missing)))
+    # Findings are left out last: `with_gaps` weighs them all against what is missing.
     found = window.answer_since(found, scope.since) if scope.since is not None else found
     found = window.without_known(found, scope.known) if scope.known is not None else found
     if beside.missing:

@@ -78,6 +78,7 @@ def check(
     for _ in range(MOST_BEGINNINGS):
         if found.findings.beginning is None:
             break
+        # A generator: each beginning costs a whole search, and the first mostly does.
         begun = (check_from(loaded, events, clause, options, each) for each in found.findings.beginning.beginnings())
         again = next((each for each in begun if _is_further(each)), None)
         if again is None:
@@ -126,6 +127,7 @@ def check_from(
     joined = None
     if beginning is not None and findings.path is not None:
         findings.rests_on = (beginning.words(),)
+        # Slices may have begun before the log, too.
         options = replace(options, begun=True)
     if divided is not None and findings.path is not None:
         joined = joint(divided, plan, model, findings.path, writer, options, loaded)

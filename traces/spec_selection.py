@@ -76,6 +76,7 @@ def select_spec(
     fitting = [each.choice for each in _models() if each.fits(present)]
     if named is None:
         others = () if fitting[0].alone else (each.alone for each in fitting)
+        # The last row of the table asks for nothing, so some row always fits.
         return replace(fitting[0], beside=next(filter(None, others), None))
     clauses = {trace.name for trace in named.traces}
     for choice in (*fitting, *(each.choice for each in _models())):
