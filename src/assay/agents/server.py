@@ -164,6 +164,8 @@ class AgentServer:
 
     def _path(self, spec: str) -> str:
         """A spec in the folder, or a bundled one."""
+        # A path that leaves the folder, by `..` or by a link, would let an agent read files that its user has not
+        # offered.
         inside = self.folder / spec
         try:
             if inside.is_file() and is_inside(self.folder, inside):
