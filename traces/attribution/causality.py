@@ -89,6 +89,7 @@ class _Causes:
         logs_of = defaultdict[str, list[int]](list)
         for at, node in enumerate(self._nodes):
             logs_of[node].append(at)
+        # Entries that lines of two logs of one node have: which of these is meant is not known.
         several = {
             node: {
                 entry for entry, count in Counter(e for at in own for e in set(known[at].entries)).items() if count > 1

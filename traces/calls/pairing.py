@@ -140,6 +140,7 @@ class _Pairing:
         if self._by_time and before is not None and _goes_back(before, event):
             return self._skip(event, "its time lies before that of the line before, of the same process")
         if phase == "invoke":
+            # A process makes one call at a time, so the outcome of its last one was not logged.
             if caller in self._open:
                 self._skip(self._open[caller].event, f"{OPEN}: {event.record.place}")
                 self._more -= 1  # it may have had an effect, which is tried

@@ -61,7 +61,7 @@ def _are_apart(kernel: k.Kernel, plan: k.TracePlan, sort: t.Sort, fields: dict[s
         divided = split(with_rules(kernel, plan, sort.name), k.Slicing(sort, tuple(set(fields.values())), None))
     except SpecError:
         return False
-    # Slices only need rejections to be sound. Here keys stand for objects of their own, so no guard may be dropped.
+    # Of slices only rejections have to be sound. Here an acceptance counts, too, so no guard may be dropped.
     if divided.relaxed or divided.shared:
         return False
     return (

@@ -100,6 +100,7 @@ class _Dump:
             # `partitionLeaderEpoch` is the raft epoch: the metadata log has one partition.
             self._epoch, self._next = int(batch["epoch"]), int(batch["offset"])
             self._batch_time = int(batch["time"] or -1)
+            # Its records, on the lines below, are read nevertheless.
             if batch["valid"] == b"false":
                 raise NoEventError("a batch whose checksum is wrong")
         elif line.strip() and not line.startswith(_KNOWN):

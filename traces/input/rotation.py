@@ -79,6 +79,7 @@ def _in_sequence(group: list[FileReading]) -> Iterable[list[FileReading]]:
     spans = IdentityMemo((reading, _span(reading)) for reading in group)
     # Of parts within one time, the one with the higher number was written first.
     ordered = sorted(group, key=lambda reading: (spans[reading], -_rotation(reading.origin.base)))
+    # Parts of one log follow each other. Files of one name that overlap were written side by side.
     if all(spans[one][1] <= spans[next_][0] + _TOLERANCE for one, next_ in pairwise(ordered)):
         return [ordered] if ordered else []
     return [[reading] for reading in ordered]

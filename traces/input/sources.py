@@ -144,6 +144,7 @@ def list_files(paths: Iterable[Path], notices: list[Notice]) -> Iterator[ListedF
             for listed in walker.directory(path):
                 is_empty = False
                 yield listed
+            # Where a file was left out with a notice, the directory is not empty.
             if is_empty and len(notices) == noticed:
                 notices.append(_note(NO_FILE, path, "the directory holds no file"))
         else:

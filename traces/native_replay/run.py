@@ -92,6 +92,8 @@ def tally_of(
         others = positions[~is_used[positions]]
         if not len(others):
             continue
+        # A rule is about this kind and did not take these events: why is asked of each, since it may be a mistake in
+        # them.
         if kind in named and kind not in reasons:
             wrong, kept = _undecoded(plan, kind, [events[at] for at in others.tolist()])
             unmapped += wrong

@@ -249,6 +249,7 @@ class EventBinder:
                 # Counted by repetitions, for the report speaks of events and not of distinct statements.
                 used += count
                 fields += count * sum(len(rule.fields) for rule, _ in fitting)
+            # No rule fits, and some has a value out of range: each event is a misfit with a place of its own.
             elif seen:
                 misfits += self.misfits(events.at(np.flatnonzero(events.numbers == number)))
             else:

@@ -83,6 +83,7 @@ def split(kernel: k.Kernel, slicing: k.Slicing) -> Split:
         reader = _Reader(names, frozenset(parameters[:1]))
         actions.append(_without_foreign_guards(action, reader, relaxed))
         # An action that is no step of the model cannot make slices depend on one another.
+        # Asked of the action without the guards that were dropped: any other look at another slice is refused.
         if action.name in kernel.next:
             problems += _dependences(actions[-1], reader, names, shared=not parameters)
     if problems:

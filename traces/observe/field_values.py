@@ -37,7 +37,7 @@ def decode(value: Field, type_: t.Type) -> Value:
     Numbers, texts and tuples of numbers are kept in a table: a log repeats few distinct values very often.
     """
     kind = value.__class__
-    # Exact classes, because `True == 1` as a key: a truth value would get the number's value, which is no `Bool`.
+    # Exact classes, because `True == 1` as a key: a truth value would be decoded as the number 1.
     plain = kind is int or kind is str or (kind is tuple and all(each.__class__ is int for each in value))  # type: ignore[union-attr]
     if not plain:
         return _decoded(value, type_)

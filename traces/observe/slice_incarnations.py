@@ -104,6 +104,8 @@ def _with_renewals(starts: Numbers, own: Selection) -> Numbers:
             if event.fields.get(rule.absent) is not None:
                 continue
             fresh.append(time)
+            # New to a process that just started, or in a later epoch, or after a creation that a line reports: that is
+            # ordinary.
             if before is None or number > before[1] or any(before[0] < start <= time for start in found):
                 continue
             if not _goes_on(rule, lines, time):

@@ -124,6 +124,7 @@ class StatementCatalogue:
         """The family of a line; of a line without a logger, only if its text is distinctive."""
         if logger:
             return next((each for each in self.of_logger(logger) if each.fields(message) is not None), None)
+        # Without a logger each family could be meant, and a short literal is found in lines of many.
         distinctive = (each for each in self.statements if min(map(len, each.literals)) >= _LEAST_LITERAL)
         return next((each for each in distinctive if each.fields(message) is not None), None)
 

@@ -365,5 +365,6 @@ class StatementNumbering:
         results: dict[int, T] = self._results.setdefault(what, {})
         fresh = [at for at, key in enumerate(known) if key == UNNUMBERED or key not in results]
         made = dict(zip(fresh, map(make, examples(fresh)), strict=True))
+        # What has no lasting id is made anew each time, and not kept.
         results |= {known[at]: each for at, each in made.items() if known[at] != UNNUMBERED}
         return [made[at] if key == UNNUMBERED else results[key] for at, key in enumerate(known)]

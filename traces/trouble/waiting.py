@@ -49,6 +49,7 @@ def waiting(reading: LogReading, lines: TroubleLines) -> Iterator[TroubleFinding
 def _refused_leaders(reading: LogReading, lines: list[TroubleLine]) -> Iterator[TroubleFinding]:
     """Leaders whose ISR writes are refused again and again at one version, where no known bug explains it."""
     versions = {node.name: node.versions for node in reading.nodes}
+    # In versions with this bug (KAFKA-2729) `known_bugs` reports the same lines.
     bug = next(each for each in signatures() if each.lines and each.lines["statement"] == "cached-version")
     alike: dict[tuple[str, str, int | None], list[TroubleLine]] = {}
     for line in lines:

@@ -110,6 +110,7 @@ class PartLines:
     def _take_wrapped(self, text: bytes, line: int, offset: int, wrap: WrapColumn) -> None:
         """Add a line, joined to the one before if that was wrapped."""
         plain = text.decode("utf-8", "surrogateescape").rstrip("\r\n")
+        # Compared is the last line alone: the joined one is always wider than the column.
         if self._open is not None and wrap.joins(self._width, plain) and len(self._open[0]) < self._limit:
             before, first, begin = self._open
             joined = wrap.joined(before.decode("utf-8", "surrogateescape"), plain)
