@@ -108,6 +108,7 @@ def changes(reading: LogReading) -> dict[ProcessRun, Change]:
         alone = [run for run, own in names.items() if {name for _, name in own} == {earlier}]
         begun = {run: named[later][0] for run, named in eras_of.items() if later in named}
         moved = not {run.node for run in alone}.isdisjoint(run.node for run in begun)
+        # A run that names the earlier cluster alone can hold two processes only where a node went on in the later one.
         broken = {run: _resumption(reading, run, logs[run], high) for run in alone if moved}
         changed = {run: time for run, time in broken.items() if time is not None}
         # Any other run that names the earlier one alone was of it to its end.

@@ -153,6 +153,7 @@ class _Inference:
                 first.setdefault(voter, fact)
         for voter, fact in sorted(first.items(), key=lambda each: each[0]):
             term = fact.get(own["term"])
+            # A candidate stands in the epoch after its own, as in Raft (KIP-595).
             before = term - (fact.event.kind in (own["stands"], *own["held"])) if isinstance(term, int) else 0
             if before > 0:
                 fields: dict[str, Field] = {own["winner"]: voter, own["term"]: before}

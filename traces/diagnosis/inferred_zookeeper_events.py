@@ -172,6 +172,7 @@ class _Inference:
                 )
                 (found if number else unknown).append(entry)
                 continue
+            # The highest is that of the session in which the log begins. Lower ones are of earlier sessions.
             key = incarnation, member, max(numbers)
             entry = self._entry(key, unlogged.pop(key), str(run), self._session_of(run))
             found.append(entry if run.number == 1 else entry._replace(time=max(entry.time, began)))
@@ -465,6 +466,7 @@ class _Inference:
         coming = min(later, default=None)
         if coming is None or coming in own:
             return coming
+        # The next known epoch is another broker's, so this one was elected in the epoch before that, if it is free.
         before = incarnation, coming[1] - 1
         return before if before not in every and before[1] > 0 else None
 

@@ -101,6 +101,7 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
         return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
     if missing and validation.verdict is TraceVerdict.CONSISTENT:
         return replace(answer, rests_on=(*validation.rests_on, f"{EXPLAINED}: {_first_of(missing, place=False)}"))
+    # No missing line excuses lines that contradict each other whatever else happened.
     sure = any(each.certain or _by_lines_alone(each) for each in validation.violations)
     if not (missing or unread) or validation.verdict is not TraceVerdict.INCONSISTENT or sure:
         return answer
@@ -362,6 +363,7 @@ def _silent_owners(reading: LogReading) -> Iterator[Notice]:
     }
     for event in refused:
         what = event.fields.get(known["what"])
+        # For example `/brokers/ids/1` exists, and the session that owns it is of no process whose logs were read.
         others = any(each == what and run != event.run for each, run in runs)
         if not others and event.fields.get(known["owner"]) not in opened:
             yield Notice(KIND, event.record.place, known["text"].format(node=event.run.node, what=what))

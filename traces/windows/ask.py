@@ -134,6 +134,7 @@ def ask_around(
     a log that fits in one window it is asked once the window has a beginning.
     ``doubted`` are lines that are not in the order because of an earlier finding: what they may write is open.
     """
+    # The window has a beginning of its own, which stands for what was inferred.
     items = [each for each in (*order.items, *doubted) if not each.observation.event.is_inferred]
     items.sort(key=by_time)
     at = next((n for n, each in enumerate(items) if each.index == failed.index), None)
@@ -312,6 +313,7 @@ def _confirmed(
     Where all of a log were read, a line is supposed to be lost only if another line misses it too.
     """
     lossy = log.options.lossy
+    # First without a lost line: what something explains then needs no further question.
     refuted = _alone(log, order, items, core, lost=False, minimal=not lossy)
     if not isinstance(refuted, WindowRefuted):
         return None
@@ -322,6 +324,7 @@ def _confirmed(
     if not (lossy or more):
         return refuted
     together = sorted([*core, *more], key=by_time)
+    # Only one of the two questions asks for a minimal core, which takes as long again: the one that is reported.
     excused = _alone(log, order, items, together, lost=True, minimal=lossy)
     if isinstance(excused, WindowRefuted):
         return excused if lossy else refuted

@@ -77,6 +77,7 @@ def _reopened(
             changed = dict(_changed(window, search.model, known, log))
     except (UnansweredError, UnfitError, SpecError, UnsupportedError):
         return None
+    # The reached state itself explains the lines in the window: going on from it would end at the same line.
     if not changed:
         return None
     state = tuple(_with(each.name, value, changed) for each, value in zip(variables, reached, strict=True))
@@ -113,6 +114,7 @@ def _changed(
     asked = OpenWindow(template_of(window.kernel), window, order, Allowance(), CONFLICTS)
     try:
         reached = asked.template.bits(near)
+        # Any number of steps may lie between the reached state and the other one, so only what lasts is required.
         asked.keep_since([TRUE if bit else FALSE for bit in reached], lasting(log))
         if not asked.is_explained():
             return

@@ -21,6 +21,7 @@ class DeadEnds:
         self, frontier: TraceHeads, dependence: DependenceRelation, excluded: ExcludedItem | None = None
     ) -> None:
         self.dependence = dependence
+        # Which states are dead ends depends on what is still to come, so closures that prune are kept by cursors too.
         self.closures: dict[tuple[Cursors, int], Closure] = {}
         self._frontier = frontier
         self._conditions: dict[Cursors, tuple[DeadEndCondition, ...]] = {}
@@ -86,6 +87,7 @@ class DeadEnds:
             for item in self._frontier.next_in_streams(node.cursors)
             if any(
                 relation.is_dead_end(dead_end, node.state)
+                # Item by item: `is_dead_end` merges the conditions of all heads, and does not know whose they are.
                 for dead_end in relation.dead_end_conditions([item], node.cursors)
             )
         ]
