@@ -104,12 +104,15 @@ def history(choose: Random, calls: int, processes: int, lies: int) -> list[str]:
             running[process], begun = (f, given, None), begun + 1
             continue
         f, given, said = running[process]
+        # A call has its effect between its two lines, when its process is drawn a second time. So calls overlap truly.
         if said is None:
             value, said = _effect(f, given, value)
             running[process] = f, given, said
             continue
         del running[process]
         if choose.random() < 0.03:
+            # As in Jepsen, a process whose call timed out is not used again: the call may still have its effect at any
+            # time.
             ids[ids.index(process)], fresh = fresh, fresh + 1
             said = f"info\t:{f}\t:timed-out"
         found.append(f"INFO  jepsen.util - {process}\t:{said}")

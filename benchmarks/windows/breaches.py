@@ -145,6 +145,7 @@ def _growths(recording: Recording) -> Iterator[_Growth]:
         dead = next(each for each in found.groups() if each)
         returns = (e.moment for _, _, e in lines if e.moment > gone.moment and _names(BACK.search(e.text), dead))
         back = next(returns, None)
+        # `isr_of_dead` needs room: it puts a line from 1.5 s after the one moment to 0.5 s before the other.
         if back is None or back - gone.moment < 3000:
             continue
         for node, name, entry in lines:
@@ -330,6 +331,7 @@ def breach_cases(
     count = sum(entry.mark is not None for _, _, entry in recording.every())
     of_files = {(node, base(name)) for node, name in span.files}
     for kind in kinds:
+        # One node, or one file, cannot show what lines of two show together.
         if (kind == "d" and len(span.nodes) > 1) or (kind in "gj" and len(of_files) > 1):
             continue
         made = 0
