@@ -137,6 +137,7 @@ def compile_or_decline(
     With ``temporal``, code for temporal properties is compiled too. Raises ``SpecError`` as ``check`` does.
     """
     refuse_unknown_names(kernel, options)
+    # For its refusals: they are the same whichever engine answers.
     reduction_of(kernel, options)
     if options.reduce:
         refuse_unsound(kernel, options)

@@ -99,6 +99,8 @@ class ConfirmedFindings:
                 continue
             try:
                 is_refined = holds(refined)
+            # No abstract state has such a value, which is a violation. One beyond the size of the abstract model leaves
+            # it open.
             except OutsideError:
                 is_refined = False
             except BeyondError as error:

@@ -70,6 +70,7 @@ class WorkerThreads:
         try:
             take()
         finally:
+            # Even if this thread has failed: the others still write into shared arrays.
             wait(others)
         for each in others:
             each.result()

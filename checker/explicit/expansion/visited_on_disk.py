@@ -161,6 +161,7 @@ class VisitedOnDisk:
     def dump(self) -> None:
         """Make a run of what the table holds and no run has; the table is empty then. Nothing may wait."""
         run = SortedRun(self.folder / f"run-{len(self._runs) + 1:06d}", self._size - 2)
+        # Listed before it is written, so that `close` removes its file where writing fails.
         self._runs.append(run)
         groups = _groups(len(self.table))
         step = 2 * self._workers.threads

@@ -199,6 +199,7 @@ class Trimming:
     def _stay(self, region: Region, states: Numbers | None = None) -> None:
         """Propagate along the step that changes nothing, for some states or all of them."""
         some = np.arange(len(self._kinds)) if states is None else states
+        # The step that changes nothing stays in its state, so a task follows it alone until nothing is new.
         ways = [way for way in range(len(self._rules.origin)) if self._rules.passes[0, way]]
         new = bool(len(some))
         while new:

@@ -103,6 +103,7 @@ class CompiledProduct(BuchiProduct):
         asking = np.zeros((len(self.graph.kinds), self.tables.states), bool)
         for q in range(self.tables.states):
             asking[:, q] = troubled[:, self._ways(q)].any(axis=1)
+        # A path that is searched has one step at least, so initial nodes are asked first.
         here = [node for node in self.roots if asking[self.kind(node), self.split(node)[1]]]
         path = here[:1] or self._shortest(self.roots, self._aim(TO_KIND, kinds=asking))
         if not path:

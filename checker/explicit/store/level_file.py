@@ -131,6 +131,7 @@ class ChunkLayout:
     def view(self, words: Rows) -> RecordChunk:
         """The records of the chunk that begins at the first of the words; raises ``DamagedError``."""
         n = int(words[0]) if len(words) else 0
+        # The size is read before the checksum can be compared, so it may be any number.
         if not 0 < n <= CHUNK or self.size(n) > len(words):
             raise DamagedError("a chunk of it is cut off")
         parents = 1 + n * self.words

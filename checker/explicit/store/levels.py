@@ -207,6 +207,7 @@ class Levels:
         raised."""
         if self._writer is not None:
             self._writes.append(self._writer.submit(self._do, work, *arguments))
+            # Where the disk is slower than the search, the search waits: else all of a level could pile up in memory.
             self._await(AHEAD)
         else:
             self._do(work, *arguments)
@@ -236,6 +237,7 @@ class Levels:
             self._file = self._path(level).open("wb", buffering=0)
             self._write(self.header(level).pack(), level)
         rest = words.view(np.uint8).data
+        # A file without a buffer may take less than it was given.
         while rest:
             rest = rest[self._file.write(rest) :]
         self.disk += words.nbytes
@@ -299,6 +301,7 @@ class Levels:
 
     def close(self) -> None:
         """Close the files, and remove them if they are temporary."""
+        # Nothing may be written any more when the folder goes.
         wait(self._writes)
         self._maps.clear()
         self._close_file()

@@ -207,6 +207,7 @@ class BoundedSearch(EngineSearch):
 
     def _search(self, starts: Sequence[State]) -> None:
         """Look at one level after the other, until ``Stopped`` says why no further."""
+        # Quantifiers over sorts whose symmetry is broken are strict (docs/design/symmetry-breaking.md).
         self._system = encode_kernel(
             self.model.kernel, self.options.properties, self.breaks, deadlock=self.asks_deadlock
         )

@@ -272,6 +272,7 @@ class SymbolicTrace:
                 steps.append(Step(None, (), (), state))
             elif number is not None:
                 steps.append(self._step(steps[-1].state, number, state))
+            # In some frames nothing happens, so several frames may be one state of the trace.
             place.append(len(steps) - 1)
         readings = (
             ObservationSite(self._chosen(slot, given), place[slot.first], place[slot.last]) for slot in self._slots

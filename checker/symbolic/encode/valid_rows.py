@@ -51,6 +51,7 @@ def _packs_to_itself(code: BitCode, row: RowWords, place: BitRange) -> Scalar:
 def _may_be_loose(shape: Shape) -> bool:
     """Whether a value of the shape has bits that it does not always use."""
     match shape:
+        # All bits of these are used in every value, so that numbers in range are enough.
         case FlagShape() | NumberShape() | AtomShape() | MaskShape() | CountsShape():
             return False
         case RecordShape(_, fields):

@@ -55,6 +55,7 @@ class GateSolver:
         """Whether the clauses have a model under the assumptions. Raises ``OutOfBudgetError``."""
         self._flush()
         given = list(assumptions)
+        # A solver keeps what it has learnt from one slice to the next.
         for _ in range(CONFLICTS // SLICE):
             if self._expired():
                 raise OutOfBudgetError("the time limit was reached")

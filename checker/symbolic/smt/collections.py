@@ -202,6 +202,7 @@ class Collections(ABC):
         match op:
             case "union":
                 items = (*a.items, *b.items) if a.items is not None and b.items is not None else None
+                # The type has to cover the elements of both. Else a quantifier over the union would leave some out.
                 both = a.of if a.of == b.of else of.item
                 return TSet(lambda x: z3.Or(a.contains(x), b.contains(x)), both, items)
             case "intersection":

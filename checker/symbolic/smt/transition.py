@@ -66,6 +66,7 @@ def cuts_of(domain: Domain, kernel: k.Kernel, action: k.Action, now: Values, lab
             if each.label == label:
                 denied = reading.apart(lambda each=each: z3.Not(reading.read(each.condition)))  # type: ignore[misc]
                 yield (*writer.conditions, *reading.known, denied)
+        # Behind the first update there is no bound any more.
         elif isinstance(each, k.Guard | k.Pick | k.Let):
             writer.run([each])
         else:
@@ -160,6 +161,8 @@ class _Writer:
 
     def _require(self, condition: Any, when: list[Any]) -> None:
         """Allow only steps that satisfy a condition if they make the write it belongs to."""
+        # Where the write is not made, the condition must not hold back the step: the system has it, and a proof would
+        # miss it.
         self.conditions.append(z3.Implies(z3.And(when), condition) if when else condition)
 
     def _put(self, current: Any, of: t.Type, path: list[Any], value: Any, when: list[Any]) -> Any:

@@ -358,6 +358,8 @@ class Domain:
             case t.BoolType() | t.IntType():
                 return z3.BoolVal(True)
             case t.RangeType(low, high, sized, sized_below):
+                # An end that a size parameter gives is open, above and below: with it a proof would be about this size
+                # alone.
                 if sized and self.open_sorts:
                     return z3.BoolVal(True) if sized_below else value >= low
                 return z3.And(value >= low, value <= high)
