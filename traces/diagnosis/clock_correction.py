@@ -223,6 +223,7 @@ def _asked(reading: LogReading) -> Positions:
         str(own)
         for own in events.map_statements(statements, SLICE, lambda event: [event.fields.get(name) for name in SLICE])
     ]
+    # Sorted, so that the choice does not depend on the order of files. Events of no slice all stay.
     kept = set(sorted(set(of))[:: len(found) // MANY + 1]) | {str([None] * len(SLICE))}
     return found[np.array([own in kept for own in of], np.bool_)[statements.numbers[found]]]
 

@@ -68,6 +68,7 @@ def all_facts(reading: LogReading, names: frozenset[str]) -> list[Fact]:
     statements = events.statements(EveryKind(names | {"run"}))
     never = np.iinfo(np.int64).max
     times = np.where(events.times == NEVER, never, events.times.astype(np.int64))
+    # Events stand statement by statement, so `reduceat` gives the least time of each. It refuses an empty array.
     first = np.minimum.reduceat(times[statements.order], statements.begins[:-1]) if len(times) else times
     rows = zip(events.at(statements.examples), first.tolist(), strict=True)
     return sorted((Fact(event, time) for event, time in rows if event.pattern and time != never), key=_time)

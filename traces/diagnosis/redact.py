@@ -230,6 +230,7 @@ def _events(names: Redaction, events: Iterable[Event]) -> Iterable[Event]:
 
 
 def _field(names: Redaction, value: Field) -> Field:
+    # A run is renamed as a whole: `node#2` has to become the name of its node with the same number.
     return names.runs.get(value) or names.value(value) if isinstance(value, str) else names.value(value)
 
 

@@ -187,6 +187,7 @@ def _ways_blocked(
 ) -> Iterator[dict[int, FalseGuard]]:
     """The false guards for each choice of picks, without bounds."""
     meaning = model.meanings.actions[action]
+    # By identity: a body may hold two equal guards, and their places differ.
     places = IdentityMemo((node, at) for at, node in enumerate(meaning.node.body))
     for way in meaning.false_guards(model.states[state], tuple(arguments)):
         yield {places[each.node]: each for each in way if not each.is_bound}

@@ -138,6 +138,7 @@ def _atom(expr: k.Expr, here: Situation, undefined: str | None = None) -> Failed
             log.setdefault(origin, here.bound[origin.name])
         else:
             model.setdefault(part, value)
+    # Where no place of the state is read as such, the compared sides are shown, as those of two counts.
     if not model and undefined is None:
         model |= {side: here.value(side) for side in _sides(expr) if side not in log}
     bounds = tuple(map(here.value, _sides(expr))) if isinstance(expr, k.Compare) and undefined is None else ()

@@ -118,6 +118,7 @@ def _without_one(
 ) -> Resumption | None:
     """The search begins again without the first of some lines that was not read where it began; None if all were."""
     for each in lines:
+        # What the starts have read already can no longer be left out.
         if each.position >= max(path.node.cursors[each.stream] for path in start):
             others = [other for other in lines[::-1] if other is not each]
             return Resumption(of_contradictory([*others, each]), leave_out(search, each), tuple(start))

@@ -182,6 +182,7 @@ class TraceSearch:
             finding.visited += 1
             self.model.visited += 1
             _remember(finding, path)
+            # Yielded, not returned: `CutPoints` wants every node at the goal.
             if path.read >= goal:
                 yield path
                 continue

@@ -93,6 +93,7 @@ class _Ends:
             known = self._of_node.get(node)
             if known is None or item.latest < known.latest:
                 self._of_node[node] = item
+        # Two, for the first may be the item that is asked about, and nothing precedes itself.
         self._first = sorted(self._of_node.values(), key=lambda item: item.latest)[:2]
         self.until = self._first[0].latest + order.skew if order.timed and self._first else inf
         # An item that begins later than this is certainly preceded, whatever its node: most streams have not begun.

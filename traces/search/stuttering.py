@@ -87,6 +87,7 @@ class _BlockEnds:
             requesting = np.flatnonzero(requested != _NOTHING)
             # An action that is asked for with another value than the last time may undo what lines before it report.
             ends[requesting[1:][np.diff(requested[requesting]) != 0]] = True
+        # Blocks by number: an event that ends a block is the first of the next, as in `_Blocks.ends`.
         parts = np.cumsum(ends)
         by_number = np.lexsort((np.arange(len(numbers)), numbers, parts))
         alike = (np.diff(parts[by_number]) == 0) & (np.diff(numbers[by_number]) == 0)

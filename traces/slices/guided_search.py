@@ -63,6 +63,7 @@ def guide(joint: Joint, shared: Execution, slices: Iterable[SliceResult]) -> Gui
     """The guide from the shared execution and those of slices."""
     seen = joint.seen
     found = Guide()
+    # `begins[n]` is the shared step with which the n-th state of the timeline begins: both drop what no slice sees.
     begins, last = [0.0], _visible(shared.initial, seen)
     for number, step in enumerate(shared.steps, 1):
         now = _visible(step.state, seen)

@@ -114,6 +114,7 @@ def joint(
     hidden = shared.plan.hidden if apart else {taken.action for move in path.moves() for taken in move.hidden}
     assumed = _assumed(split, seen, hidden)
     found = Joint(split, plan, chain(shared, path, plan, seen), seen, assumed, writer, partial)
+    # A slice that is a log of its own reads shared steps as lines; any other is placed on positions of the timeline.
     past = shared_past(shared, path, seen, plan.ordering) if apart else SharedPast()
     log = None if loaded is None or apart else LogPart(loaded, split.plan_of_slices(plan), options, of_slice=True)
     found = replace(

@@ -154,7 +154,9 @@ class OpenWindow:
         parts.lines = {number: new() for number in range(len(self.window.items))}
         parts.guards = {key: new() for key in template.switches}
         parts.properties = {each.name: new() for each, _, _ in self._properties}
+        # A switch of the template means that a guard is off, the solver's literal that it is asked for.
         self._given = {switch >> 1: -parts.guards[key] for key, switch in template.switches.items()}
+        # The beginning: any bits that are a state, within the invariants.
         parts.frames.append([new() for _ in range(template.width)])
         everything = frozenset(template.bits_of)
         self.formula.add(self._at((template.is_state(everything),), parts.frames[0]))

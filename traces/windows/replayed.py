@@ -85,6 +85,7 @@ def _confirmed_run(asked: OpenWindow) -> WindowRun:
             if each is not None and _confirmed(template, states[at], each, states[at + 1])
         ]
         for at, (before, after) in enumerate(pairwise(states)):
+            # Only where something skipped or doubted may have written, a state may change without a step.
             if fired[at] is None and before != after and at not in opened:
                 raise EnginesDisagreeError(f"the gates change a state without a step: {before} to {after}")
         _confirm_lines(asked, states)

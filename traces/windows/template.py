@@ -136,6 +136,7 @@ class Template:
         self.cuts = self.cuts or any(each != FALSE for every in outcomes.cuts.values() for each in every)
         for ground in outcomes.ground:
             after = tuple(ground.after[bit] for bit in self._owned)
+            # The bits of an open argument have to stand for a value of its type.
             enabled = self.gates.all_of([ground.enabled, *valid])
             writes = frozenset(at for at, new in enumerate(after) if new != self.state[at])
             yield ActionInstance(ground.action, arguments, enabled, after, writes, tuple(free))

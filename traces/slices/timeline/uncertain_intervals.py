@@ -27,6 +27,7 @@ def unsure(chain: Chain) -> tuple[bool, ...]:
     found = [False] * len(chain.states)
     for at in chain.uncertain:
         for cell in changed[at]:
+            # Without such a step the time is open from the beginning on, or to the end.
             low = next((i for i in range(at - 1, 0, -1) if cell in changed[i] and i not in chain.uncertain), 0)
             later = range(at + 1, len(found))
             high = next((i for i in later if cell in changed[i] and i not in chain.uncertain), len(found))
