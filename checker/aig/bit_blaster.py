@@ -168,6 +168,7 @@ class BitCode(FunctionBuilder):
 
     def compare(self, op: str, a: Scalar, b: Scalar) -> Scalar:
         """``eq``, ``ne``, ``slt``, ``sle`` or ``ugt``."""
+        # Constants may be written with or without a sign, so only the bits of their width are compared.
         if op in {"eq", "ne"} and a.known is not None and b.known is not None:
             return constant(1, ((a.known ^ b.known) & ((1 << a.bits) - 1) == 0) == (op == "eq"))
         key = (op, a.text, b.text, a.bits)

@@ -117,10 +117,12 @@ def _covers(
                 before = tuple(negation(each) for each in parts[:at] if isinstance(each, Literal))
                 yield from _covers((*before, part, *rest), done, literals, later, postponed)
         case Until(left, right):
+            # Now, or later: then the left operand holds now, and the same is demanded of the next moment.
             yield from _covers((right, *rest), done, literals, later, postponed)
             on = (*_exclusive(right), left, *rest)
             yield from _covers(on, done, literals, later | {formula}, postponed | {formula})
         case Release(left, right):
+            # Released now, or the same is demanded of the next moment. Nothing is postponed: it may go on for ever.
             yield from _covers((right, left, *rest), done, literals, later, postponed)
             on = (right, *_exclusive(left), *rest)
             yield from _covers(on, done, literals, later | {formula}, postponed)

@@ -118,6 +118,7 @@ def keep_stubborn(parents: Any, actions: Any, arguments: Any, count: int, truth:
     happens, present, used, inside, stack, instances, marks = room
     begin, mark = 0, marks[0]
     for state in range(truth.shape[0]):
+        # Which instances happen in this state.
         end, many = begin, 0
         # Successors of one state stand together. An instance with several outcomes counts once.
         while end < count and parents[end] == state:
@@ -131,6 +132,7 @@ def keep_stubborn(parents: Any, actions: Any, arguments: Any, count: int, truth:
                 many += 1
             end += 1
         reduced[state] = many > 1
+        # The sets of earlier turns are found again, so that nothing has to be kept between turns.
         now = 0
         while now <= turn and reduced[state] != 0:
             for at in range(many):
@@ -151,6 +153,7 @@ def keep_stubborn(parents: Any, actions: Any, arguments: Any, count: int, truth:
                     used[present[at]] = 1
             mark += 1
             now += 1
+        # The steps of this turn's set stay.
         for place in range(begin, end):
             # With one instance there is nothing to choose from.
             keep[place] = many == 1 or used[instances[place - begin]] == 1

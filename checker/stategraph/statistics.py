@@ -77,6 +77,7 @@ def dominators(graph: StateGraph, targets: Sequence[int]) -> tuple[int, ...] | N
         return None
     drawn = digraph(graph)
     _with_ends(drawn, range(graph.initial), targets)
+    # From the goal, each node's immediate dominator leads to the next one above it.
     above = nx.immediate_dominators(drawn, START)
     chain: list[int] = []
     at = above[GOAL]

@@ -138,6 +138,7 @@ class BackwardSearch:
         able = self._rules.admits[self._kinds[states], way] & approach.open[states, q]
         known, before = approach.reached[states, q], approach.hops[states, q]
         less = (hops < before) | ((hops == before) & (way < approach.ways[states, q]))
+        # A node that an earlier round reached keeps its hop, because that path is shorter.
         new = able & (~known | (approach.fresh[states, q] & less))
         at = states[new]
         approach.reached[at, q] = approach.fresh[at, q] = True

@@ -109,6 +109,7 @@ def sweep(  # noqa: PLR0913, PLR0917 - one loop over arrays
         index[roots[r]] = next_index
         next_index += 1
         while depth > 0:
+            # The newest open call goes on where it paused.
             node = np.int64(stack[end - depth])
             own, begun = index[node], np.int64(places[depth - 1])
             rooted = begun >= 0
@@ -122,6 +123,8 @@ def sweep(  # noqa: PLR0913, PLR0917 - one loop over arrays
                 next_index += 1
                 continue
             depth -= 1
+            # It reaches no incomplete node that was visited earlier, so it is a component with what lies above
+            # `bottom`.
             if rooted:
                 component -= 1
                 bottom = top
@@ -139,6 +142,7 @@ def sweep(  # noqa: PLR0913, PLR0917 - one loop over arrays
             else:
                 stack[top] = node
                 top += 1
+                # It belongs to the component of a call below, which learns the lowest index that was reached.
                 above = stack[end - depth]
                 if index[node] < index[above]:
                     index[above] = index[node]

@@ -140,6 +140,7 @@ class BehaviourReader:
         parents = found.parents[chosen][known].astype(np.int64)
         parts = found.actions[chosen][known]
         key = (parents << 32) | targets
+        # All instances that lead from one state to another stand together: they are one step, with the events of all.
         order = np.argsort(key, kind="stable")
         key = key[order]
         begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else np.zeros(0, np.int64)

@@ -62,6 +62,7 @@ def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: A
     candidates, six in ten duplicates. ``recent`` is the table in which those are found.
     """
     offsets[:] = 0
+    # How many candidates each owner gets.
     recent[:] = -1
     for i in range(n):
         mark = prints[i]
@@ -71,6 +72,7 @@ def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: A
         if fresh[i]:
             recent[slot] = i
             offsets[np.int64(mark >> OWNER_SHIFT)] += 1
+    # Counts become the places where owners begin.
     total = 0
     for owner in range(OWNERS + 1):
         begin = total

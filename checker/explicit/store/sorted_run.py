@@ -151,6 +151,7 @@ def _stretches(firsts: Rows, marks: Rows) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     if not len(wanted):
         return found
+    # Neighbouring blocks are read together.
     for piece in np.split(wanted, np.flatnonzero(np.diff(wanted) > 1) + 1):
         found += [(at, min(at + READ, int(piece[-1]) + 1)) for at in range(int(piece[0]), int(piece[-1]) + 1, READ)]
     return found

@@ -168,15 +168,18 @@ class SymbolicTrace:
 
     def _slot(self, chosen: dict[int, int]) -> None:
         """Encode hidden steps, followed by the observation that the solver chooses."""
+        # Hidden steps come first, as many as may happen here.
         moves = [TRUE]
         while len(moves) <= self._most_hidden and self._unseen[-1] != TRUE:
             moves.append(self._hidden_frame(moves[-1]))
+        # Then as many steps as the longest of these observations has.
         seen = {number: self._observations[number] for number in chosen}
         first = len(self._frames.frames) - 1
         fires = []
         for _ in range(max(len(each.steps) for each in seen.values())):
             fires.append(self._frames.at(len(self._frames.frames) - 1, self._system.fires))
             self._frames.extend()
+        # Each says what holds if it stands here, unless its switch is off.
         for number, each in seen.items():
             for literal in self._meaning(each, first, fires):
                 self._solver.add([-self._switches[number], *map(self._solver.literal, (chosen[number] ^ 1, literal))])

@@ -83,6 +83,7 @@ class Lassos:
             question: self._frames.at(frame - 1 if question.kind == NO_VALUE else frame, [question.wanted])[0]
             for question in self.open
         }
+        # One question about all of them first: at most lengths nothing is decided.
         if self._solve(self._gates.any_of(literals.values())) is None:
             return
         for question, literal in sorted(literals.items(), key=lambda each: each[0].kind != NO_VALUE):

@@ -121,6 +121,7 @@ class _Writer:
         gates = self.gates
         ways = [(source, way) for source, own in enumerate(of.ways) for way in own]
         places = range(len(self.state), len(self.state) + (len(of.ways) - 1).bit_length())
+        # The automaton's state in binary. Its initial state has the number 0, as all new bits have at first.
         here = [self._remembered() for _ in places]
         at, failed = len(self.state), self._remembered()
         chosen = self._chosen((len(ways) - 1).bit_length() if ways else 0)
@@ -138,6 +139,7 @@ class _Writer:
             self._met(gates.any_of(t for t, (_, way) in zip(taken, ways, strict=True) if number in way.accepting))
             for number in range(of.sets)
         ]
+        # The loop has to come back to the automaton's state as well.
         ends = gates.all_of([back, failed ^ 1, *self._same(here), *accepted])
         self.questions.append(SymbolicQuestion(name, LASSO, ends))
         asks = gates.any_of(gates.both(self._is(here, source), self._asks_too_much(way)) for source, way in ways)

@@ -122,6 +122,7 @@ class _Writer:
             binders += [(sort, known[name], new) for name, new in zip(mine, fresh, strict=True)]
         names_of = {old.name: new for _, old, new in binders}
         parts = [renamed(part, names_of) for part in parts]
+        # The cube is about different elements, so the binders of one set have to differ.
         distinct: list[k.Expr] = [
             k.Equal(t.BOOL, a, b, negated=True)
             for at, (sort, _, a) in enumerate(binders)

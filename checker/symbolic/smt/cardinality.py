@@ -100,6 +100,7 @@ class Sizes:
         if z3.is_true(inside):
             self._definitions.setdefault(str(sets.whole), (sets, z3.BoolVal(True)))
             return sets.number(sets.whole)
+        # Variables of quantifiers around, on which the set depends, become arguments of its name.
         mentioned = {each.get_id() for each in _parts(inside)}
         free = [each for each in self._scope if each.get_id() in mentioned]
         return sets.number(self._name(sets, x, inside, free)(*free))
