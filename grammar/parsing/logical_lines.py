@@ -128,6 +128,8 @@ class Layout(Indenter):
                 first = first or last
                 line.feed(str(last))
                 yield last
+            # A line end is a token where the logical line ends. Below the colon of a quantifier a line that is deeper
+            # is its block, and any other one continues the line.
             elif last is not None and (
                 not line.goes_on or (has_blocks and line.may_open_block and _depth(token) > indents[-1])
             ):

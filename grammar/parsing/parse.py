@@ -139,6 +139,7 @@ def parse_expression(text: str, file: str) -> ParsedExpression:
 
 def _read_chunk(chunk: DeclarationTokens, text: str, file: str, diagnostics: Diagnostics, in_parts: bool) -> Any:
     """A Declaration, the Path of a ``module`` line, the Token of a documentation string, or None after a report."""
+    # What is not sound was reported (`split_declarations`): the parser would only speak of the same place again.
     if not chunk.sound or not _head_is_right(chunk, diagnostics):
         return None
     start = "chunk in parts" if in_parts and chunk.head.text == "trace" else "chunk"

@@ -21,6 +21,7 @@ from assay.grammar.parsing.other_languages import FOREIGN, PRIMED, instead_of
 from assay.grammar.syntax import Comment
 
 MAX_BRACKETS = 64
+# Python reads no integer of more than 4,300 digits from a text (CVE-2020-10735).
 MAX_DIGITS = 1000
 
 _KEYWORDS = (

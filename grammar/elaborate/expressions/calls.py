@@ -130,6 +130,7 @@ def _expanded_too_often(function: syntax.Def, expr: syntax.Call, cx: Context) ->
 def function_scope(entity: FunctionEntity, cx: Context) -> Scope:
     """The scope of a function's body without its parameters: its module's scope, with the permissions of the call's
     place."""
+    # Whether elements of a symmetric set may be named depends on where the text stands, all else on where it is called.
     allowed = replace(cx.scope.permissions, name_symmetric=entity.home.permissions.name_symmetric)
     return replace(entity.home, permissions=allowed, calls=(*_around(entity, cx), entity.declaration))
 

@@ -238,6 +238,7 @@ _RECORDERS: weakref.WeakSet[Recorder] = weakref.WeakSet()
 
 
 def _flush_often(of: weakref.ref[Recorder], ended: threading.Event) -> None:
+    # A weak reference: this thread must not keep a recorder that the program has dropped.
     interval = getattr(of(), "flush_interval", 0)
     while not ended.wait(interval):
         recorder = of()
