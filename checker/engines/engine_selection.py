@@ -123,6 +123,7 @@ def _race(kernel: Kernel, options: SearchOptions, sources: Sources | None, cache
 
     def bounded_search(wanted: SearchOptions) -> Report:
         # Without a depth it goes as deep as it comes until the other engine has ended.
+        # With `max_states` it would list levels first, as the other engine does already.
         limits = replace(wanted, max_states=None, max_depth=wanted.max_depth or DEEPEST)
         return _bounded(kernel, limits, sources)
 
@@ -251,6 +252,7 @@ def translated(
     conditions = None if dependence is None else dependence.conditions
     return kept_program(
         kernel,
+        # All options on which the text depends: a kept program is found by them.
         ("states", _names(options), deadlock, options.symmetry, options.reduce),
         cache,
         partial(outlined, kernel, options.properties, group=group, conditions=conditions),
@@ -284,6 +286,7 @@ def translated_behaviours(
 
 
 def _names(options: SearchOptions) -> list[str] | None:
+    # A set has another order in each run, and a kept program would not be found again.
     return None if options.properties is None else sorted(options.properties)
 
 

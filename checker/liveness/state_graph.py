@@ -129,6 +129,7 @@ class _Drawing:
                 cut |= events
             elif isinstance(outcome, Successor) and outcome.state != state:
                 enabled |= events
+                # One step for each target: it is an occurrence of all instances that lead there.
                 steps.setdefault(outcome.state, set()).update(events)
         for other in self._others:
             for arguments in other.instances:

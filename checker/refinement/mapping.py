@@ -150,6 +150,7 @@ class Refined:
         )
 
     def _after(self, before: State, action: ActionMeaning, arguments: Arguments) -> frozenset[State]:
+        # Many steps are one on the abstract side: of `kip320_refinement` r3l2m2e2 1,938,010 are of 1,905 kinds.
         key = (before, action.node.name, arguments)
         if key not in self._steps:
             found = action.outcomes(before, arguments)

@@ -150,6 +150,7 @@ class Simulation(EngineSearch, Generic[B]):
                     self.bounds[label] += 1
                 case Successor():
                     pass
+        # Each initial state once, so that walks begin in all of them with equal probability.
         starts = {each.state: each.picks for each in found if isinstance(each, Successor)}
         self._starts = list(starts.items())
         self.initial = len(self._starts)

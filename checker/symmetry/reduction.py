@@ -66,6 +66,7 @@ class Reduction:
 
     def ending_in(self, steps: list[Step], state: State) -> Trace:
         """The run, permuted so that it ends in that state of its last state's orbit."""
+        # A permutation maps runs to runs, so the whole run is permuted and not its last state alone.
         by = next(by for by, other in self.orbit(steps[-1].state) if other == state)
         return Trace(tuple(self.step(step, by) for step in steps))
 

@@ -45,6 +45,7 @@ class Templates:
             yield from self._unique(first, second)
         for a, b in combinations(range(len(places[0])), 2):
             yield from self._related(places[0][a], places[1][b])
+            # Both ways round: `<=` and `implies` are not symmetric.
             yield from self._related(places[0][b], places[1][a])
             yield from self._related(places[0][a], _sharing(places[0][a], places[0][b]))
             yield from self._related(places[0][b], _sharing(places[0][b], places[0][a]))

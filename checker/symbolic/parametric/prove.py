@@ -282,6 +282,7 @@ class _AnyProver:
 
     def _states(self) -> list[State]:
         if not self._sample:
+            # The sample only throws candidates out, so the first levels do.
             limits = SearchOptions(max_states=SAMPLE, check_deadlock=False, properties=frozenset(), keep_going=True)
             self._sample = BoundedSearch(self._model, limits).list_levels()
         return self._sample
