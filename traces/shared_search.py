@@ -78,7 +78,7 @@ def check(
     for _ in range(MOST_BEGINNINGS):
         if found.findings.beginning is None:
             break
-        # A generator: each beginning costs a whole search, and the first mostly does.
+        # A generator: each beginning costs a whole search.
         begun = (check_from(loaded, events, clause, options, each) for each in found.findings.beginning.beginnings())
         again = next((each for each in begun if _is_further(each)), None)
         if again is None:

@@ -142,7 +142,7 @@ def agreed(one: Numbers, other: Numbers) -> _Difference | None:
     """
     order = np.argsort(one, kind="stable")
     later, ends = (other - one)[order], np.flatnonzero(np.diff(one[order]) > AT_ONCE) + 1
-    # The median of each occasion: a node that starts reports many old facts at once, all late by another amount.
+    # One number for each occasion: a node that starts reports a hundred old facts at once.
     occasions = np.sort([float(np.median(own)) for own in np.split(later, ends) if len(own)])
     # For each occasion, how many others differ from it by no more than `AGREEING` upwards.
     counts = np.searchsorted(occasions, occasions + AGREEING, side="right") - np.arange(len(occasions))

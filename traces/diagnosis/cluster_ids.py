@@ -118,6 +118,7 @@ def changes(reading: LogReading) -> dict[ProcessRun, Change]:
         for run, time in begun.items():
             if runs[run][0] <= end:
                 last = max([end, *(time for time, name in names[run] if name == earlier)])
+                # With the middle third of each file missing, lines of two clusters' controllers were taken for one run.
                 changed[run] = _after_silence(reading, run, last, time)
         found |= {run: Change(first[earlier], first[later], time) for run, time in changed.items()}
     return found

@@ -151,6 +151,7 @@ def untold_events(reading: LogReading) -> Iterator[Event]:
     told_later = _sessions_told_later(reading) if lines else {}
     for run, events in lines.items():
         ordered = sorted(events, key=lambda event: event.record.time or 0)
+        # Sessions without times were tried at any time: a repeated controller epoch took 53 s to find instead of 15.
         yield from stream(f"sessions of {run}", list(_sessions(str(run), ordered, told_later)), INFERRED_AT)
 
 

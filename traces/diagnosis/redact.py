@@ -208,7 +208,7 @@ def redacted(reading: LogReading, names: Redaction) -> LogReading:
 def _group(names: Redaction, group: TroubleGroup) -> TroubleGroup:
     """Lines of trouble with the new names."""
 
-    # Names of threads hold hosts, as `main-SendThread(host:2181)` of ZooKeeper's client does, and nothing needs them.
+    # Names of threads hold hosts, as `main-SendThread(host:2181)` of ZooKeeper's client does.
     def renamed(record: LogRecord) -> LogRecord:
         return replace(record, place=names.place(record.place), message=names.text(record.message), thread=None)
 

@@ -68,7 +68,6 @@ def best_repair(
     every = sorted(candidates(search, deepest, ranked), key=_size)
     for _, group in groupby(every, key=_size):
         for candidate in group:
-            # Most repairs do not even explain the failed line. A hundred nodes show that.
             if _try(candidate, failed + 1, FIRST_NODES, budget).reach <= failed:
                 continue
             chosen = _try(candidate, failed + LOOKAHEAD, SECOND_NODES, budget)

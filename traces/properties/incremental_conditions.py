@@ -130,7 +130,7 @@ class _Column:
         table = self._value(self._bound[0], now, before)
         if not isinstance(table, FrozenMap):
             return [Missing.VALUE] * len(self._keys)
-        # Nearly always the map has all elements, in the order of the set. Then nothing is looked up.
+        # If the map has all elements, in the order of the set, no entry has to be looked up.
         if list(table) == self._keys:
             return list(table.values())
         return list(map(table.get, self._keys, repeat(Missing.VALUE)))

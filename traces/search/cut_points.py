@@ -19,6 +19,7 @@ from assay.traces.search.dfs import Limits, SearchResult, TraceSearch, wider
 from assay.traces.search.heads import Cursors, TraceHeads
 from assay.traces.search.path import SearchPath
 
+# In the recorded runs A0, A1, A2 and B3 all executions are in one state at each cut.
 NODES = 20_000
 """How many nodes may be visited between two cuts to find all nodes at the second."""
 

@@ -166,7 +166,7 @@ def guided(order: PartialOrder, known: Mapping[Key, Rank]) -> PartialOrder:
     """The order with ranks as times; unranked lines come last. No line comes after one that requires it."""
     every = [item for stream in order.streams for item in stream.items]
     wanted = {item.index: known.get(_key(item), UNKNOWN) for item in every}
-    # An unranked line that a ranked one requires must not come last, or the guide would lead into a dead end.
+    # An unranked line that a ranked one requires must not come last: the ranked one would wait for it.
     latest = _no_later(wanted, order)
     placed = sorted(every, key=lambda item: (latest[item.index], wanted[item.index], item.time, item.index))
     times = {item.index: float(number) for number, item in enumerate(placed)}

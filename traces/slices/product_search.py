@@ -403,7 +403,8 @@ class _Built:
 def _item(index: int, seen: Observation) -> OrderedObservation:
     record = seen.event.record
     time = float(record.time or 0)
-    # No lower bound: what was sent once may be logged at any later time. A time in seconds may mean their end.
+    # No lower bound: what was sent once may be logged at any later time.
+    # A time without milliseconds may be as late as the end of its second.
     return OrderedObservation(index, seen, 0, 0, time, -inf, time + record.resolution - 1)
 
 

@@ -166,6 +166,7 @@ def _move_near(asked: OpenWindow, near: State, logged: frozenset[Value]) -> None
     places = sorted(same_as(asked, near), key=lambda each: each[0].key not in logged)
     if asked.formula.solve([*asked.asked, *(same for _, same in places)]):
         return
+    # Place by place: with all of a core given up at once more changed than had to, and searches failed later.
     kept: list[int] = []
     for _, same in places:
         if asked.formula.solve([*asked.asked, *kept, same]):

@@ -99,6 +99,7 @@ def _begin_near_birth(asked: OpenWindow) -> None:
     What they leave open the solver chooses by chance: processes that run, sessions that nobody names. A search from
     such a beginning tries what these may do, and what comes later in the log contradicts it.
     """
+    # From a beginning that the solver chose, the search of A9 took longer than from birth, and that of C2 failed.
     wanted = [same for _, same in same_as(asked, _birth(asked))]
     try:
         # The lines alone are explained, so every core has a place to give up, and the loop ends.

@@ -95,7 +95,7 @@ def ask_slice(log: LogPart, lines: Sequence[OrderedObservation]) -> SliceWindowA
             if is_explained_in_turn(log, lines):
                 return EXPLAINED
             for together in (True, False):
-                # What one order refutes is a suspicion. Only the question in every order, with more room, is a proof.
+                # What one order refutes is a suspicion. Only the question in every order, with more room, counts.
                 first = refuted_lines(log, lines, 1, in_turn=True, together=together)
                 if first is None:
                     return EXPLAINED
