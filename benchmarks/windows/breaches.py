@@ -30,6 +30,7 @@ STATE = re.compile(
 )
 CONTROLLER = re.compile(r"from controller (\d+) epoch (\d+)")
 OBEYED = re.compile(r"as part of the become|eceived LeaderAndIsr request")
+# `deleted brokers` is of a controller in ZooKeeper mode, the others are of KRaft's. So it is with BACK.
 GONE = re.compile(
     r"deleted brokers: (\d+)(?:,|$| )|Fencing broker (\d+) because"
     r"|registration for broker (\d+):.*fenced=1\b|broker (\d+) has been fenced"
@@ -72,6 +73,8 @@ def epoch_repeated(recording: Recording, rng: random.Random) -> bool:
         return False
     (_, first, before), (_, second, after) = rng.choice(places)
     in_place(second, after, 1, before[1])
+    # Kafka raises the epoch and the version of its znode together. With one of them alone the line would contradict
+    # itself.
     second.text = ZK_VERSION.sub(rf"\g<1> {before[1]}", second.text)
     return mark(first, second)
 

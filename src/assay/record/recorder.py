@@ -163,6 +163,7 @@ class Recorder:
         """Write what was recorded, and close the file. What is recorded later is lost, and counted."""
         for other in self._nodes:
             other.close()
+        # Before the last lines are written, so that the logger is told of all that were lost.
         self._ended.set()
         self.flush()
         with self._writing:
