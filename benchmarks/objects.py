@@ -2,9 +2,10 @@
 
 `python -m benchmarks objects [FOLDER] [--histories 20] [--calls 200] [--processes 5] [--seed 1]`
 
-FOLDER holds logs of Jepsen, such as those of etcd in Porcupine's own tests (`*.log`, of a register), or its histories
-of a key-value store (`*.txt`). Without it histories are generated; every second one has one wrong result. Reading is
-not counted for either, and both stop at the first contradiction. Porcupine needs Go, and its module from the proxy.
+FOLDER holds logs of Jepsen (`*.log`, of a register), such as those of etcd in Porcupine's own tests. Or it holds
+Porcupine's histories of a key-value store (`*.txt`). Without it histories are generated; every second one has one wrong
+result. Reading is not counted for either, and both stop at the first contradiction. Porcupine needs Go, and its module
+from the proxy.
 """
 
 from __future__ import annotations

@@ -85,6 +85,7 @@ def _local_names(root: kernel.Node) -> Iterator[str]:
 
 def _can_change(action: kernel.Action, atom: kernel.ActionAtom, types: Mapping[str, Type], fresh: Fresh) -> kernel.Expr:
     """Some instance that the atom means fulfils its guards and changes a variable."""
+    # `enabled(a)` without arguments asks of some instance, as an argument `_` does.
     arguments = atom.arguments or tuple(None for _ in action.parameters)
     head = [line for line in action.body if isinstance(line, kernel.Guard | kernel.Pick)]
     first = next((at for at, line in enumerate(action.body) if isinstance(line, _UPDATES)), len(action.body))

@@ -58,6 +58,7 @@ def converted_if_possible(expr: kernel.Expr, to: Type | None) -> kernel.Expr:
 def _converted(expr: kernel.Expr, to: Type, put: bool) -> kernel.Expr | None:
     if _is_tuple_display(expr) and isinstance(to, RecordType) and to.is_tuple:
         return _tuple_of(expr, to, put)
+    # `none` and `{}` have no type of their own: they take that of their place, whatever it is.
     if mentions(expr.type, UnknownType):
         return _settled(expr, to)
     if same(expr.type, to):
