@@ -164,6 +164,7 @@ def _is_explained(shared: SharedAnswer, slices: Mapping[str, Selection], first: 
     """Whether a log has no mismatches; some slices are asked first."""
     if shared.violations or shared.joint is None:
         return False
+    # Slices with a mismatch first: one that keeps it answers the question.
     for chosen in (True, False):
         asked = {name: events for name, events in slices.items() if (name in first) is chosen}
         if any(each.result.violations for each in validate_slices(shared, asked, jobs)):
@@ -297,6 +298,7 @@ def _from_later(
         stuck = again.shared.stuck
         if stuck is None and again.shared.checked:
             notice = left_out(reading, kept, time, [each.event for each in found.shared.violations])
+            # `first` was for this search alone: slices are checked as was asked.
             joint = again.shared.joint and replace(again.shared.joint, first=options.first)
             return again._replace(
                 shared=replace(again.shared, reason=again.shared.reason or notice.text, joint=joint),

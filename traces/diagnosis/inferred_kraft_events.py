@@ -119,6 +119,7 @@ class _Inference:
     def unlogged_elections(self) -> Iterator[UntimedEvent]:
         """Candidacies that were not logged, and leaders whose election was not logged."""
         own, named, terms = self._own, self._named_holders, self._terms
+        # Leaders before the first known epoch, leaders whose election has no line, and candidacies without a line.
         lowest, unnamed = min(terms, default=2), self._unnamed
         found: dict[int, UntimedEvent] = {}
         if unnamed is not None and lowest > 1 and lowest not in named:
@@ -287,6 +288,7 @@ class _Inference:
         later_numbers = sorted(n for n in reported if n not in logged and n > max(past, default=0))
         if not past and early and not any(entered is None or reported[n].time < entered for n in later_numbers):
             later_numbers = [1, *later_numbers] if 1 not in logged else later_numbers
+        # Of the past only the last registration counts: it took the place of those before.
         for at, number in enumerate([*([max(past)] if past else []), *later_numbers]):
             fact = logged.get(number) or reported.get(number) or early[0]
             run = fact.get(own["run"]) if number in logged else None

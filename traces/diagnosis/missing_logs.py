@@ -239,6 +239,7 @@ def _lost_installations(reading: LogReading) -> Iterator[Notice]:
         for key, numbers in sorted(saying.items(), key=lambda each: reported.first(each[1]))
     }
     held = Counter(event.fields[known["winner"]] for event in reading.of_kinds(known["events"]))
+    # For example lines of a controller in the epochs 3, 5 and 8, and two lines of elections that it won.
     terms = Counter(who for (who, _), places in acting.items() if len(places) >= WITNESSES)
     for broker in _known(reading):
         if held[broker] < terms[broker]:
@@ -263,6 +264,7 @@ def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
     for stream in reading.streams:
         loggers[stream.run.node] |= {each.logger for each in traits(stream.events)}
     for known in _data()["written"]:
+        # For example lines by which a broker became leader, and none of `state.change.logger`.
         prefixes = _prefixes(known)
         first: dict[str, LogPosition] = {}
         for event in reading.of_kinds(known["events"]):
@@ -298,6 +300,7 @@ def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
         events = EventTable(parts)
         acts = events.positions_where(partial(_is_of_kind, frozenset(known["events"])))
         reported = events.positions_where(partial(_is_of_logger, _prefixes(known)))
+        # For example fetchers were added, and from some time on no line of `state.change.logger` is near such a line.
         lonely = _lonely(events.times_at(acts), np.sort(events.times_at(reported)))
         if len(lonely) >= WITNESSES:
             place = next(events.at(acts[lonely[:1]])).record.place
@@ -310,6 +313,7 @@ def _lost_between(reading: LogReading) -> Iterator[Notice]:
     Where none has, its logger is not logged (``untold_events``).
     """
     for known in _data()["between"]:
+        # For example a process started and registered, and no line of it tells of a session with ZooKeeper.
         begun, has = (_runs_with(reading, known[name]) for name in ("begins", "between"))
         none = begun.keys().isdisjoint(has)
         text = known.get("alone") if none else known["text"]

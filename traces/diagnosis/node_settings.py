@@ -117,6 +117,7 @@ def files_to_add(nodes: Sequence[NodeOverview]) -> dict[str, list[str]]:
             for node in without:
                 if node.node.brokers and any(logger.startswith(_OF_BROKERS) for logger in node.levels):
                     found.setdefault(f"broker {', '.join(map(str, node.node.brokers))}", []).append(known["name"])
+        # Only the controller writes `controller.log`, so it is missing only if no node has it.
         elif len(without) == len(nodes):
             found.setdefault(known["of"], []).append(known["name"])
     return found

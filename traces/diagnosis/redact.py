@@ -26,13 +26,16 @@ from assay.traces.log_reader import LogReading, NodeTrouble, UnmappedLines
 _WORD = r"[^\W\d](?:[\w@$-]|\.(?=[\w$]))*"
 """A word, or several that are joined as in names of hosts, topics, settings and classes."""
 _PARTS = (
+    # IPv4, IPv6, a name before a port, what stands behind `//`, and the host of an `EndPoint(`.
     r"(?P<address>\d{1,3}(?:\.\d{1,3}){3}\b"
     r"|\[?[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{0,4}){3,7}\]?(?=[:/\s,)]|$)"
     r"|(?<![\w.$])(?=[\w.-]*[A-Za-z])[A-Za-z0-9](?:[\w-]*\.)*[\w-]*(?=:\d{2,5}\b)"
     r"|(?<=//)[\w.-]+"
     r"|(?<=EndPoint\()[\w.-]+)",
+    # Paths of Unix, of Windows, and of a share of Windows.
     r"(?P<path>(?<![\w.:/])/(?:[^\s/:;,'\"()\[\]{}<>]+/)+[^\s/:;,'\"()\[\]{}<>]*"
     r"|\b[A-Za-z]:\\[^\s:;,'\"()\[\]{}<>]*|\\\\[^\s:;,'\"()\[\]{}<>]+)",
+    # Numbers, versions as `3.9-IV0`, times and durations.
     r"(?P<number>0x[0-9a-fA-F]+\b|\d[\d.,:+-]*(?:-IV\d+|[TZ][\d.:]*Z?|ms|s|min|h)?(?![\w@.-]*[^\W\d]))",
     rf"(?P<word>{_WORD}|\d[\w@.-]*)",
 )

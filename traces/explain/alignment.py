@@ -90,6 +90,7 @@ class _Aligner:
         heappush(self._heap, (cost, -sum(node.cursors), next(self._numbers), repairs, node))
 
     def _add(self, cost: int, node: _Node) -> None:
+        # One alignment for each point and state: cheaper, or as cheap with fewer hidden steps, so that more may follow.
         key = node.cursors, node.state
         if cost <= MOST_COST and (cost, node.hidden) < self._best.get(key, (MOST_COST + 1, 0)):
             self._best[key] = cost, node.hidden

@@ -159,6 +159,7 @@ def _logged(found: Mapping[k.Expr, Value]) -> tuple[AtomValue, ...]:
 
 def _readings(expr: k.Expr) -> Iterator[k.Expr]:
     """The largest parts that read a place of the state, and the binders."""
+    # Of `view[p].epoch` the whole is shown, not `view`, which may have a hundred entries.
     if isinstance(expr, k.Local) or reads_place(expr):
         yield expr
     if not isinstance(expr, k.StateVar):

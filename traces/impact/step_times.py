@@ -66,6 +66,7 @@ def timeline(run: Execution, ordering: k.Ordering, begin: float) -> list[TimedSt
             lower = float(step.event.record.time) - before_line
             # A line far later (a log replayed at a start repeats old facts) gives no lower bound: earlier lines need the step.
             early = max(early, lower) if lower <= last else early
+        # A step behind the last line has the time of the step before it.
         here = max(found[-1].at, time) if time < inf else found[-1].at
         found.append(TimedState(here, -inf if step.event is None else early, last, step.state, step.event))
     return found

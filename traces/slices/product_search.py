@@ -351,6 +351,7 @@ class _Built:
         for own in files.values():
             for one, other in pairwise(own):
                 self._require(other.item, one.item)
+        # Across files only what was certainly written before a line comes before it.
         for own, theirs in permutations(files.values(), 2):
             written = list(accumulate((_written(each.line) for each in theirs), max))
             for each in own:

@@ -84,6 +84,7 @@ class Template:
         self.code = BitCode(self.gates)
         owned = owned_bits(self.layout)
         self.width = len(owned)
+        # Gates are made once, over the bits of one state and of the one before, and placed at any frame of a window.
         self.state = self.gates.inputs(self.width)
         self.old = self.gates.inputs(self.width)
         self._owned = owned
