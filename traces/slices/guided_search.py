@@ -87,7 +87,7 @@ class GuidedSearch(TraceSearch):
         self._known = known
 
     def successors(self, path: SearchPath, limits: Limits, finding: SearchResult) -> Iterator[SearchPath]:
-        """The successors by rank. None is ever dropped, so nothing is recorded in the result."""
+        """The successors by rank, of the first ``HEADS`` items: what is not found so, the product search looks for."""
         del finding
         node = path.node
         for item in self.frontier.heads(node.cursors).items[:HEADS]:
