@@ -189,6 +189,8 @@ def optimum(loaded: Loaded, log: Sequence[str], exchange: int) -> int | None:
         dear, _, at, state = heappop(heap)
         if at == len(log):
             return dear
+        # The heap keeps entries that were reached more cheaply since. With too many markings it runs empty, without an
+        # answer.
         if dear > best[at, state] or len(best) > MOST_MARKINGS:
             continue
         onward = [(dear + 1, at + 1, state)]

@@ -255,6 +255,8 @@ class Cluster:
     def _take_out(self, p: Partition, broker: int) -> None:
         self._passes(2)
         p.isr.remove(broker)
+        # Kafka's controller raises the leader epoch also when it only takes a replica out of the ISR. A leader that
+        # expands the ISR (`_expand`) raises the version alone.
         p.epoch, p.version, p.by = p.epoch + 1, p.version + 1, self.epoch
         if p.leader != broker:
             state = f"(Leader:{p.leader},ISR:{','.join(map(str, p.isr))},LeaderEpoch:{p.epoch},ZkVersion:{p.version},ControllerEpoch:{p.by})"

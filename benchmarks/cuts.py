@@ -151,6 +151,7 @@ def _patience(seconds: float) -> Iterator[None]:
         raise TooLongError
 
     signal.signal(signal.SIGVTALRM, give_up)
+    # Processor time, so that a cut is not given up because the machine is busy.
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield

@@ -14,9 +14,11 @@ def processor_seconds() -> float:
     for place in Path("/proc").iterdir():
         if place.name.isdigit():
             try:
+                # Behind the name of the command, which may hold blanks and brackets (proc(5)): state, parent, …
                 fields = (place / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue  # it ended
+            # utime, stime, and cutime and cstime of children that have ended and were waited for.
             found[int(place.name)] = int(fields[1]), sum(map(int, fields[11:15]))
     total, wave = 0, {os.getpid()}
     while wave:

@@ -210,6 +210,7 @@ def _rename() -> Iterator[Line]:
     """A name that other specs declare or use too."""
     document, uri = _opened()
     editor.documents[uri] = document
+    # There is one after `initialize` alone, which no editor sends here.
     editor.server.protocol._workspace = Workspace(None)
     name = "Broker"
     before = document.text[: document.text.index(name)]

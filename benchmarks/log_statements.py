@@ -184,6 +184,7 @@ def _share(found: list[LogStatement], unexplained: list[LogStatement], area: str
 
 def explains(statement: LogStatement) -> bool:
     """Whether a family of the catalogue takes the lines of a statement."""
+    # A value for each variable: `_loose` takes anything there.
     text = re.sub(r"\$\{.*$", "{}", statement.text).replace("{}", "7")
     logger = statement.logger
     own = [

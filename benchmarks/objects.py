@@ -2,9 +2,10 @@
 
 `python -m benchmarks objects [FOLDER] [--histories 20] [--calls 200] [--processes 5] [--seed 1]`
 
-FOLDER holds logs of Jepsen, such as those of etcd in Porcupine's own tests (`*.log`, of a register), or its histories
-of a key-value store (`*.txt`). Without it histories are generated; every second one has one wrong result. Reading is
-not counted for either, and both stop at the first contradiction. Porcupine needs Go, and its module from the proxy.
+FOLDER holds logs of Jepsen (`*.log`, of a register), such as those of etcd in Porcupine's own tests. Or it holds
+Porcupine's histories of a key-value store (`*.txt`). Without it histories are generated; every second one has one wrong
+result. Reading is not counted for either, and both stop at the first contradiction. Porcupine needs Go, and its module
+from the proxy.
 """
 
 from __future__ import annotations
@@ -104,12 +105,15 @@ def history(choose: Random, calls: int, processes: int, lies: int) -> list[str]:
             running[process], begun = (f, given, None), begun + 1
             continue
         f, given, said = running[process]
+        # A call has its effect between its two lines, when its process is drawn a second time. So calls overlap truly.
         if said is None:
             value, said = _effect(f, given, value)
             running[process] = f, given, said
             continue
         del running[process]
         if choose.random() < 0.03:
+            # As in Jepsen, a process whose call timed out is not used again: the call may still have its effect at any
+            # time.
             ids[ids.index(process)], fresh = fresh, fresh + 1
             said = f"info\t:{f}\t:timed-out"
         found.append(f"INFO  jepsen.util - {process}\t:{said}")

@@ -53,6 +53,7 @@ def pieces_of(source: Path) -> list[Piece]:
     begin = 0
     while begin < len(lines):
         last = lines[min(begin + AT_ONCE, len(lines)) - 1][0]
+        # A piece ends between two milliseconds, so that its time says how many events there are up to it (`_waits`).
         end = next((at for at in range(begin + 1, len(lines)) if lines[at][0] > last), len(lines))
         own: dict[Path, bytearray] = {}
         for _, path, line in lines[begin:end]:

@@ -36,6 +36,7 @@ def generate(folder: Path, size: int, brokers: int, partitions: int, violations:
     while cluster.files.bytes < size or not all(p.broken for p in cluster.partitions if p.breaks is not None):
         failures += 1
         others = [broker for broker in cluster.brokers if broker != cluster.controller]
+        # The controller seldom fails: each new one tells all brokers of all partitions, which is long.
         cluster.fail(_next(cluster, random, others) if failures % 60 else cluster.controller)
     cluster.files.close()
     return tuple(sorted(p.name for p in cluster.partitions if p.broken))

@@ -105,6 +105,7 @@ def tlc(folder: Path, module: str, patience: float | None = None) -> Measured:
     from tests.differential.tlc import Answer, jar  # noqa: PLC0415 - likewise
 
     virtual = [str(JAVA), "-XX:+UseParallelGC", f"-Djava.io.tmpdir={folder}", "-cp", str(jar()), "tlc2.TLC"]
+    # `-deadlock` tells TLC not to look for deadlocks.
     asked = ["-workers", str(os.cpu_count() or 1), "-nowarning", "-deadlock", "-metadir", "states", f"{module}.tla"]
     before, started = _children(), time.perf_counter()
     done = subprocess.run([*virtual, *asked], cwd=folder, capture_output=True, text=True, check=False, timeout=patience)

@@ -107,6 +107,7 @@ class _Reader(pickle.Unpickler):
         found: object = None
         if _DATA.match(module) or (module, name) == ("builtins", "frozenset"):
             found = super().find_class(module, name)
+        # A module of data holds functions as well, which a forged pickle would have called.
         if not isinstance(found, type):
             raise pickle.UnpicklingError(f"{module}.{name}")
         return found

@@ -40,6 +40,7 @@ class IdentityMemo(Generic[K, V]):
     def get(self, key: K, default: Any = None) -> Any:
         """The value of a key, or the default."""
         entry = self._entries.get(id(key))
+        # The key itself need not be compared: the entry holds it, so no other living object has its `id`.
         return default if entry is None else entry[1]
 
     def get_or_make(self, key: K, make: Callable[[K], V]) -> V:

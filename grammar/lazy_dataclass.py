@@ -34,6 +34,7 @@ else:
 
 
 def _decorated(cls: Any, is_frozen: bool, has_equality: bool, has_order: bool, shape: dict[str, Any]) -> Any:
+    # Python sets `__hash__` to None in a class that defines `__eq__`. That is no method of the class's own.
     own = {name for name, value in vars(cls).items() if (name, value) != ("__hash__", None)}
     made: Any = _standard(init=False, repr=False, eq=False, **shape)(cls)
     _stand_in(made, {"__init__"} - own, _init_source, frozen=is_frozen)

@@ -65,8 +65,10 @@ def new_tables(layout: PostLex) -> bytes:
         maybe_placeholders=True,
     )
     data, memo = parser.memo_serialize([TerminalDef, Rule])
+    # An object, which JSON cannot hold. `make_parser` gives it again.
     del data["options"]["postlex"]
     text = json.dumps({"version": _version(), "data": data, "memo": memo}, separators=(",", ":"))
+    # Without the time, so that the same grammar makes the same bytes.
     return gzip.compress(text.encode(), mtime=0)
 
 

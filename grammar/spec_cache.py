@@ -96,6 +96,7 @@ def kernel_with_names(
     A kernel depends on the number of the elements, and not on their names, unless the spec can write them. So it is
     made with stand-ins, and the names are put in when it is read: logs with as many brokers share an entry.
     """
+    # A spec that holds the mark could spell a stand-in.
     if any(MARK in text for text in loaded.sources.values()):
         return make(elements)
     placed = {param: _stand_ins(param, names) for param, names in elements.items()}
@@ -112,6 +113,7 @@ def kernel_with_names(
 
 def _stand_ins(param: str, names: Sequence[str]) -> tuple[str, ...]:
     """A stand-in for each name that the spec cannot write, and the names themselves if it can write one of them."""
+    # `b1` could be written in an expression of the spec, and `1001`, as most logs have it, cannot.
     if any(name.isidentifier() for name in names):
         return tuple(names)
     return tuple(f"{MARK}{param} {position}" for position in range(len(names)))
@@ -133,6 +135,7 @@ def _sources(top: UnreadModule, library: Library) -> Mapping[str, str] | None:
             return None
         found[module.file] = text
         for name in reversed(names):
+            # A module is looked for anew: a file nearer to the one that uses it may have appeared since the last run.
             below = library.find(name, module)
             if below is None:
                 return None

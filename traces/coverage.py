@@ -114,6 +114,7 @@ def as_text(coverage: LogCoverage) -> str:
         "spec": coverage.spec,
         "logs": coverage.logs,
         "actions": dict(sorted(coverage.actions.items())),
+        # Lists, because a pair is no key of a JSON object.
         "guards": [[*key, count] for key, count in sorted(coverage.guards.items())],
         "pairs": [[*key, count] for key, count in sorted(coverage.pairs.items())],
     }

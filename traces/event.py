@@ -33,6 +33,7 @@ INFERRED_AT = "supposed at a time"
 """The node of inferred events whose times are known as well as those of lines."""
 
 
+# Not frozen, as the module's docstring says, and a key of dicts all the same. Nothing changes one.
 @dataclass(slots=True, unsafe_hash=True)
 class LogPosition:
     """Where a record begins: the file as the user named it, the line from 1, the byte offset from 0."""

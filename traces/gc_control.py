@@ -38,10 +38,12 @@ def frozen_heap() -> Iterator[None]:
     frozen, often = gc.get_freeze_count() > 0, gc.get_threshold()
     if not frozen:
         gc.freeze()
+    # A threshold of 0 means that the collector is off: it stays off.
     gc.set_threshold(max(often[0], YOUNG_THRESHOLD) if often[0] else 0, *often[1:])
     try:
         yield
     finally:
         gc.set_threshold(*often)
+        # Only the outermost of nested contexts unfreezes.
         if not frozen:
             gc.unfreeze()

@@ -232,6 +232,7 @@ def log_reading(
         catalogue=catalogue,
         memory=StatementMemory() if memory is None else memory,
         trouble=_trouble(readings, nodes),
+        # Reversed: a dict keeps what was put in last, and the first file's place is wanted.
         loggers={name: place for reading in reversed(readings) for name, place in reading.trouble.loggers.items()},
     )
 

@@ -53,6 +53,7 @@ class _Writer(pickle.Pickler):
 
     def _of_rule(self, rule: TraceRule) -> Any:
         number = self._numbers.get(rule)
+        # The default of `object`: a rule without a number goes whole, and the table must not be asked for it again.
         return object.__reduce_ex__(rule, pickle.HIGHEST_PROTOCOL) if number is None else (_rule_of, (number,))
 
 

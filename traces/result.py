@@ -135,6 +135,7 @@ class ExecutedStep:
     state: State
 
 
+# Its subclasses (`PackedExecution`, `LazyExecution`) make both fields when they are read: they are properties there.
 @dataclass(frozen=True, slots=True)
 class Execution:
     """The accepted execution: an initial state and the steps after it."""

@@ -133,6 +133,7 @@ def _without(validation: Validation, violations: Sequence[LogViolation], notice:
     answer = replace(validation, violations=left, notices=(*validation.notices, notice))
     if left or validation.verdict is not TraceVerdict.INCONSISTENT:
         return answer
+    # A search that ended at a mismatch, or at a limit, says nothing of what came after it.
     undecided = validation.reason is not None or validation.execution is None
     kept = TraceVerdict.VIOLATED if validation.properties else TraceVerdict.CONSISTENT
     verdict = TraceVerdict.INCONCLUSIVE if undecided else kept

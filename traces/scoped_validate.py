@@ -120,8 +120,10 @@ def validate_in_scope(
     Logs that no model supports are not validated.
     """
     begun = perf_counter()
+    # First of all: everything below compares times of different nodes.
     reading = with_corrected_clocks(reading, options)
     shared, slices, beside = validate_shared_in_scope(loaded, reading, options, clause, scope, supported=supported)
+    # Freed before processes for slices are forked: what is known of statements here was for what all slices share.
     reading.memory.forget()
     trim_heap(len(reading.events))
     asked = outage_basis(shared, reading, beside)
@@ -131,6 +133,7 @@ def validate_in_scope(
     answer = assemble_answer(shared, found, beside, scope, perf_counter() - begun, meter, whole)
 
     def is_explained(lost: Sequence[Event]) -> bool:
+        # Only the verdict is wanted, so no mismatch is explained.
         asked = replace(options, mismatches=0)
         again, parts, _ = validate_shared_in_scope(loaded, reading, asked, clause, scope, lost=lost)
         return _is_explained(again, parts, {each.result.name for each in found if each.result.violations}, options.jobs)
@@ -161,6 +164,7 @@ def _is_explained(shared: SharedAnswer, slices: Mapping[str, Selection], first: 
     """Whether a log has no mismatches; some slices are asked first."""
     if shared.violations or shared.joint is None:
         return False
+    # Slices with a mismatch first: one that keeps it answers the question.
     for chosen in (True, False):
         asked = {name: events for name, events in slices.items() if (name in first) is chosen}
         if any(each.result.violations for each in validate_slices(shared, asked, jobs)):
@@ -294,6 +298,7 @@ def _from_later(
         stuck = again.shared.stuck
         if stuck is None and again.shared.checked:
             notice = left_out(reading, kept, time, [each.event for each in found.shared.violations])
+            # `first` was for this search alone: slices are checked as was asked.
             joint = again.shared.joint and replace(again.shared.joint, first=options.first)
             return again._replace(
                 shared=replace(again.shared, reason=again.shared.reason or notice.text, joint=joint),
@@ -356,6 +361,7 @@ def assemble_answer(
     trouble = trouble_in_scope(trouble, scope.since, scope.until, scope.topics)
     found = replace(concluded, notices=beside.notices, remarks=remarks, trouble=trouble)
     found = with_names(with_gaps(_with_unread(found, beside.unmapped), list(beside.missing)))
+    # Findings are left out last: `with_gaps` weighs them all against what is missing.
     found = window.answer_since(found, scope.since) if scope.since is not None else found
     found = window.without_known(found, scope.known) if scope.known is not None else found
     if beside.missing:

@@ -66,6 +66,7 @@ def answer_of_search(
     """The answer of a search among ``read`` events, whether it found an execution or not."""
     findings, model = found.findings, found.search.model
     run = None if findings.path is None else execution(model, findings.path)
+    # Each event is counted once: with a shared execution those of slices are counted where slices are validated.
     unjoined = BindingTally() if found.joint is not None else _unjoined(found.parts.slices)
     return SharedAnswer(
         kernel=found.kernel,

@@ -79,6 +79,7 @@ def check(
     for _ in range(MOST_BEGINNINGS):
         if found.findings.beginning is None:
             break
+        # A generator: each beginning costs a whole search.
         begun = (check_from(loaded, events, clause, options, each) for each in found.findings.beginning.beginnings())
         again = next((each for each in begun if _is_further(each)), None)
         if again is None:
@@ -103,6 +104,7 @@ def check_from(
     beginning: WindowExplained | None,
 ) -> SharedValidation:
     """The search from one beginning; None is the birth of the system."""
+    # The model, as large as the log and the beginning need.
     slicing = trace_plan(loaded.kernel, clause).slicing
     names = fields_read(trace_plan(loaded.kernel, clause))
     parts = unsliced(events, names) if slicing is None else sliced(slicing, events, names, lacking=options.partial)
@@ -111,6 +113,7 @@ def check_from(
     plan = adapt_clause(plan, options)
     divided = None if plan.slicing is None else split(kernel, plan.slicing)
     model = TraceModel(kernel, plan) if divided is None else TraceModel(divided.kernel, divided.plan_of_shared(plan))
+    # The lines in its terms, and in their partial order.
     read = EventBinder(model.plan, model.applies, plan).read(parts.shared)
     compared = compared_events(model, parts.shared, read)
     initial = None
@@ -124,9 +127,11 @@ def check_from(
     if compared.streams or parts.slices:
         findings = explain_and_continue(search, writer, options, log)
     findings.violations[:0] = [violation_of(misfit) for misfit in read.tally.misfits]
+    # What slices are held against, and what the execution rests on.
     joined = None
     if beginning is not None and findings.path is not None:
         findings.rests_on = (beginning.words(),)
+        # Slices may have begun before the log, too.
         options = replace(options, begun=True)
     if divided is not None and findings.path is not None:
         joined = joint(divided, plan, model, findings.path, writer, options, loaded)

@@ -76,6 +76,7 @@ def select_spec(
     fitting = [each.choice for each in _models() if each.fits(present)]
     if named is None:
         others = () if fitting[0].alone else (each.alone for each in fitting)
+        # The last row of the table asks for nothing, so some row always fits.
         return replace(fitting[0], beside=next(filter(None, others), None))
     clauses = {trace.name for trace in named.traces}
     for choice in (*fitting, *(each.choice for each in _models())):
@@ -95,6 +96,7 @@ def with_selection(validation: Validation, choice: SpecChoice, events: int) -> V
     logs.
     """
     empty = [each.place for each in validation.notices if each.kind == NO_FILE and each.place is not None]
+    # Nothing was noticed but that there is no file: then no spec has to be spoken of.
     if not validation.counts.read and empty and len(empty) == len(validation.notices):
         return replace(validation, reason=f"no file was found in {', '.join(f'`{each.file}`' for each in empty)}")
     if choice.unsupported is not None:

@@ -103,6 +103,7 @@ def validate_shared(
             decide(loaded, events, clause, options), events, _explanations(events, explain, levels)
         ), {}
     with frozen_heap():
+        # Where each line names its step nothing is searched. A replay that does not reach the end decides nothing.
         followed = _followed(loaded, events, clause, options)
         if followed is not None:
             return answer_of_replay(followed, len(events), _explanations(events, explain, levels)), {}

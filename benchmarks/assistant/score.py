@@ -99,6 +99,7 @@ def _with_changed_rule(task: Task, answer: Path, engine: Engine) -> tuple[bool, 
         own = _checked(assay.load(answer, settings={"Broken": True}), engine, keep_going=True)
     except assay.InputError:
         return broken, ()
+    # `defined` is built in: that it is violated is no merit of the author's properties.
     return broken, () if isinstance(own, str) else tuple(each.name for each in own.violated if each.kind != "defined")
 
 

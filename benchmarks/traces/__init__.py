@@ -82,6 +82,7 @@ class Asked:
             file.parent.mkdir(parents=True, exist_ok=True)
             begun = file.with_suffix(".begun")
             begun.write_text("".join(json.dumps(each) + "\n" for each in found), encoding="utf-8")
+            # Renamed when it is whole: a command that is ended leaves no half of a piece behind.
             begun.replace(file)
         return [json.loads(each) for each in file.read_text(encoding="utf-8").splitlines()]
 

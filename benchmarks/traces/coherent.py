@@ -112,6 +112,7 @@ def _steps(asked: Retrial, name: str, events: Sequence[Event]) -> tuple[dict[int
         states, views = step.state[stored], step.state[view]
         assert isinstance(states, FrozenMap)
         assert isinstance(views, FrozenMap)
+        # The model of a slice has one partition.
         (state,) = states.values()
         if isinstance(state, Some) and isinstance(state.value, RecordValue):
             version = int(str(state.value.fields[4]))
@@ -152,6 +153,7 @@ def other_leader(history: History, at: StateWrite, new: int, isr: tuple[int, ...
 
     def rewrite(event: Event) -> Event | None:
         if event.kind in IN_PASSING and not event.fields.keys() & {"version", "leader_epoch"}:
+            # The line states neither a version nor an epoch, so its time tells of which leader it is.
             own = event.fields["broker"] if event.kind in OF_THE_LEADER else event.fields.get("leader")
             return None if own == at.leader and begun <= (event.record.time or 0) < over else event
         if not stands_in(event, at.version, end, at.leader_epoch):
@@ -249,6 +251,8 @@ def epoch_kept(history: History) -> Iterator[Coherent]:
 
         def rewrite(event: Event, at: StateWrite = write) -> Event:
             version, epoch = event.fields.get("version"), event.fields.get("leader_epoch")
+            # All later epochs are one less too. Else the next election would raise it by two, and another rule be
+            # broken.
             later = (
                 version >= at.version
                 if isinstance(version, int)

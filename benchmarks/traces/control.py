@@ -142,6 +142,7 @@ def without_guards(kernel: k.Kernel, actions: Collection[str], dropped: frozense
         return replace(action, body=body) if action.name in actions else action
 
     def _is_dropped(action: str, guard: k.Guard) -> bool:
+        # Bounds stay: they limit the model, and are no rules of the protocol.
         return guard.kind == "when" and (dropped == EVERY or (action, guard.label) in dropped)
 
     return replace(kernel, actions=tuple(map(kept, kernel.actions)))

@@ -168,6 +168,7 @@ def field_mutants(run: str, count: int, seed: int, first: int = 0) -> Iterator[F
     chosen = Random(f"{run} {seed}").sample(every, len(every))
     for number, site in enumerate(chosen[first : first + count], first):
         old = site.event.fields[site.field]
+        # A generator for each mutant: pieces that are measured apart have the same mutants.
         new = other_value(site.field, old, brokers, Random(f"{run} {seed} {number}"))
         change = edited(reading(run).catalogue, site.events, site.event, site.field, new)
         if change is not None:

@@ -61,6 +61,7 @@ def coherent_mutants(runs: Sequence[str], count: int, seed: int) -> list[Coheren
     found: list[Coherent] = []
     for at, kind in enumerate(KINDS):
         possible = [mutant for history in every for mutant in kind(history) if mutant.change]
+        # What one kind lacks, those after it give.
         share = -(-(count - len(found)) // (len(KINDS) - at))
         found += random.sample(possible, min(share, len(possible)))
     return found

@@ -53,6 +53,8 @@ def misordered(run: str, count: int, seed: int) -> Iterator[Misordered]:
         version = event.fields.get("version")
         alone = logged[name, version] == 1 and version != latest[name]
         kind, change = makers[at % 3](slices[name], event)
+        # Without its only line a version is missing between others, so the answer is inconclusive. Of the last version
+        # nothing tells that it was there.
         missed = kind == "dropped" and alone
         yield Misordered(run, kind, event, change, TraceVerdict.INCONCLUSIVE if missed else TraceVerdict.CONSISTENT)
 
@@ -92,6 +94,7 @@ def needed_shift(run: str, node: str, skew: int) -> int:
     low, high = 0, FARTHEST
     while high - low > 1:
         middle = (low + high) // 2
+        # Bisection: what a shift makes impossible, a larger one is taken to make impossible too.
         low, high = (middle, high) if is_accepted(run, node, middle, skew) else (low, middle)
     return high
 

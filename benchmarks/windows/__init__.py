@@ -203,6 +203,7 @@ def _breaches(options: Namespace, recordings: list[Recording], runner: Runner) -
         found = runner.one(whole)
         wholes[f"{name}: {found['verdict']}"] += 1
         yield found | {"breach": name, "whole": True}
+        # Of a breach that the whole recording does not show, no part can be asked to show it.
         if found["verdict"] != "inconsistent":
             continue
         for case, result, _ in runner.run(breach_cases(broken, whole, options.kinds, options.each, options.seed)):

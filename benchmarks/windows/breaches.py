@@ -30,6 +30,7 @@ STATE = re.compile(
 )
 CONTROLLER = re.compile(r"from controller (\d+) epoch (\d+)")
 OBEYED = re.compile(r"as part of the become|eceived LeaderAndIsr request")
+# `deleted brokers` is of a controller in ZooKeeper mode, the others are of KRaft's. So it is with BACK.
 GONE = re.compile(
     r"deleted brokers: (\d+)(?:,|$| )|Fencing broker (\d+) because"
     r"|registration for broker (\d+):.*fenced=1\b|broker (\d+) has been fenced"
@@ -72,6 +73,8 @@ def epoch_repeated(recording: Recording, rng: random.Random) -> bool:
         return False
     (_, first, before), (_, second, after) = rng.choice(places)
     in_place(second, after, 1, before[1])
+    # Kafka raises the epoch and the version of its znode together. With one of them alone the line would contradict
+    # itself.
     second.text = ZK_VERSION.sub(rf"\g<1> {before[1]}", second.text)
     return mark(first, second)
 
@@ -145,6 +148,7 @@ def _growths(recording: Recording) -> Iterator[_Growth]:
         dead = next(each for each in found.groups() if each)
         returns = (e.moment for _, _, e in lines if e.moment > gone.moment and _names(BACK.search(e.text), dead))
         back = next(returns, None)
+        # `isr_of_dead` needs room: it puts a line from 1.5 s after the one moment to 0.5 s before the other.
         if back is None or back - gone.moment < 3000:
             continue
         for node, name, entry in lines:
@@ -330,6 +334,7 @@ def breach_cases(
     count = sum(entry.mark is not None for _, _, entry in recording.every())
     of_files = {(node, base(name)) for node, name in span.files}
     for kind in kinds:
+        # One node, or one file, cannot show what lines of two show together.
         if (kind == "d" and len(span.nodes) > 1) or (kind in "gj" and len(of_files) > 1):
             continue
         made = 0

@@ -129,6 +129,8 @@ class _Part:
         try:
             if asked.is_explained():
                 return
+            # What is outside of the unsatisfiable core is not needed for the contradiction: it stays without such a
+            # lemma.
             core = set(asked.formula.core())
             for name, switch in asked.parts.properties.items():
                 others = [each for each in asked.asked if each != switch]

@@ -134,6 +134,7 @@ def _some_time(recording: Recording, rng: random.Random) -> int:
 
 def _some_length(recording: Recording, rng: random.Random, least: int = 1000) -> int:
     whole = max(recording.times[-1] - recording.times[0], least + 1)
+    # Uniform in the logarithm: one to ten seconds are as likely as ten to a hundred.
     return int(exp(rng.uniform(log(least), log(whole))))
 
 

@@ -100,6 +100,7 @@ def weaken(what: str) -> None:
         return replace(made, actions=tuple(map(_without_guards, made.actions)))
 
     for module in (model_size, numbers, window_model):
+        # Each of these modules has imported the function under a name of its own.
         vars(module)["log_kernel"] = weakened
 
 
@@ -166,6 +167,7 @@ def _fork(place: Path, seconds: int) -> int:
     code = 99
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        # SIGXCPU at the first limit and SIGKILL at the second (setrlimit(2)). The alarm ends a child that sleeps.
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.setitimer(signal.ITIMER_REAL, seconds * 10)
@@ -179,6 +181,7 @@ def _fork(place: Path, seconds: int) -> int:
         print_exc()
         sys.stderr.flush()
     finally:
+        # Never back into the loop of the parent, of which the child has a copy.
         os._exit(code)
 
 

@@ -36,6 +36,7 @@ def shrink(case: Case, holds: Callable[[Case], bool], budget: int) -> Case:
         if asked.held(fewer):
             files = fewer
     pairs = [(path, each) for path, entries in files for each in entries]
+    # A simple form of ddmin (Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002).
     parts = 2
     while len(pairs) > 1 and asked.left > 0:
         size = max(1, len(pairs) // parts)

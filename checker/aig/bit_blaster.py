@@ -41,6 +41,7 @@ class BitCode(FunctionBuilder):
     def scalar(self, bits: int, literals: Bits) -> Scalar:
         """The scalar of these literals; equal literals give the same scalar."""
         kept = literals[:bits] if bits else (FALSE,)
+        # Equal literals at the top are one: `5` in 64 bits is the three bits 1, 0, 1 and a 0 for all above.
         end = len(kept)
         if end > 1:
             while end > 1 and kept[end - 1] == kept[end - 2]:
@@ -149,6 +150,7 @@ class BitCode(FunctionBuilder):
     def _sum(self, x: Bits, y: Bits, carry: int, most: int) -> Bits:
         gates, out = self.gates, []
         for p, q in zip(*_same_width(x, y, 1), strict=True):
+            # A full adder. Both operands are one bit wider, as a sum may need.
             half = gates.differ(p, q)
             out.append(gates.differ(half, carry))
             carry = gates.either(gates.both(p, q), gates.both(half, carry))
@@ -166,6 +168,7 @@ class BitCode(FunctionBuilder):
 
     def compare(self, op: str, a: Scalar, b: Scalar) -> Scalar:
         """``eq``, ``ne``, ``slt``, ``sle`` or ``ugt``."""
+        # Constants may be written with or without a sign, so only the bits of their width are compared.
         if op in {"eq", "ne"} and a.known is not None and b.known is not None:
             return constant(1, ((a.known ^ b.known) & ((1 << a.bits) - 1) == 0) == (op == "eq"))
         key = (op, a.text, b.text, a.bits)
@@ -193,6 +196,7 @@ class BitCode(FunctionBuilder):
         """Whether the first is less, for unsigned numbers of one width."""
         gates, less = self.gates, FALSE
         for p, q in zip(x, y, strict=True):
+            # From the lowest bit up: the highest bit in which they differ decides.
             less = gates.choose(gates.differ(p, q), q, less)
         return less
 
@@ -202,6 +206,7 @@ class BitCode(FunctionBuilder):
             return self.scalar(bits, self.literals(a)) if bits < a.bits else a
         kept = self.literals(a)
         if kept[-1] != FALSE:
+            # The last literal stands for all bits up to the old width. Zeros follow only behind these.
             kept = _wide(kept, a.bits)
         return self.scalar(bits, (*kept, FALSE))
 
@@ -210,6 +215,7 @@ class BitCode(FunctionBuilder):
         if by.known is not None:
             return self.scalar(a.bits, ((FALSE,) * by.known + self.literals(a)) if by.known else self.literals(a))
         result = a
+        # A barrel shifter: each bit of the amount shifts by a power of two, or not.
         for at, literal in enumerate(self._amount(by, a.bits)):
             result = self.choose(self.condition(literal), self.left(result, word(1 << at)), result)
         return result
@@ -233,6 +239,7 @@ class BitCode(FunctionBuilder):
     def ones(self, a: Scalar) -> Scalar:
         """How many bits are set, as a word."""
         numbers = [self.scalar(64, (literal, FALSE)) for literal in self.all_bits(a)] if a.bits else [word(0)]
+        # In pairs, so that sums stay as narrow as they can: a chain would add to a wide sum each time.
         while len(numbers) > 1:
             sums = [self.number("add", p, q) for p, q in zip(numbers[::2], numbers[1::2], strict=False)]
             numbers = [*sums, numbers[-1]] if len(numbers) % 2 else sums
@@ -241,6 +248,7 @@ class BitCode(FunctionBuilder):
     def lowest(self, a: Scalar) -> Scalar:
         """The position of the lowest set bit, as a word; the width if there is none."""
         result = word(a.bits)
+        # From the top, so that the lowest bit that is set has the last word.
         for at, literal in reversed(list(enumerate(self.all_bits(a)))):
             result = self.choose(self.condition(literal), word(at), result)
         return result

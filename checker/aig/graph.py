@@ -43,6 +43,7 @@ class Gates:
 
     def both(self, a: int, b: int) -> int:
         """The conjunction. Raises ``UnsupportedError`` when the graph has become too large."""
+        # One order of operands, so that `a and b` and `b and a` are one gate.
         if a > b:
             a, b = b, a
         if a <= TRUE:
@@ -74,6 +75,7 @@ class Gates:
             return a ^ b
         if a >> 1 == b >> 1:
             return (a ^ b) & 1
+        # Inverters go outside: the four ways to negate operands of an exclusive or share their gates.
         sign = (a ^ b) & 1
         a, b = a & ~1, b & ~1
         return self.both(self.both(a, b) ^ 1, self.both(a ^ 1, b ^ 1) ^ 1) ^ sign
@@ -124,6 +126,7 @@ class Gates:
                     stack.append(self.left[node] >> 1)
                     stack.append(self.right[node] >> 1)
         seen.discard(0)
+        # A gate has a greater number than its operands, so this order has operands first.
         return sorted(seen)
 
     def cone_below(self, roots: Iterable[int], known: Container[int]) -> list[int]:

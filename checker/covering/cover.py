@@ -74,6 +74,7 @@ class _Selection:
         exercised = {node: self._places(node) for node in candidates}
         left, chosen = set(self._found), []
         while left:
+            # The greedy choice of set cover. Of runs that cover as much it takes the shortest.
             best = max(candidates, key=lambda node: (len(exercised[node].keys() & left), -node.depth))
             covers = sorted(exercised[best].keys() & left)
             chosen.append(self._covering_run(best, {item: exercised[best][item] for item in covers}))
@@ -87,12 +88,14 @@ class _Selection:
         names = [str(each.action) for each in steps]
         for at, name in enumerate(names, 1):
             places.setdefault(CoverItem("actions", (name,)), (at, None))
+        # A pair is complete after its second step, and the first pair after two.
         for at, pair in enumerate(pairwise(names), 2):
             places.setdefault(CoverItem("pairs", pair), (at, None))
         for at, each in enumerate(path):
             for refusal in self._refused(each.state):
                 item = CoverItem("guards", (refusal.action, refusal.label))
                 known = self._found.get(item, (None, None))[1]
+                # A refusal that tells less must not take the place of one that tells more.
                 if known is not None and refusal.tells >= known.tells:
                     places.setdefault(item, (at, refusal))
         return {item: place for item, place in places.items() if item in self._found}

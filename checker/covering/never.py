@@ -25,6 +25,7 @@ def never_covered(
     search early. A pair of actions of which one never happens is not covered either.
     """
     options = SearchOptions(
+        # No property and no deadlock is asked, since a violation would end the search early.
         properties=frozenset(),
         check_deadlock=False,
         max_states=MOST_STATES,
@@ -43,6 +44,7 @@ def never_covered(
 
 
 def _never(model: Model, kinds: Collection[str], found: Coverage) -> Iterator[CoverItem]:
+    # Actions that are never taken are in no pair either. Whether two that are taken follow each other is not known.
     taken = {each.action for each in found.actions if each.taken}
     decisive = {(each.action, each.label) for each in found.guards if each.decisive}
     for item in all_items(model, kinds):

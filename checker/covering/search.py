@@ -77,6 +77,7 @@ def look(model: Model, state: State, wanted: Labels) -> Iterator[Step | GuardRef
                 if label in left:
                     left.discard(label)
                     refused[label] = arguments
+        # Only now it is known whether the action is possible with other arguments.
         yield from (GuardRefusal(name, arguments, label, possible) for label, arguments in refused.items())
 
 
@@ -124,6 +125,8 @@ class CoveringSearch:
                 self.initial[state] = number
                 level.append(PathNode(state, number))
         self.first()
+        # A guard that was met stays wanted until a refusal of it tells more, so the search may go on when nothing is
+        # missing.
         while level and (self.missing or any(self._wanted.values())) and self.stopped is None:
             self.depth = level[0].depth
             level = [new for node in level for new in self._turn(node)]
@@ -163,6 +166,7 @@ class CoveringSearch:
         possible: dict[str, Step] = {}
         fresh = [new for each in look(self._model, node.state, self._wanted) for new in self._see(node, each, possible)]
         self._possible[node.state] = possible
+        # Ways on from this state are known only now, and some arrivals came before.
         for action, arrival in self._arrivals[node.state].items():
             self._note_pairs(action, arrival, possible)
         return fresh

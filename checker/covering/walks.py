@@ -30,6 +30,7 @@ class LongRuns:
         self._model = model
         self._search = search
         self._over = over
+        # A fixed seed: the runs should not differ from one call to the next.
         self._random = Random(0)
         self._taken: Counter[str] = Counter()
         self._node: PathNode | None = None

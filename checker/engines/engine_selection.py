@@ -99,6 +99,7 @@ def _check(
             return _race(kernel, chosen, sources, cache)
     if chosen.order == "dfs":
         _refuse_for_depth_first(chosen)
+    # Depth-first search forgets its states, so there is no graph on which to decide temporal properties.
     compiled, declined = compile_or_decline(kernel, chosen, engine, cache, temporal=chosen.order == "bfs")
     if compiled is None:
         return EngineAnswer(reference.check(kernel, chosen, sources), declined)
@@ -122,6 +123,7 @@ def _race(kernel: Kernel, options: SearchOptions, sources: Sources | None, cache
 
     def bounded_search(wanted: SearchOptions) -> Report:
         # Without a depth it goes as deep as it comes until the other engine has ended.
+        # With `max_states` it would list levels first, as the other engine does already.
         limits = replace(wanted, max_states=None, max_depth=wanted.max_depth or DEEPEST)
         return _bounded(kernel, limits, sources)
 
@@ -136,6 +138,7 @@ def compile_or_decline(
     With ``temporal``, code for temporal properties is compiled too. Raises ``SpecError`` as ``check`` does.
     """
     refuse_unknown_names(kernel, options)
+    # For its refusals: they are the same whichever engine answers.
     reduction_of(kernel, options)
     if options.reduce:
         refuse_unsound(kernel, options)
@@ -218,6 +221,7 @@ def prove(
     refuse_unknown_names(kernel, chosen)
 
     def exhaustive(wanted: SearchOptions) -> Report:
+        # The bounds of the user's search do not bind this one: it confirms a proof only if it sees all states.
         limits = replace(wanted, max_depth=None, max_states=CONFIRMING_STATES, keep_going=True)
         return check(kernel, replace(limits, progress=lambda _: None), sources, cache=cache).report
 
@@ -248,6 +252,7 @@ def translated(
     conditions = None if dependence is None else dependence.conditions
     return kept_program(
         kernel,
+        # All options on which the text depends: a kept program is found by them.
         ("states", _names(options), deadlock, options.symmetry, options.reduce),
         cache,
         partial(outlined, kernel, options.properties, group=group, conditions=conditions),
@@ -281,6 +286,7 @@ def translated_behaviours(
 
 
 def _names(options: SearchOptions) -> list[str] | None:
+    # A set has another order in each run, and a kept program would not be found again.
     return None if options.properties is None else sorted(options.properties)
 
 

@@ -56,6 +56,7 @@ def answered(search: BlockSearch, texts: Sources, engine: str, decide: Decide | 
     behaviours = search.compiled.behaviours
     decided = None if behaviours is None else (decide or decisions_of)(search, behaviours, texts)
     results = [*Answers(search, texts, decided).all(), *scenarios(search, texts)]
+    # A depth-first search has forgotten its states, so they cannot be looked at again.
     whole = search.options.order == "bfs" and not ended_early(search) and not search.interrupted
     looks = whole and not search.options.reduce
     empty = always_empty(model, search.rows, search.options, texts) if looks else ()

@@ -31,6 +31,7 @@ def race(explicit: Engine, symbolic: Engine, options: SearchOptions) -> Report:
     rival = _Rival(symbolic, options)
     rival.start()
     try:
+        # Once the rival has found a violation, the exhaustive search ends as if the user had asked.
         report = explicit(replace(options, interrupted=lambda: options.interrupted() or rival.is_conclusive))
         if report.stopped is not None and not report.interrupted and _has_end(options):
             rival.wait()  # the search of all states has used up its budget, the other has not
@@ -41,6 +42,7 @@ def race(explicit: Engine, symbolic: Engine, options: SearchOptions) -> Report:
         return report
     _compare(report, other)
     unfinished = report.interrupted or report.stopped is not None
+    # A whole search answers about everything, so it is preferred to the rival's violations.
     return other if unfinished and rival.is_conclusive and not options.interrupted() else report
 
 

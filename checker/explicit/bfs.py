@@ -180,6 +180,7 @@ class BlockSearch(CheckpointedSearch):
         self._list_instances()
         with heeding(self._heed_limits):
             self._list_initial()
+        # States that wait for a merge have no numbers yet, and `initial` counts all initial states.
         self._merge()
         self.initial = len(self.rows)
         self.depth = 1 if self.initial else 0
@@ -355,6 +356,7 @@ class BlockSearch(CheckpointedSearch):
             self._round(count)
             self._rounds.pace(started)
             if self._checkpoint is not None and time.monotonic() - self._saved_at > self.options.checkpoint_every:
+                # A checkpoint speaks of no state that waits.
                 self._merge()
                 self._save()
         self._expand_rest()
@@ -375,6 +377,7 @@ class BlockSearch(CheckpointedSearch):
     def _take_turn(self, places: Counts, rows: Rows, turn: int) -> int:
         """Take further steps in states of the level; how many of the states that was done for."""
         lane = self._rounds.expand_alone(Block(0, rows), turn)
+        # These states were expanded before: what was found in them is noted, and their bounds are counted.
         lane.forget_findings()
         lane.renumber(places)
         for event in self._stored([lane]):
@@ -426,12 +429,15 @@ class BlockSearch(CheckpointedSearch):
         try:
             new = self._rounds.insert(self.seen.table, lanes)
         except TableFullError:
+            # `insert` raises before it changes anything, so the same buffers can be stored anew.
             self.seen.go_to_disk()
             return self._store_new(lanes)
+        # The number of the state at position 0 of the stage.
         number = len(self.rows) - self.levels.staged
         stage, places = self._rounds.stage(lanes, new)
         found = (self.findings.collect(lane, stage, at, number + at) for lane, at in zip(lanes, places, strict=True))
         events = list(chain.from_iterable(found))
+        # From here on the levels have states that the caller has not counted yet.
         self._whole = False
         self.levels.commit(int(new.sum()))
         return events

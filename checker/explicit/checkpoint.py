@@ -100,6 +100,7 @@ class Checkpoint:
         except OSError as error:
             self._refuse(f"cannot hold a checkpoint: {error.strerror}")
         try:
+            # The system drops this lock when the process ends in whatever way, so a killed search leaves none behind.
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(lock)
@@ -116,13 +117,17 @@ class Checkpoint:
         """Write down where a search is. Raises ``OSError``; the previous manifest then stays valid."""
         self._serial += 1
         tail = f"tail-{self._serial:06d}" if levels.staged else ""
+        # Level files hold full chunks until their level ends. So the states that are still staged get a file of their
+        # own, such as `tail-000003`.
         if tail:
             chunk = levels.layout.assemble(levels.chunk(len(levels.counts), levels.flushed))
             header = levels.header(len(levels.counts)).pack()
             _write_durably(self.folder / tail, header.tobytes() + chunk.tobytes())
+        # The manifest comes after the files that it names have reached the disk.
         levels.sync()
         content = asdict(saved) | {"tail": tail, "serial": self._serial}
         _write_durably(self._manifest, _signed(self._identity, content).encode())
+        # Only now: the manifest before this one named an old tail, and was valid until it was replaced.
         for old in self.folder.glob("tail-*"):
             if old.name != tail:
                 old.unlink()
@@ -168,6 +173,7 @@ class Checkpoint:
         except (OSError, DamagedError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             self._refuse(f"is damaged: `{name}`: {why}")
+        # The identity is a hash of compiled code. It says nothing about initial states that the evaluator has listed.
         first = [levels.chunk(0, at).rows for at in range(len(initial))] if saved.counts else []
         if [rows.tobytes() for rows in first] != [rows.tobytes() for rows in initial]:
             self._refuse("is the checkpoint of another search: it has other initial states")
@@ -183,6 +189,8 @@ class Checkpoint:
             chunk = layout.whole(words[at:])
             seen += len(chunk.rows)
             at += layout.size(len(chunk.rows))
+        # The file of the last level may have grown after the manifest was written. `Levels.resume` cuts it to that
+        # length.
         if chunk is None or seen != count or (not last and at != len(words)):
             raise DamagedError("it has another number of states than the manifest says")
         return chunk

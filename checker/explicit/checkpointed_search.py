@@ -99,6 +99,7 @@ class CheckpointedSearch(EngineSearch):
         self.rows.levels = self._rounds.levels = self.levels
         self.seen.use(StateKeys(saved.keys))
         self._count_as(saved)
+        # These say where something is to be found. The evaluator finds it there again.
         for event in saved.events:
             self.findings.note(event)
         self.depth = len(saved.counts)
@@ -111,6 +112,7 @@ class CheckpointedSearch(EngineSearch):
     def _drop_waiting(self) -> None:
         """Where states still wait for a merge, be a search that has not found them."""
         disk, merged = self.seen.disk, self._merged
+        # A state that waits may be an old one, so counts since the last merge are of no known set of states.
         if disk is not None and disk.waits and merged is not None and self._whole:
             self._count_as(merged)
 
@@ -178,11 +180,13 @@ class CheckpointedSearch(EngineSearch):
         except TableFullError:
             for lane in lanes:
                 self._set_one_aside(disk, lane)
+        # Which of the candidates are new, and so which action found them, is known at the merge (`_admit`).
         for lane in lanes:
             lane.fresh[:] = 0
         return events
 
     def _set_one_aside(self, disk: VisitedOnDisk, lane: ThreadBuffer) -> None:
+        # In this order, because a table may become a run only when nothing waits.
         for make_room in (self._merge, disk.dump):
             try:
                 self._let_wait(disk, [lane])
@@ -203,6 +207,8 @@ class CheckpointedSearch(EngineSearch):
         if disk is None or not disk.waits:
             return
         with self._storing():
+            # Reading the runs changes nothing. A limit that passes meanwhile leaves the search whole, and what waits is
+            # dropped.
             old = disk.old(self.depth)
             self._whole = False
             self._admit(disk, old)

@@ -80,6 +80,7 @@ class ConfirmedFindings:
             except Undefined as undefined:
                 self._note_without_value(name, place, undefined, f"{each.node.kind} `{name}`")
                 continue
+            # An invariant is decided where some conjunct is false, a `reachable` where none is.
             if decided == (conjunct is None):
                 self.found[name] = replace(place, conjunct=conjunct)
 
@@ -98,6 +99,8 @@ class ConfirmedFindings:
                 continue
             try:
                 is_refined = holds(refined)
+            # No abstract state has such a value, which is a violation. One beyond the size of the abstract model leaves
+            # it open.
             except OutsideError:
                 is_refined = False
             except BeyondError as error:

@@ -34,6 +34,7 @@ from assay.checker.search_interface.protocols import Stopped
 from assay.checker.symmetry.reduction import Reduction
 from assay.grammar.lazy_dataclass import dataclass
 
+# With 128 states of the newest group alone, r3l2m2e2 took forty times as long (docs/design/explicit-search.md).
 AT_ONCE = 512
 """How many of the newest states are expanded together."""
 STACK_SHARE = 4
@@ -62,6 +63,7 @@ class Stack:
             return
         old = self.chunk
         size = max(wanted, 2 * room)
+        # Besides its words a row has a place of four bytes, an action of two and a depth of four.
         row_bytes = old.rows.shape[1] * 8 + 10
         if size * row_bytes > self._most or size >= NOBODY:
             raise MemoryError
@@ -93,6 +95,8 @@ class Stack:
         n = len(records.rows)
         self.make_room(n)
         new = slice(self.top, self.top + n)
+        # A record counts its predecessor within the level before, so level k is shifted by where level k - 1 begins on
+        # the stack.
         begins = np.cumsum([self.top, *sizes[:-1]])
         self.chunk.rows[new], self.chunk.actions[new] = records.rows, records.actions
         self.chunk.parents[new] = records.parents + np.repeat([first, *begins[:-1]], sizes).astype(np.uint32)
@@ -113,6 +117,7 @@ class Stack:
 @ArrayFunction
 def deepen(parents: Any, depths: Any, first: int, last: int) -> None:
     """The depths of the rows from ``first`` up to ``last``: one more than those of their predecessors."""
+    # In order: a predecessor may be one of these rows, whose own depth has to be known first.
     for at in range(first, last):
         depths[at] = depths[np.int64(parents[at])] + np.uint32(1)
 
@@ -151,6 +156,8 @@ class DfsStack(RowStore):
     def keep(self, number: int, probe: Probe) -> int:
         """Keep the path to a state, without detours; the number by which it is known from now on."""
         path = self._path(number)
+        # The way on which a depth-first search came is long. All steps between its states are found, and a shortest way
+        # through them is kept.
         places, onward = {row.tobytes(): at for at, row in enumerate(path)}, [list[int]() for _ in path]
         for begin in range(0, len(path) - 1, BLOCK):
             found = probe.expand(np.ascontiguousarray(path[begin : begin + BLOCK]))
@@ -235,6 +242,8 @@ class DepthFirstBlockSearch(BlockSearch):
         while waiting:
             self._end_between_levels()
             self._heed_limits()
+            # Nothing that still waits descends from an expanded frame at the top, so its rows are let go of. Some frame
+            # has rows left, because `waiting` is not empty.
             while frames[-1].next == frames[-1].end:
                 self.stacked.stack.top = frames.pop().start
             if self._follow_levels(frames, waiting):
@@ -294,6 +303,7 @@ class DepthFirstBlockSearch(BlockSearch):
         self._within_budget(lambda levels: self.seen.narrow(levels, len(self.rows)))
         lane = self._rounds.expand_alone(Block(0, self.stacked.stack.chunk.rows[places]))
         self._look(lane, places)
+        # A block ends early where the buffer is full. Its other rows keep their turn.
         left = lane.done
         for frame, n in taken:
             frame.next += min(n, left)
@@ -309,6 +319,8 @@ class DepthFirstBlockSearch(BlockSearch):
         self.generated += lane.count
         stack = self.stacked.stack
         at = stack.top - new
+        # A new state is known by its place on the stack. What was expanded is known by its position in the block, and
+        # `places` has its place.
         for event in (*refused, *self.findings.collect(lane, stack.chunk, at, at)):
             number = event.number if event.kind == STATE else int(places[event.number])
             self.findings.note(replace(event, number=number))

@@ -133,6 +133,7 @@ class SearchFindings:
         """Confirm the new findings by the reference evaluator. Raises ``EnginesDisagreeError`` where it does
         not agree."""
         unseen, self._unseen = self._unseen, []
+        # An earlier state decides first, whichever thread reported it and however the level was cut into blocks.
         for event in sorted(
             unseen, key=lambda each: (each.level, each.source, KINDS.index(each.kind), each.number, each.at)
         ):
@@ -160,6 +161,7 @@ class SearchFindings:
         is_dead = event.kind == DEAD
         alive = next(self.store.outcomes(state), None) is not None
         terminal = self._watch.is_terminal(event.number, state)
+        # `is_terminal` has just noted a terminal condition without value, which is what the other kind of event claims.
         if alive or (terminal if is_dead else DEFINED not in self._watch.found):
             raise EnginesDisagreeError(f"compiled code finds no way on where the reference evaluator does: {state}")
         if is_dead and DEADLOCK not in self._watch.found:
@@ -170,6 +172,8 @@ class SearchFindings:
             raise EnginesDisagreeError(f"compiled code decides `{name}` where the reference evaluator does not")
 
     def _require(self, name: str, at: int) -> None:
+        # Places alternate: 2 i is where property i is decided, 2 i + 1 where it has no value. A decided property is not
+        # evaluated any more, so a later place without value is not noted.
         known = self._watch.undefined if at % 2 else self._watch.found
         if name not in known and name not in self._watch.found:
             raise EnginesDisagreeError(f"compiled code decides `{name}` where the reference evaluator does not")

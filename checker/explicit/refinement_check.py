@@ -67,10 +67,12 @@ def kinds(  # noqa: PLR0913, PLR0917
             same = same and before[parent, each] == after[at, each]
         if same and idle[action]:
             continue
+        # This step is not listed yet. The caller enlarges the table, and goes on with it.
         if put == room:
             counts[0] = listed
             counts[1] = at
             return
+        # The hash only says where probing begins: kinds are compared word by word.
         mark = (MIX_START ^ np.uint64(action)) * MIX_FIRST ^ arguments[at]
         for each in range(width):
             mark = (mark ^ before[parent, each]) * MIX_FIRST
@@ -137,6 +139,7 @@ class _Kinds:
         n, none = len(old), np.zeros(len(old), np.uint8)
         before, after = (np.ascontiguousarray(old[:, 2 + at : 2 + at + self.width]) for at in (0, self.width))
         self.count = n
+        # With no abstract words and no idle action nothing counts as stuttering, so that every old kind is inserted.
         kinds(
             before, after, np.arange(n, dtype=np.uint32), old[:, 0].astype(np.uint32), old[:, 1].copy(), none, none,
             0, 0, np.zeros(1 + int(old[:, 0].max(initial=0)), np.uint8), self.table, self.used, n, 0, np.empty(n, np.int64), np.zeros(2, np.int64),
@@ -181,6 +184,7 @@ class Refining:
                 self._layout.abstract.words, self._idle, self._kinds.table, self._kinds.used, room, start, found, counts,
             )  # fmt: skip
             listed, start = counts.tolist()
+            # Steps without an image are listed too, and are not in the table: the load is rather overestimated.
             self._kinds.count += room if start < n else listed
             for at in found[:listed].tolist():
                 yield from self._offence(lane, at)

@@ -94,6 +94,8 @@ class ShardFrontier:
         tally.decisive |= lane.decisive
         tally.taken += np.bincount(lane.arena.actions[lane.at, : lane.count], minlength=len(tally.taken))
         self.generated += lane.count
+        # Which state comes first depends on how batches travel. So only the kind is noted here, and `first_found` looks
+        # for the state.
         self.kinds.update((kind, 0) for kind, slot in SOURCES if int(lane.context[slot]) != NEVER)
         self.kinds.update((STEP, at) for at in np.flatnonzero(lane.found_steps != NEVER).tolist())
 
@@ -148,6 +150,7 @@ class Shard:
         n = len(packet.rows)
         arena = self._rounds.arena
         lane = self._rounds.load(packet.rows)
+        # A record's own position stands in for its predecessor, until `rename` puts the fingerprint that came along.
         arena.parents[lane.at, :n] = np.arange(n, dtype=np.uint32)
         arena.actions[lane.at, :n] = packet.actions
         self._keep([lane], [0], [packet.parents])
@@ -159,6 +162,7 @@ class Shard:
             lane.found_states[:] = NEVER  # ``load`` leaves old findings, and ``stage`` notes those in the new states
         stage, places = self._rounds.stage(lanes, new)
         for lane, first, prints, at, size in zip(lanes, firsts, names, places, new.tolist(), strict=True):
+            # A place in a level means nothing to other shards, so predecessors are named by fingerprints.
             rename(stage.parents, at, at + size, first, prints)
             self._tally.fresh += lane.fresh
             self.kinds.update((STATE, which) for which in np.flatnonzero(lane.found_states != NEVER).tolist())
@@ -185,6 +189,7 @@ def first_found(compiled: Compiled, chunks: Iterable[RecordChunk], kinds: set[Ki
     probe, best = Probe(compiled), dict[Kind, ShardFinding]()
     for chunk in chunks:
         prints = compiled.machine.prints(np.ascontiguousarray(chunk.rows))
+        # Compiled code reports the first of the rows, which in this order is the one with the smallest fingerprint.
         order = np.argsort(prints, kind="stable")
         rows = np.ascontiguousarray(chunk.rows[order])
         for (kind, at), place, row in _in_order(probe, rows, kinds):

@@ -115,6 +115,8 @@ class VisitedSet:
             return 0.0
         if self.keys in {StateKeys.PRINTS, StateKeys.LONG_PRINTS}:
             return self.keys.missed(states)
+        # A state that was missed under 64 bits stays missed, however wide the keys are later
+        # (docs/design/certainty-at-size.md).
         return StateKeys.PRINTS.missed(min(states, NARROW_LIMIT)) + StateKeys.WIDE_PRINTS.missed(states)
 
     def _is_exact_enough(self, states: int) -> bool:
@@ -154,6 +156,7 @@ class VisitedSet:
             raise TableFullError
         self.disk = self._to_disk(self.table, self.room)
         self.disk.dump()
+        # The large table goes before the smaller one is made: the budget has no room for both.
         self._table = None
         self.disk.begin()
         self._table = self.disk.table
@@ -185,6 +188,7 @@ class VisitedSet:
             self.use(StateKeys.LONG_PRINTS)
             levels.bits = self.keys.bits
             narrow = self._rounds.narrowed(self.table, self.room)
+            # For this moment there are two tables.
             self.note_peak()
             self._table = narrow
 

@@ -63,6 +63,7 @@ def automaton(formula: Formula, span: Span) -> Automaton:
     covers: list[list[_Cover]] = []
     queue = list(numbers)
     while queue:
+        # Sets have no order that is the same in each run, and the automaton must be.
         todo = tuple(sorted(queue.pop(0), key=repr))
         found = list(islice(_covers(todo, frozenset(), frozenset(), frozenset(), frozenset()), MOST_TRANSITIONS + 1))
         if len(found) > MOST_TRANSITIONS:
@@ -105,19 +106,23 @@ def _covers(
             if value:
                 yield from _covers(rest, done, literals, later, postponed)
         case Literal(letter, positive):
+            # A letter cannot be true and false at one moment: this way ends here.
             if Literal(letter, not positive) not in literals:
                 yield from _covers(rest, done, literals | {formula}, later, postponed)
         case And(parts):
             yield from _covers((*parts, *rest), done, literals, later, postponed)
         case Or(parts):
             for at, part in enumerate(parts):
+                # Literals alone are negated here: the negation of an `until` would add states to the automaton.
                 before = tuple(negation(each) for each in parts[:at] if isinstance(each, Literal))
                 yield from _covers((*before, part, *rest), done, literals, later, postponed)
         case Until(left, right):
+            # Now, or later: then the left operand holds now, and the same is demanded of the next moment.
             yield from _covers((right, *rest), done, literals, later, postponed)
             on = (*_exclusive(right), left, *rest)
             yield from _covers(on, done, literals, later | {formula}, postponed | {formula})
         case Release(left, right):
+            # Released now, or the same is demanded of the next moment. Nothing is postponed: it may go on for ever.
             yield from _covers((right, left, *rest), done, literals, later, postponed)
             on = (right, *_exclusive(left), *rest)
             yield from _covers(on, done, literals, later | {formula}, postponed)

@@ -65,6 +65,7 @@ def confirmed(
     Of the steps at which nothing happens those are kept without which the property would hold: an `occurs` can tell.
     Raises ``EnginesDisagreeError`` if it is no run, not fair, or does not violate the property.
     """
+    # Only `occurs` can tell steps at which nothing happens, so the run without them is tried first.
     found = _judged(model, node, lasso.moving(), state)
     if found is not None:
         return found
@@ -73,6 +74,7 @@ def confirmed(
         raise EnginesDisagreeError(
             f"a run is said to violate `{node.name}`, and the reference evaluator does not agree"
         )
+    # From the back, so that places before the one that is left out keep their numbers.
     for at in reversed(lasso.idle()[:MOST_IDLE]):
         shorter = _judged(model, node, lasso.without(at), state)
         if isinstance(shorter, Counterexample):

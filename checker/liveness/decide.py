@@ -41,6 +41,8 @@ class Decider:
             found = self.refute(claim, negated)
             if found is not None:
                 return found
+        # With the formula `true` every fair run is accepted. If there is none, that no run violates the property says
+        # nothing.
         empty = not self.whole and find_lasso(self._product(automaton(TRUE, claim.node.span))) is None
         return NotViolated(premises_never_true(claim, self.graph, self.plan, self.sources), empty)
 
@@ -91,6 +93,7 @@ def _may_hold(formula: Formula, kind: Kind, plan: Plan) -> bool:
             return value
         case Literal(number, positive):
             letter = plan.letters[number]
+            # What has no value, or is cut by a bound, is not known to be false.
             if number in kind.undefined or (
                 isinstance(letter, Enabled) and plan.events.index(letter.event) in kind.cut
             ):

@@ -23,6 +23,7 @@ def _of_group(model: Model, group: k.FairTogether) -> Iterator[Fair]:
     together: dict[tuple[Value, ...], list[FairnessEvent]] = {}
     for name, parameters in group.members:
         for event in events_per(model, model.kernel.action(name), parameters):
+            # Members are grouped by the values alone: their parameters may have different names and positions.
             together.setdefault(tuple(value for _, value in event.fixed), []).append(event)
     for events in together.values():
         yield Fair(FairnessGroup(tuple(events)), group.strong)
@@ -47,6 +48,7 @@ def parts(model: Model, happenings: Sequence[Happening]) -> tuple[EventPart, ...
     """All instances of steps, and of other actions that events mention, in as few parts as the events allow."""
     events = [event for each in happenings for event in each.members]
     steps = [action.node.name for action in model.steps]
+    # `occurs(a)` may speak of an action outside of `next`: its instances only say what a step of the system is, too.
     others = dict.fromkeys(event.action for event in events if event.action not in steps)
     return tuple(
         EventPart(each, name in steps) for name in (*steps, *others) for each in _told_apart(model, name, events)

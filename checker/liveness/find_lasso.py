@@ -35,6 +35,7 @@ def around(product: BuchiProduct, start: int, fairs: Fairs) -> list[int]:
             path = product.to_mark(cycle[-1], frozenset(wanted - met), fairs)
             cycle += path[1:]
             met |= _met(product, path, fairs)
+        # A cycle has at least one step, if only the one that changes nothing, even where no mark is wanted.
         if len(cycle) == 1 or cycle[-1] != start:
             path = product.to_node(cycle[-1], start, fairs)
             cycle += path[1:]
@@ -42,6 +43,7 @@ def around(product: BuchiProduct, start: int, fairs: Fairs) -> list[int]:
         asked = frozenset().union(*(marks.asked[product.kind(node)] for node in cycle))
         if asked <= met:
             return cycle
+        # All that was wanted is met by now, so something new is asked for: the set grows, and marks are finitely many.
         wanted |= asked
 
 

@@ -29,6 +29,7 @@ class Lasso:
 
     def without(self, at: int) -> Lasso:
         """The run without one of these places."""
+        # An idle place equals the one before it. So the loop may begin one place earlier if its first place goes.
         return Lasso((*self.states[:at], *self.states[at + 1 :]), self.loop - (at <= self.loop))
 
 

@@ -31,6 +31,8 @@ class Run:
         self.model = model
         self.trace = trace
         states = [step.state for step in trace.steps]
+        # A trace ends in the state in which its loop begins, and here that state stands once. A run that stops has it
+        # once already.
         self.states = states if trace.loop == len(states) - 1 else states[:-1]
         self.loop = trace.loop
 
@@ -41,6 +43,7 @@ class Run:
     def onwards(self, at: int) -> Iterator[int]:
         """The moments from one on, each once, in their order."""
         yield from range(at, len(self.states))
+        # From a moment inside the loop, the moments before it in the loop come again.
         yield from range(self.loop, min(at, len(self.states)))
 
     @property
@@ -142,6 +145,7 @@ class Run:
                 raise AssertionError(expr)
 
     def _until(self, left: k.Expr, right: k.Expr, at: int, bound: Bound) -> bool:
+        # After every moment was seen once, nothing new comes: the right operand never holds then.
         for each in self.onwards(at):
             if self.holds(right, each, bound):
                 return True

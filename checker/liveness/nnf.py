@@ -99,6 +99,7 @@ def disjunction(parts: Iterable[Formula]) -> Formula:
 
 
 def _joined(kind: type[And] | type[Or], neutral: Formula, deciding: Formula, parts: Iterable[Formula]) -> Formula:
+    # A dict keeps the order, in which earlier operands protect later ones from being undefined.
     flat = dict.fromkeys(inner for part in parts for inner in (part.parts if isinstance(part, kind) else (part,)))
     flat.pop(neutral, None)
     if deciding in flat:
@@ -151,6 +152,7 @@ def conjuncts(formula: Formula) -> Iterator[Formula]:
         case And(parts):
             for part in parts:
                 yield from conjuncts(part)
+        # `always (f and g)` is checked as `always f` and `always g`: two small automata instead of their product.
         case Release(Truth(False), right):
             yield from (always(part) for part in conjuncts(right))
         case _:

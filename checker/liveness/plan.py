@@ -85,4 +85,5 @@ def _claim(node: k.Property, model: Model, letters: Letters) -> Claim:
 
 def _events(conditions: Sequence[Fair], letters: Sequence[Letter]) -> tuple[Happening, ...]:
     named = [letter.event for letter in letters if not isinstance(letter, StateCondition)]
+    # An event that fairness and a letter both name has one number.
     return tuple(dict.fromkeys([*(each.event for each in conditions), *named]))

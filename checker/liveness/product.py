@@ -90,6 +90,7 @@ class ProductTables:
         numbered = [(sets + at, self._plan.events.index(fair.event)) for at, fair in enumerate(self._plan.fair)]
         weak = [pair for pair, fair in zip(numbered, self._plan.fair, strict=True) if not fair.strong]
         strong = [pair for pair, fair in zip(numbered, self._plan.fair, strict=True) if fair.strong]
+        # What a bound cuts off counts as enabled for fairness (docs/design/fairness-bounds.md).
         able = [kind.enabled | kind.cut for kind in graph.kinds]
         return Marks(
             frozenset([*range(sets), *(mark for mark, _ in weak)]),

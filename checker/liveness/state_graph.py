@@ -129,6 +129,7 @@ class _Drawing:
                 cut |= events
             elif isinstance(outcome, Successor) and outcome.state != state:
                 enabled |= events
+                # One step for each target: it is an occurrence of all instances that lead there.
                 steps.setdefault(outcome.state, set()).update(events)
         for other in self._others:
             for arguments in other.instances:
@@ -139,6 +140,7 @@ class _Drawing:
                     elif isinstance(outcome, Successor) and outcome.state != state:
                         enabled |= events
                         of_others.append((outcome.state, events))
+        # An action outside of `next` makes no step, but a step that leads where it would is an occurrence of it.
         for target, events in of_others:
             if target in steps:
                 steps[target] |= events
@@ -173,4 +175,5 @@ def kind_of(
         for at, letter in enumerate(plan.letters)
         if isinstance(letter, Enabled) and plan.events.index(letter.event) in can
     ]
+    # An event with one instance cut and another one enabled is enabled.
     return Kind(frozenset([*true, *letters]), frozenset(undefined), can, may - can)

@@ -157,6 +157,8 @@ class Translation:
             frame = Frame((), (), {name: known for name, (_, known) in bound.items()})
             return body({**bound, binder.name: (binder, self.model.meaning(value)(frame))})
         ways = []
+        # The value is kept until later, and the automaton has no variables: one operand for each value that it may
+        # have.
         for each in domain(binder.type, value.span):
             is_it = k.Equal(BOOL, value, k.Const(binder.type, each, span=value.span), False, span=value.span)
             ways.append(conjunction([self._condition(is_it, bound), body({**bound, binder.name: (binder, each)})]))
@@ -197,4 +199,5 @@ def _in_time(op: str, parts: Sequence[Formula]) -> Formula:
         case "eventually":
             return eventually(parts[0])
         case _:
+            # `f until true` holds at once, and `f until false` never: no automaton state is needed.
             return parts[1] if isinstance(parts[1], Truth) else Until(parts[0], parts[1])

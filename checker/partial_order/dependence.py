@@ -89,6 +89,7 @@ def _related(
     def changing(places: Iterable[Place]) -> int:
         return writers.near(places) | adders.near(places)
 
+    # Two instances that only add to one set commute, so `adds` meets reads and writes here, and not the other's `adds`.
     dependent = tuple(
         changing(each.reads | each.writes) | readers.near(each.writes | each.adds) | writers.near(each.adds)
         for each in prints
@@ -119,12 +120,14 @@ def _related(
 
 def _may_enable(kernel: k.Kernel, condition: DisablingCondition, writer: InstanceFootprint) -> bool:
     """Whether an instance that writes what a false condition reads may make it true."""
+    # The condition reads several places: what one write makes of it depends on the others.
     if condition.only is None:
         return True
     place = condition.only[0]
     if writer.adds & {place, (place[0], None)}:
         return True
     near = [each for each in writer.writes if each[0] == place[0] and (place[1] is None or each[1] in (None, place[1]))]
+    # A write of a value that is not known may make the condition true; one of a known value is tried out.
     return any(each not in writer.values or condition.allows(kernel, each, writer.values[each]) for each in near)
 
 
@@ -153,6 +156,7 @@ class _PlaceIndex:
         """The instances with a place that may be one of these."""
         found = 0
         for name, key in places:
+            # The whole variable is meant, or a key that depends on the state, which may be any.
             if key is None:
                 found |= self._by_variable.get(name, 0)
             else:

@@ -139,6 +139,7 @@ class _Footprints:
                 closed = self._closed(value)
                 self.total &= self._is_defined(closed) and _fits(closed, of)
                 self._assign(variable, path, closed)
+            # Both branches count, whichever is taken: a footprint may be too large, never too small.
             case k.If(condition, then, otherwise):
                 closed = self._closed(condition)
                 self.total &= self._is_defined(closed)
@@ -258,6 +259,8 @@ class _Footprints:
         """The places that an expression reads."""
         match expr:
             case k.Local(_, name):
+                # A picked value depends on the places of its set. Parameters are constants here, and what a quantifier
+                # binds reads nothing by itself.
                 return self.origins.get(name, frozenset())
             case k.StateVar(_, name):
                 return frozenset({(name, None)})

@@ -101,6 +101,7 @@ def smallest(happens: Any, present: Any, many: int, used: Any, truth: Any, table
         count = closure(present[at], best, happens, truth, tables, inside, mark + at, stack)
         if count < best:
             best, chosen = count, present[at]
+            # No set is smaller: the instance that it begins with happens.
             if count == 1:
                 break
     return chosen
@@ -117,7 +118,9 @@ def keep_stubborn(parents: Any, actions: Any, arguments: Any, count: int, truth:
     happens, present, used, inside, stack, instances, marks = room
     begin, mark = 0, marks[0]
     for state in range(truth.shape[0]):
+        # Which instances happen in this state.
         end, many = begin, 0
+        # Successors of one state stand together. An instance with several outcomes counts once.
         while end < count and parents[end] == state:
             action = actions[end]
             at = numbered[instance_at(argument_words, action_starts[action], action_starts[action + 1], arguments[end])]
@@ -129,6 +132,7 @@ def keep_stubborn(parents: Any, actions: Any, arguments: Any, count: int, truth:
                 many += 1
             end += 1
         reduced[state] = many > 1
+        # The sets of earlier turns are found again, so that nothing has to be kept between turns.
         now = 0
         while now <= turn and reduced[state] != 0:
             for at in range(many):
@@ -149,6 +153,7 @@ def keep_stubborn(parents: Any, actions: Any, arguments: Any, count: int, truth:
                     used[present[at]] = 1
             mark += 1
             now += 1
+        # The steps of this turn's set stay.
         for place in range(begin, end):
             # With one instance there is nothing to choose from.
             keep[place] = many == 1 or used[instances[place - begin]] == 1
@@ -210,6 +215,7 @@ def _lists(masks: Iterable[int]) -> tuple[Numbers, Numbers]:
 def _argument_words(kernel: k.Kernel, dependence: Dependence) -> tuple[Numbers, Numbers, Numbers]:
     """For each action where its instances begin; packed arguments, which ascend within an action; and the numbers of
     the instances with these."""
+    # Compiled code names an instance by its action and one packed word of arguments.
     layouts = [argument_layout(kernel.action(name)) for name in kernel.next]
     listed = sorted(
         (at, int(layouts[at].pack(arguments)[0]), number) for number, (at, arguments) in enumerate(dependence.instances)

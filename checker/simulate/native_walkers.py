@@ -51,6 +51,7 @@ class CompiledWalkers:
     def move(self, positions: Positions) -> Rows:
         """Walkers in the successors at these positions."""
         assert self._found is not None
+        # An index array makes a copy: the next expansion overwrites the arrays of this one.
         return self._found.rows[positions]
 
     def inspect(self, batch: Rows) -> list[WalkerNotice]:

@@ -150,6 +150,7 @@ class Simulation(EngineSearch, Generic[B]):
                     self.bounds[label] += 1
                 case Successor():
                     pass
+        # Each initial state once, so that walks begin in all of them with equal probability.
         starts = {each.state: each.picks for each in found if isinstance(each, Successor)}
         self._starts = list(starts.items())
         self.initial = len(self._starts)
@@ -169,6 +170,7 @@ class Simulation(EngineSearch, Generic[B]):
         other."""
         self._known = self.taken.copy()
         waves = range(self._waves, self._waves + (ROUND if self._waves else 1))
+        # A round may not begin more waves than there are walks left to make.
         if self.plan.plateau is None:
             waves = waves[: -(-(self.plan.number - self.walks) // WAVE)]
         count = min(processes(self.options.threads), len(waves))
@@ -187,6 +189,7 @@ class Simulation(EngineSearch, Generic[B]):
         self.options = replace(self.options, interrupted=is_over, progress=lambda _: None)
         self._forget()
         found = len(self.watch.found), len(self.watch.undefined)
+        # Engines count bounds over all that they did: what this wave adds is the difference.
         cuts = dict(self.engine_walkers.bounds())
         is_whole = True
         try:
@@ -281,12 +284,14 @@ class Simulation(EngineSearch, Generic[B]):
     def _chosen(self, counts: Positions, actions: Positions) -> Positions:
         """For each walker the position of its step among all successors, any position where it has none."""
         if self.plan.plateau is None:
+            # Successors of all walkers stand one behind the other. A walker's begin where those before it end.
             chosen: Positions = np.cumsum(counts) - counts + self._random.integers(0, np.maximum(counts, 1))
             return chosen
         # Weighted choice by the largest of u ** (1 / weight), here its logarithm (Efraimidis, Spirakis, 2006).
         names = [step.node.name for step in self.model.steps]
         rarely = 1 + np.array([self._known[name] + self._own[name] for name in names], np.float64)
         keys = np.log(1 - self._random.random(len(actions))) * (rarely[actions] if len(actions) else 1)
+        # Sorted by walker, then by key: the last entry of each walker is its choice.
         order = np.lexsort((keys, np.repeat(np.arange(len(counts)), counts)))
         last = np.maximum(np.cumsum(counts) - 1, 0)
         found: Positions = order[last] if len(order) else np.zeros(len(counts), np.int64)
@@ -387,6 +392,7 @@ class Simulation(EngineSearch, Generic[B]):
     def _walk(self, place: int) -> Trace:
         """The walk of a walker (by its place in the last batch), its steps replayed by the reference evaluator."""
         walker = int(self._past[-1].walkers[place])
+        # Walkers that ended are not in later batches, so a place in a batch is not the walker's number.
         states = [
             self.engine_walkers.state(past.batch, int(np.searchsorted(past.walkers, walker))) for past in self._past
         ]

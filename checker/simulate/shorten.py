@@ -65,6 +65,7 @@ class _Shortening:
         for step in steps:
             self._left -= 1
             after = taken_again(self._model, state, step)
+            # A step that depended on one that was left out, or that now changes nothing, is left out too.
             if after is None or after == state:
                 continue
             done.append(Step(step.action, step.arguments, step.picks, after))

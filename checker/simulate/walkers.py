@@ -91,6 +91,7 @@ class InterpretedWalkers:
         for walker, state in enumerate(batch):
             before, alive, stuck = len(self._successors), False, False
             for action, _, outcome in outcomes(self._model, state):
+                # A state in which a bound cuts all steps, or something is undefined, is no deadlock.
                 alive = True
                 match outcome:
                     case Successor(_, after):

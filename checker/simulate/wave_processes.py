@@ -56,6 +56,7 @@ def processes(wanted: int | None) -> int:
     thread than the first one asks.
     """
     package = sys.modules.get("multiprocessing.process")
+    # Copies are daemons, and multiprocessing lets a daemon have no children.
     is_copy = package is not None and package.current_process().daemon
     if sys.platform != "linux" or is_copy or threading.current_thread() is not threading.main_thread():
         return 1
@@ -79,9 +80,11 @@ def made_by_copies(
             receiving, sending = context.Pipe(duplex=False)
             copy = context.Process(target=_make, args=(waves[share::count], make, ending, sending), daemon=True)
             copy.start()
+            # The next copy must not inherit this end: reading ends when the only process that holds it does.
             sending.close()
             copies.append((copy, receiving))
         for at in range(len(waves)):
+            # Wave `at` belongs to process `at % count`; number 0 is this one.
             yield _received(copies[at % count - 1][1], ending, is_over) if at % count else None
     finally:
         for copy, receiving in copies:

@@ -83,6 +83,7 @@ class _Explorer:
 
     def all_levels(self) -> None:
         """Expand states in the order in which they were found."""
+        # A dict keeps the order in which states were found. The list is made anew only where it has run out.
         states = list(self.numbers)
         for number in range(self.most):
             if number == len(states):

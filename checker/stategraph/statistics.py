@@ -60,11 +60,13 @@ def reach(graph: StateGraph, sources: Sequence[int] | None, targets: Sequence[in
     sources = range(len(graph.states)) if sources is None else sources
     drawn = digraph(graph)
     backwards = drawn.reverse(copy=False)
+    # One search backwards from all targets, instead of one from each source.
     able = set(targets).union(*nx.bfs_layers(backwards, list(targets))) if targets else set()
     reaching = sum(number in able for number in sources)
     path: tuple[int, ...] = ()
     if any(number in able for number in begins):
         _with_ends(drawn, begins, targets)
+        # With one node before all sources and one behind all targets, a single search finds the nearest pair.
         path = tuple(nx.shortest_path(drawn, START, GOAL)[1:-1])
     return Reach(len(sources), len(targets), reaching, path)
 
@@ -75,6 +77,7 @@ def dominators(graph: StateGraph, targets: Sequence[int]) -> tuple[int, ...] | N
         return None
     drawn = digraph(graph)
     _with_ends(drawn, range(graph.initial), targets)
+    # From the goal, each node's immediate dominator leads to the next one above it.
     above = nx.immediate_dominators(drawn, START)
     chain: list[int] = []
     at = above[GOAL]

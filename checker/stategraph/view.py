@@ -75,6 +75,7 @@ def collapsed(graph: StateGraph, view: Expr) -> Picture:
     begins = [False] * len(numbers)
     for number, node in enumerate(nodes_of):
         sizes[node] += 1
+        # States come level by level, and levels count from 1: the first one is the least.
         levels[node] = levels[node] or graph.levels[number]
         begins[node] |= number < graph.initial
     nodes = tuple(

@@ -45,6 +45,7 @@ class Reduction:
 
     def canonical(self, state: State) -> State:
         """The representative of a state's orbit: the least of its states."""
+        # A permutation leaves all other variables as they are, so that these need not be compared.
         touched = [mentions(v.type, self.group.names) for v in self.kernel.variables]
 
         def key(other: State) -> list[object]:
@@ -65,6 +66,7 @@ class Reduction:
 
     def ending_in(self, steps: list[Step], state: State) -> Trace:
         """The run, permuted so that it ends in that state of its last state's orbit."""
+        # A permutation maps runs to runs, so the whole run is permuted and not its last state alone.
         by = next(by for by, other in self.orbit(steps[-1].state) if other == state)
         return Trace(tuple(self.step(step, by) for step in steps))
 

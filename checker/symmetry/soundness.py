@@ -41,6 +41,7 @@ def parts(kernel: k.Kernel, properties: Iterable[k.Property]) -> list[k.Node]:
 
 def _told_apart(expr: k.Expr, sort: t.Sort) -> Iterator[Obstacle]:
     match expr:
+        # A constant may hide an element inside of a set, a map or a record.
         case k.Const(_, value) if sort.name in set(_sorts(value)):
             yield f"an element of `{sort.name}` is named", expr.span
         case k.Compare(_, _, left, _) if left.type == t.AtomType(sort):
@@ -49,6 +50,7 @@ def _told_apart(expr: k.Expr, sort: t.Sort) -> Iterator[Obstacle]:
             yield "`enabled` and `occurs` speak of behaviours", expr.span
         case k.Image(type=t.SeqType(), generators=generators):
             for each in generators:
+                # A sequence made of a set has the order of its elements, which a permutation changes.
                 if not isinstance(each.domain.type, t.SeqType) and mentions(each.domain.type, [sort.name]):
                     yield f"a sequence is made of a set with elements of `{sort.name}`", expr.span
         case _:

@@ -33,7 +33,9 @@ def affected(before: syntax.Module, old_text: str, after: syntax.Module, text: s
     gone = [each for written, each in old.items() if written not in new]
     rest = [(each, frozenset(_WORD.findall(written))) for written, each in new.items() if written in old]
     names = _changed_names(gone, edited)
+    # Joint actions are made of the bodies of their parts. So an edited body concerns them, and nobody else.
     joint = {each.name.text for each in (*gone, *edited) if isinstance(each, syntax.Action | syntax.JointAction)}
+    # Changes are followed to a fixed point: a `def` that reads a changed type may have a new type itself.
     while names or joint:
         found = [(each, words) for each, words in rest if words & _read_by(each, names, joint)]
         rest = [(each, words) for each, words in rest if not words & _read_by(each, names, joint)]
@@ -54,6 +56,7 @@ def _read_by(declaration: syntax.Declaration, names: set[str], joint: set[str]) 
 def _changed_names(gone: Sequence[syntax.Declaration], edited: Sequence[syntax.Declaration]) -> set[str]:
     """The names whose meaning an edit may have changed. An action whose body alone was edited has none."""
     heads = [{_head(each) for each in declarations} for declarations in (gone, edited)]
+    # An action with the same name and parameters: only its body was edited, which nobody reads by name.
     kept = {head for head in heads[0] & heads[1] if head is not None}
     variables = [
         {variable for each in declarations if isinstance(each, syntax.StateBlock) for variable in each.variables}

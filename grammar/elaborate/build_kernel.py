@@ -120,6 +120,7 @@ def _check_declarations(unit: Unit, diagnostics: Diagnostics) -> None:
 def _variables(unit: Unit) -> Iterator[kernel.Variable]:
     for variable in unit.state:
         entity = unit.own.get(variable.name.text)
+        # Of two variables with one name the table has the first, and E301 was reported for the second.
         if isinstance(entity, StateEntity) and entity.span == variable.name.span:
             yield kernel.Variable(entity.variable, variable_type(entity), variable.ghost, span=variable.span)
 
@@ -147,6 +148,7 @@ def top_steps(top: Unit, diagnostics: Diagnostics) -> tuple[str, ...]:
     """The actions of the step relation: those that ``next:`` lists, else all actions of the top module."""
     lists = list(top.declared(syntax.Next))
     if not lists:
+        # Actions of other modules are no steps by themselves: a top module says with joint actions when they happen.
         return tuple(
             d.name.text for d in top.module.tree.declarations if isinstance(d, syntax.Action | syntax.JointAction)
         )
@@ -187,6 +189,7 @@ def _accepted(
     bounds = [s.label for a in actions for s in a.body if isinstance(s, kernel.Guard) and s.kind == "bound"]
     capacities = [variable.name for variable in variables if _has_capacity(variable.type)]
     for other in models_of(top.module):
+        # Models that were not chosen are checked as well, so that a wrong label is found before somebody chooses them.
         if other is not model:
             accepted_bounds(other.accepted, bounds, capacities, diagnostics)
     chosen = model.accepted if model is not None else ()

@@ -86,6 +86,7 @@ def _follows(diagnostic: Diagnostic, tree: ModuleTree, codes: frozenset[str]) ->
     cannot be parsed."""
     if diagnostic.code == "E313" and "E308" in codes:
         return True
+    # Words of declarations that did not parse. What is unknown (E101) or has no start (E411) may be declared there.
     words = frozenset().union(*tree.broken.values())
     if diagnostic.code not in ("E101", "E411") or not words:
         return False
@@ -98,6 +99,7 @@ def sized_kernel(loaded: Loaded, sorts: Elements, sizes: Mapping[str, int]) -> k
     """The kernel with elements and sizes of a log, made anew. Raises ``UnusableSpecError``."""
     diagnostics = Diagnostics()
     slots = find_slots(loaded.tree)
+    # Not the default model: its sizes are chosen for checking, and a log says how large its cluster is.
     configuration = _configuration(loaded.tree, slots, loaded.model, loaded.overrides, diagnostics)
     bindings = from_log(configuration.bindings, slots, sorts, sizes, diagnostics)
     made = build_kernel(loaded.tree, slots, replace(configuration, bindings=bindings, scenarios=False), diagnostics)

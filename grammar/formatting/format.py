@@ -46,6 +46,7 @@ def format_expression(expr: Expr) -> str:
 
 def format_module(module: Module) -> str:
     """The canonical text of a module. It ends in a line end unless the module is empty."""
+    # The documentation has no place in the tree. So comments above it, such as a licence, are told by their lines.
     leading = _leading(module.comments) if module.doc is not None else 0
     page = PrintedPage(module.comments[leading:])
     for comment in module.comments[:leading]:

@@ -99,6 +99,7 @@ def name_or_string(text: str) -> str:
 def reserved_words() -> frozenset[str]:
     """The words that the grammar does not accept as a name."""
     grammar = resources.files("assay.grammar").joinpath("assay.lark").read_text(encoding="utf-8")
+    # The terminal NAME excludes the reserved words first of all, which this reads off: it must keep that form.
     (words,) = re.findall(r"^NAME: /\(\?!\(\?:([a-z_|]*)\)", grammar, re.MULTILINE)
     return frozenset((*words.split("|"), "_"))
 
@@ -112,6 +113,7 @@ def string_lines(text: str) -> list[str]:
 
 def triple_quoted(text: str) -> str:
     """A string literal in triple quotes; only quotes that would end it are escaped."""
+    # A quote at the end would end the literal together with two of the quotes behind it.
     inner, last = (text[:-1], '\\"') if text.endswith('"') else (text, "")
     inner = inner.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     return f'"""{inner}{last}"""'

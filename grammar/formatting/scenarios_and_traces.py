@@ -128,6 +128,7 @@ def model(node: ModelBlock) -> list[PrintedItem]:
     if node.bindings and not node.accepted and len(flat) <= WIDTH and node.span.line == node.span.end_line:
         return [line(0, flat, node)]
     both: tuple[Binding | AcceptBounds, ...] = (*node.bindings, *node.accepted)
+    # The tree keeps bindings and accepted bounds apart; their places put them in the order of the source again.
     settings = sorted(both, key=lambda s: s.span.line)
     inner = [binding(s, 1) if isinstance(s, Binding) else accept(s, 1) for s in settings]
     return [opening(0, f"model {node.name.shown}:", node), *inner]

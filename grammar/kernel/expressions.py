@@ -15,6 +15,8 @@ from assay.grammar.values import Value
 class Node:
     """Anything with a place."""
 
+    # No part of equality: `m[k]` at two places is one place of the state (`assignment_conflicts`). And what is known
+    # to be present is found by the expression (`narrowing`).
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 

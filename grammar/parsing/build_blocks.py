@@ -101,6 +101,8 @@ class BlockBuilder(Builder):
     def block_quantified(self, span: Span, children: list[Any]) -> Expr:
         kind: Literal["forall", "exists"] = "forall" if children[0] == "forall" else "exists"
         _, binders, body = children
+        # A block of one line without a label is its expression (`_value`). Such a quantifier is one that fits on a
+        # line, and the formatter prints it as such.
         if isinstance(body, BlockValue | BlockIf | BlockQuantified) or (isinstance(body, Match) and body.block):
             return BlockQuantified(kind, binders, body, span=span)
         return Quantified(kind, binders, body, span=span)
@@ -152,6 +154,7 @@ def _part(part: Any) -> SubPattern:
     match part:
         case "_":
             return None
+        # `n` alone may bind a name or be a variant without fields. Only elaboration, which knows the type, can tell.
         case Pattern(DottedName((Name(text) as name,)), None) if text != "none":
             return name
         case _:

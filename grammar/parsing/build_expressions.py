@@ -198,6 +198,8 @@ class ExpressionBuilder(Builder):
     def _filter(self, kind: Literal["set", "seq", "bag"], span: Span, children: list[Any]) -> Expr:
         member, condition = children
         match member:
+            # The grammar reads `x in S` as a comparison: with one token of lookahead it cannot tell that `x` is new
+            # here.
             case Binary("in", Ref() | Tuple() as bound, domain) if (name := _bound(bound)) is not None:
                 return Filter(kind, name, domain, condition, span=span)
             case _:

@@ -67,6 +67,8 @@ def flat(groups: Iterable[Any]) -> tuple[Any, ...]:
 def string_value(literal: str) -> str:
     """The text inside a string literal; ``\\\\"`` and ``\\\\\\\\`` stand for the quote and the backslash."""
     width = 3 if literal.startswith('"""') else 1
+    # Escaped backslashes are set aside first, so that `\\"` is a backslash before a quote. A zero byte is free for
+    # that: `spec_text` refuses files that hold one.
     inner = literal[width:-width]
     return inner.replace("\\\\", "\0").replace('\\"', '"').replace("\0", "\\")
 

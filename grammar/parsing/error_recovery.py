@@ -28,6 +28,7 @@ def report_faults(parser: Lark, source: str, start: str, origin: DeclarationOrig
         if attempt > 0 and finding.code == "E010":
             return  # the block is empty only because its faulty lines were taken out
         diagnostics.error(finding.code, origin.span(finding.place), finding.message, *finding.notes)
+        # The rest of the declaration is the block below its first line and would be taken out with it.
         if fault.line_number == 1:
             return
         _take_out(lines, fault.line_number - 1)

@@ -21,9 +21,11 @@ TRAILING = frozenset(_TRAILING_WORDS.split())
 _LEADING_WORDS = "and or implies until leads_to then else in is == != < <= > >= + * // % & .."
 LEADING = frozenset(_LEADING_WORDS.split())
 
+# Each word owes a colon. `fold` does too, but it is a word of the language only before `name =`: see `feed`.
 _BINDING = frozenset(("forall", "exists", "let"))
 
 _TAKES_STATEMENTS = ("_ACTION", "_INIT")
+# Their lines are lists or clauses: below `forall x in S:` a deeper line continues the expression.
 _WITHOUT_BLOCKS = ("_SHOW", "_VIEW", "_TRACE")
 _TAKES_A_VALUE = ("WHEN", "BOUND")
 _BEGINS_A_STATEMENT = (*_TAKES_A_VALUE, "_PICK")
@@ -52,6 +54,7 @@ class LogicalLine:
             self.only_heads = True
         elif text in _BINDING:
             self.heads.append((self.depth, text != "let" and self.depth == 0 and self._begins))
+        # In `fold (a, b) = …` too: `_close` has put the token before the bracket into `before`.
         elif text == "=" and self.before == "fold":
             self.heads.append((self.depth, False))
         elif text in OPENERS:
@@ -68,6 +71,7 @@ class LogicalLine:
     def _close(self) -> str:
         """Close a bracket; the token before it was opened."""
         self.depth = max(0, self.depth - 1)
+        # A head that lacks its colon ends with its bracket. Else the next colon outside would count as its own.
         while self.heads and self.heads[-1][0] > self.depth:
             self.heads.pop()
         return self.opened.pop() if self.opened else ""
@@ -111,6 +115,8 @@ class Layout(Indenter):
         line = LogicalLine()
         last: Token | None = None
         first: Token | None = None  # of the logical line
+        # In a value `when`, `bound` and `pick` are names (`_as_name`). None: lines are statements. A number: lines that
+        # are indented deeper than it are parts of a value.
         values: int | None = -1  # the indentation of a line whose block is a value
         has_blocks = True  # whether a value may be a block
         for token in stream:
@@ -122,10 +128,14 @@ class Layout(Indenter):
                 first = first or last
                 line.feed(str(last))
                 yield last
+            # A line end is a token where the logical line ends. Below the colon of a quantifier a line that is deeper
+            # is its block, and any other one continues the line.
             elif last is not None and (
                 not line.goes_on or (has_blocks and line.may_open_block and _depth(token) > indents[-1])
             ):
                 if values is None and first is not None and first.type in _TAKES_A_VALUE:
+                    # True of `when x > 0` on one line too. The next line is not deeper then, and the last statement
+                    # resets it.
                     values = indents[-1]
                 line, first = LogicalLine(), None
                 yield _at_end(self.NL_type, last)

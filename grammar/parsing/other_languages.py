@@ -194,6 +194,7 @@ _FORMS = {
     "UNCHANGED": "leave it out: what an action does not assign stays as it is",
 }
 
+# Longest first, for an alternation takes the first that fits: `|->` begins with `|`.
 _SIGNS = "|".join(
     re.escape(sign) for sign in sorted(_OPERATORS, key=len, reverse=True) if sign not in ("!", "/", "EXCEPT !", "\\")
 )

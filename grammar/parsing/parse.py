@@ -128,6 +128,7 @@ def parse_expression(text: str, file: str) -> ParsedExpression:
     if not found.chunks:
         diagnostics.error("E001", Span(file, 1, 1, 1, 1), "an expression is expected here")
     expression: Expr | None = None
+    # What `scan` has reported would stop the parser too: one mistake would be reported twice.
     if not _errors(diagnostics.items):
         expression = _read(text.strip("\n "), "lone_expression", DeclarationOrigin(file, 0), diagnostics)
     return ParsedExpression(expression, tuple(diagnostics.sorted()))
@@ -138,6 +139,7 @@ def parse_expression(text: str, file: str) -> ParsedExpression:
 
 def _read_chunk(chunk: DeclarationTokens, text: str, file: str, diagnostics: Diagnostics, in_parts: bool) -> Any:
     """A Declaration, the Path of a ``module`` line, the Token of a documentation string, or None after a report."""
+    # What is not sound was reported (`split_declarations`): the parser would only speak of the same place again.
     if not chunk.sound or not _head_is_right(chunk, diagnostics):
         return None
     start = "chunk in parts" if in_parts and chunk.head.text == "trace" else "chunk"
@@ -149,6 +151,7 @@ def _head_is_right(chunk: DeclarationTokens, diagnostics: Diagnostics) -> bool:
     if head.span.column > 1:
         diagnostics.error("E024", head.span, "a declaration starts in the first column")
         return False
+    # `size` alone begins nothing: a declaration is `size param N: int`.
     if head.kind == "string" or (
         head.text in DECLARATION_WORDS and (head.text != "size" or chunk.following == "param")
     ):
@@ -215,6 +218,8 @@ def _read(source: str, start: str, origin: DeclarationOrigin, diagnostics: Diagn
 def _read_once(source: str, start: str, origin: DeclarationOrigin) -> tuple[Any, tuple[Diagnostic, ...]]:
     """A declaration, or None, with the reports about it. An editor asks again after each key, of which one declaration
     is new, and others are moved."""
+    # The inner cache has the text alone as its key, as if it stood in line 1. So a declaration that an edit moved is
+    # found there, and only its places are made anew.
     node, reports = _read_at_top(source, start, origin.file)
     lines = origin.lines_before
     return moved(node, lines), tuple(moved_report(each, lines) for each in reports)
@@ -234,6 +239,7 @@ def _read_clause(source: str, file: str) -> tuple[TraceClause | None, tuple[Diag
     reports: list[Diagnostic] = []
     for part, lines in clause_parts(source):
         clause, said = _read_part(part, file)
+        # The cut may be at fault and not the line. The whole clause is parsed then, which alone may report it.
         if clause is None and (goes_on(part) or any(each.code == _INDENTATION for each in said)):
             return None
         found.append(moved(clause, lines))
@@ -286,6 +292,7 @@ def _inside(node: Tree[Token], depth: int) -> Iterator[tuple[Tree[Token], int]]:
     one."""
     for child in node.children:
         if isinstance(child, Tree):
+            # `a and b and c` nests to the left in this tree, but the builder makes one flat `Junction` of it.
             continues = child is node.children[0] and _joins(node) in ("and", "or") and _joins(node) == _joins(child)
             yield child, depth if continues else depth + 1
 

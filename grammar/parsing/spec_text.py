@@ -37,15 +37,18 @@ def read_run(path: Path, diagnostics: Diagnostics) -> str | None:
 def _read_bytes(path: Path, most: int, diagnostics: Diagnostics) -> bytes | None:
     place = Span(str(path), 1, 1, 1, 1)
     try:
+        # Before it is opened: to open a named pipe waits for a writer, and a device may never end.
         if not stat.S_ISREG(path.stat().st_mode):
             _report_special(path, place, diagnostics)
             return None
         with path.open("rb") as stream:
+            # One byte beyond the limit shows that a file is too large; the rest is not read into memory.
             content = stream.read(most + 1)
     except (FileNotFoundError, NotADirectoryError):
         _report_missing(path, place, diagnostics)
     except OSError as error:
         diagnostics.error("E604", place, f"the file cannot be read: {error.strerror}")
+    # Python refuses a path with a zero byte in it.
     except ValueError:
         diagnostics.error("E601", place, "this is not the name of a file")
     else:
@@ -94,6 +97,7 @@ def _decode(content: bytes, file: str, diagnostics: Diagnostics) -> str | None:
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         diagnostics.error("E603", Span(file, 1, 1, 1, 1), "the file is UTF-16 text; save it as UTF-8")
         return None
+    # UTF-8 has zero bytes, so decoding alone lets them pass. Whichever fault comes first in the file is reported.
     fault, reason = content.find(b"\0"), "a zero byte, which no text has"
     try:
         text = content.decode("utf-8")

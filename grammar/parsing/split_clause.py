@@ -27,6 +27,7 @@ def clause_parts(source: str) -> Iterator[tuple[str, int]]:
     first = None if head is None else _LINE.search(source, head.end())
     if head is None or first is None:
         return
+    # Only lines as deep as the first one begin a part: below `on E:` a deeper line may begin with such a word too.
     starts = [each.start() for each in _LINE.finditer(source, head.end()) if each[1] == first[1]]
     if len(starts) < 2:
         return

@@ -21,6 +21,7 @@ from assay.grammar.parsing.other_languages import FOREIGN, PRIMED, instead_of
 from assay.grammar.syntax import Comment
 
 MAX_BRACKETS = 64
+# Python reads no integer of more than 4,300 digits from a text (CVE-2020-10735).
 MAX_DIGITS = 1000
 
 _KEYWORDS = (
@@ -29,6 +30,8 @@ _KEYWORDS = (
 )
 DECLARATION_WORDS = frozenset(_KEYWORDS.split())
 
+# The order of the alternatives matters. `foreign` stands before `sign`, or `<=>` would be `<=` and `>`. Of an unclosed
+# `"""` only the quotes are taken, so that the declarations after it are still found.
 _LEXEME = re.compile(
     rf"""(?P<newline>\n)
       | (?P<blank>[ \t]+)
@@ -210,6 +213,7 @@ class _Scanner:
         if lexeme.text in DECLARATION_WORDS:
             return True
         goes_on = self.line.goes_on or lexeme.text in LEADING or lexeme.kind == "close"
+        # After an unclosed `"""` lines of prose may stand in the first column. Only keywords end the declaration then.
         return not goes_on and not self.in_broken_string
 
     def finish_chunk(self) -> None:
@@ -227,6 +231,7 @@ class _Scanner:
     def _check(self, lexeme: Lexeme) -> None:
         match lexeme.kind:
             case "unterminated":
+                # A `"` is closed at the end of its line at the latest, so it hides no line below.
                 self.in_broken_string = lexeme.text == '"""'
                 quote = '"""' if self.in_broken_string else '"'
                 self._fault("E015", lexeme.span, f"this string is never closed with `{quote}`")
@@ -266,6 +271,7 @@ class _Scanner:
         elif not self.brackets:
             self._fault("E012", lexeme.span, f"`{lexeme.text}` closes nothing")
         else:
+            # The wrong bracket counts as the right one: the outer brackets stay paired, and one mistake is one report.
             opener = self.brackets.pop()
             note = Note(f"this `{opener.text}` is open", opener.span)
             self._fault("E012", lexeme.span, f"`{lexeme.text}` where `{OPENERS[opener.text]}` is expected", note)

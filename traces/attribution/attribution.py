@@ -35,6 +35,7 @@ class RunStream:
 def attribute(readings: Sequence[FileReading], notices: list[Notice]) -> tuple[list[RunStream], list[ClusterNode]]:
     """The nodes, and the events of all records with their runs, brokers and sessions."""
     grouped = [_RunRecords(node, notices) for node in separate_processes(group_by_node(readings, notices))]
+    # Owners of all nodes come before any event: lines of ZooKeeper name sessions that were learnt from brokers.
     owners = {session: (run, node.broker(run)) for node in grouped for session, run in node.owners.items()}
     streams = [stream for node in grouped for stream in node.streams(owners)]
     of_json = _json_streams(readings, notices)
@@ -106,6 +107,7 @@ def _by_sequence(events: list[tuple[JsonEvent, ProcessRun]]) -> list[tuple[JsonE
 def _event(event: JsonEvent, log: ProcessRun, stream: str, own: ProcessRun) -> Event:
     """The event as one of a log; its own run is among its fields, for the log may be that of all nodes."""
     fields: dict[str, Field] = {**event.fields, "node": own.node}
+    # The log is that of all nodes, so what tells runs apart has to be a field. One that the event has itself stays.
     if log is TOGETHER:
         fields.setdefault("run", str(own))
     if log is TOGETHER and own.number > 1:
@@ -166,5 +168,6 @@ class _RunRecords:
                 )
 
     def _broker_of(self, run: ProcessRun) -> int | None:
+        # Lines of one run that name two ids do not tell which is its own, so the broker stays unknown.
         own = set().union(*(section.matches.writers for section in self._records[run])) or self._files.brokers()
         return min(own) if len(own) == 1 else None

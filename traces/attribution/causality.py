@@ -89,6 +89,7 @@ class _Causes:
         logs_of = defaultdict[str, list[int]](list)
         for at, node in enumerate(self._nodes):
             logs_of[node].append(at)
+        # Entries that lines of two logs of one node have: which of these is meant is not known.
         several = {
             node: {
                 entry for entry, count in Counter(e for at in own for e in set(known[at].entries)).items() if count > 1
@@ -99,6 +100,8 @@ class _Causes:
             stamped = set(known[at].positions)
             for position in sorted(stamped):
                 for node, entry in (log[position][0].stamp.clock or {}).items():  # type: ignore[union-attr]
+                    # A node counts the line itself in its own entry, so of its own lines only those with lower entries
+                    # came before.
                     own = node == self._nodes[at]
                     for other in logs_of.get(node, ()):
                         count = known[other].read(entry, shared=own or entry in several[node])
@@ -131,6 +134,8 @@ class _Causes:
         sent: dict[str, tuple[int, int] | None] = {}
         for at, position, event in self._lines():
             for message in () if event.stamp is None else event.stamp.sends:
+                # Of two sends either could be meant, and a wrong one would forbid orders that are possible. So it
+                # orders nothing.
                 if message in sent:
                     self._doubt(SENT_TWICE, event, f"`{message}`")
                 sent[message] = None if message in sent else (at, position)
@@ -153,6 +158,8 @@ class _Causes:
         for rank, (at, position) in enumerate(self._in_order()):
             needs = self._needs[at][position]
             if needs:
+                # What came before a line came before all later lines of its log, too, so needs only grow along a log.
+                # Lines without needs of their own share the tuple of the line before: it is made for few lines.
                 merged = dict(last[at])
                 for other, count in needs.items():
                     merged[other] = max(count, merged.get(other, 0))
@@ -174,6 +181,8 @@ class _Causes:
             if lacking is not None:
                 waiting[lacking].append(at)
                 return
+            # By the latest time so far in its log. With its own time a clock that was set back would draw all lines
+            # after it before those of other logs.
             latest[at] = max(latest[at], self._logs[at][read[at]][0].record.time or 0)
             heappush(ready, (latest[at], at))
 
@@ -199,6 +208,8 @@ class _Causes:
 
     def _break_circle(self, waiting: dict[int, list[int]], read: Sequence[int]) -> int:
         """The log of a line that waits for itself; what the line says came before it is dropped."""
+        # Nothing is ready, so each log with unread lines waits for another such log. To follow them must end in a
+        # circle.
         passed: list[int] = []
         at = next(iter(waiting.values()))[0]
         while at not in passed:

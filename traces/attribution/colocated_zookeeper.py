@@ -39,6 +39,7 @@ def separate_servers(
 
     Nothing is separated where no line names a broker as its writer.
     """
+    # Such a directory is that of a server by itself, which is a node already.
     if not any(matches.writers for matches in logs.values()):
         return dict(logs), {}
     own, others = dict(logs), dict[str, dict[str, PackedRecords]]()

@@ -31,6 +31,7 @@ class EagerEvents(tuple[Event, ...]):
     def of_one_log(cls, events: Iterable[Event]) -> EagerEvents:
         """Events that one process run wrote into one sequence of lines."""
         found = cls(events)
+        # This sets the cached property `logs` in advance: no event has to be asked for its run.
         found.__dict__["logs"] = np.zeros(len(found), np.int64)
         return found
 

@@ -37,6 +37,7 @@ def inferred_writers(matches: PackedRecords, writers: Sequence[frozenset[int]]) 
     }
     needs = list(_starts(matches, {at: min(own) for at, own in enumerate(writers) if len(own) == 1} | found))
     begun = _assigned(needs, [at for at in matches.with_roles("process start") if not writers[at]])
+    # A prelude (`Registered kafka:type=kafka.Log4jController MBean`) stands before the start that was just assigned.
     before = [_Need(at, need.since, need.broker) for need, at in begun]
     announced = _assigned(before, [at for at in matches.with_roles("process prelude") if not writers[at]])
     return found | {at: need.broker for need, at in (*begun, *announced)}
@@ -52,6 +53,7 @@ def _sessions(match: MatchedRecord) -> Iterator[tuple[str, Field]]:
 
 def _starts(matches: PackedRecords, writers: dict[int, int]) -> Iterator[_Need]:
     """The starts that there must have been: of each broker before a session that does not follow an expired one."""
+    # `session_of` has "" for a broker without a session so far, and None after one that expired.
     last: dict[int, int] = {}
     session_of: dict[int, str | None] = {}
     for at in sorted(writers):
@@ -70,6 +72,7 @@ def _assigned(needs: Sequence[_Need], places: Sequence[int]) -> list[tuple[_Need
     """The first place that is left for each need, the earliest need first."""
     left = list(places)
     found: list[tuple[_Need, int]] = []
+    # Needs are sorted by `until`, their first field: who must have started earliest takes a place first.
     for need in sorted(needs):
         at = next((each for each in left if need.since < each < need.until), None)
         if at is not None:

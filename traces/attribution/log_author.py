@@ -96,6 +96,7 @@ class Author:
         if not isinstance(session, str) or session not in self._owners:
             return
         owner, owner_broker = self._owners[session]
+        # A process that names its own session needs no owner. One that was refused a node by its own session does.
         if owner == self.run and "owner_session" not in fields:
             return
         fields["owner"] = str(owner)

@@ -61,6 +61,7 @@ def node_names(folders: Iterable[str]) -> dict[str, str]:
     for folder, own in parts.items():
         others = [theirs for other, theirs in parts.items() if other != folder]
         # The last parts, for the first ones are where somebody unpacked the logs.
+        # `b1/logs` and `b2/logs` are told apart by two parts. `node` is what a folder without parts is called.
         length = next((n for n in range(1, len(own)) if all(own[-n:] != theirs[-n:] for theirs in others)), len(own))
         names[folder] = "/".join(own[-length:]) or "node"
     return names

@@ -101,6 +101,7 @@ def _other_sessions(steps: Sequence[_Step]) -> set[str]:
     say which is another's. Otherwise a session is another client's if it begins soon after the broker's, which lasts,
     or after another one's end.
     """
+    # First what lines say for certain, then the order of times for the sessions of which no line says it.
     own = {session for each in steps if each.certain for session in (each.session, each.owner) if session is not None}
     others = _sessions_by_client(steps) - own
     lasting: str | None = None
@@ -110,14 +111,17 @@ def _other_sessions(steps: Sequence[_Step]) -> set[str]:
         if role == "registration" or (certain and session == lasting):
             registered = True
         elif role == "session start" and session is not None and session not in others and session != lasting:
+            # A second session while the first lasts: the process has two clients, or the end of the first was not read.
             soon = time - begun <= SOON_MS or reopens
             if lasting is None or session in own or not soon or (registered and _registers_next(steps, at)):
+                # The one that lasted never registered a broker, so that it was not the broker's own.
                 others |= {lasting} if lasting is not None and lasting not in own and not registered else set()
                 lasting, registered, begun = session, certain, time
             else:
                 others.add(session)
                 reopens = False
         elif role == "session end" and client is None:
+            # The client opens a new session by itself, so the next one may be its own, however late it begins.
             if session in others:
                 told_apart = reopens = True
             elif session == lasting or (session is None and not told_apart):

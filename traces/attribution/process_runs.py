@@ -52,6 +52,8 @@ class RunSplitter:
                 self._local[stream].append((_place(start, stream, node.logs[stream]), number))
         self._node = node
         self._before = {stream: self._starts_before(stream, matches) for stream, matches in node.logs.items()}
+        # A line that a broker certainly wrote before the first start is of a run whose start was not read. That run is
+        # number 1 then, and all others come one later.
         began_before = self._starts and any((self._before[stream][at] == 0).any() for stream, at in own.items())
         self._earlier = 1 if began_before else 0
 
@@ -64,6 +66,8 @@ class RunSplitter:
         """The records of each run, log by log in the order of writing."""
         found: dict[int, list[Section]] = {}
         for stream, matches in self._node.logs.items():
+            # Lines before the first start, none of them certain, go to the first run: up to Kafka 0.11 they are its
+            # settings.
             numbers = np.maximum(1, self._before[stream] + self._earlier)
             for positions in _positions_by_number(numbers):
                 own = matches if len(positions) == len(matches) else matches.take(positions)
@@ -138,6 +142,7 @@ def certain_lines(matches: PackedRecords) -> Numbers:
     Up to Kafka 0.11 a process logs its configuration before its start banner, so that a configuration is no evidence.
     """
     own = matches.names_writer
+    # `names_writer` is a new array at each read, so it may be changed here.
     own[matches.with_roles("session start")] = True
     own[matches.with_roles("configuration")] = False
     return np.flatnonzero(own)
@@ -153,6 +158,7 @@ def _place(start: RunStart, stream: str, matches: PackedRecords) -> int:
     """The position in a log at which a run begins."""
     if stream == start.stream:
         return start.position
+    # By time, because the start is a line of another log. Lines of the same millisecond count as after it.
     later = np.flatnonzero(matches.times >= start.time)
     return int(later[0]) if len(later) else len(matches)
 
@@ -168,9 +174,12 @@ def run_starts(stream: str, matches: PackedRecords) -> list[RunStart]:
     for position in matches.with_roles():
         match = matches[position]
         prelude, banner = "process prelude" in match.roles, "process start" in match.roles
+        # A run begins with its prelude; the banner that follows (`starting (kafka.server.KafkaServer)`) is the same
+        # start.
         begins = (prelude and not in_prelude) or (banner and not announced)
         if begins and match.record.time is not None:
             found.append(RunStart(match.record.time, stream, position))
+        # From here on: has a prelude been read whose banner has not?
         announced = prelude or (announced and not banner)
         in_prelude = announced and (prelude or (in_prelude and _AT_WORK.isdisjoint(match.roles)))
     return found

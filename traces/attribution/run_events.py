@@ -147,9 +147,12 @@ class LogEvents(LazyEvents):
         numbers = sessions.numbers.astype(np.min_scalar_type(len(sessions.names)))
         repeated = rows.repeated()
         counts = rows.evaluate(_count_of_match, _count_of_layout, np.int64)
+        # Only decoded events tell how many of these differ.
         for at in np.flatnonzero(repeated.doubtful & rows.packed).tolist():
             counts[at] = len(rows[at].matches)
+        # Before counts shrink: redundant events are named by their places among all field layouts of a record.
         forms = _field_layout_indices(counts, repeated) if len(repeated.records) else None
+        # Not `counts[...] -= 1`, which would count a record with two redundant events once.
         np.subtract.at(counts, repeated.records, 1)
         first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
         index = EventIndex(repeated.doubtful, first, forms)
@@ -164,6 +167,7 @@ class LogEvents(LazyEvents):
 
     def at(self, positions: npt.NDArray[np.signedinteger[Any]]) -> Iterator[Event]:
         """The events at some positions, in that order."""
+        # Positions get the type of `_first`. With mixed types numpy would copy the whole index at each call.
         rows = np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1
         which = self._field_layouts_at(positions, rows).tolist()
         for row, match, number in zip(rows.tolist(), self._rows.take(rows), which, strict=True):
@@ -200,6 +204,7 @@ class LogEvents(LazyEvents):
     def only(self, positions: Numbers) -> tuple[LogEvents, Numbers]:
         """The events of those records to which the given events belong, in order, with their positions in this log."""
         rows = distinct(np.searchsorted(self._first, positions.astype(np.int32), side="right") - 1)
+        # A record is kept with all of its events, because they share its fields and its place among the columns.
         counts = np.diff(self._first)[rows]
         first = np.concatenate((np.zeros(1, np.int32), np.cumsum(counts, dtype=np.int32)))
         own = np.repeat(self._first[rows].astype(np.int64) - first[:-1], counts) + np.arange(int(first[-1]))
@@ -228,6 +233,7 @@ class LogEvents(LazyEvents):
         )
         if not alike:
             return False
+        # A line that names a session says who owned it, and that may be known only now. So such events are compared.
         naming = before.positions_by_layout(_names_session)
         return all(map(eq, self.at(naming), before.at(naming)))
 
@@ -311,6 +317,7 @@ class LogEvents(LazyEvents):
         for source, records in self._rows.by_source(~self._doubtful):
             at = own = records
             if not self._plain:
+                # A record may state several events, or none: its positions are found by marks, not by its number.
                 fitting = np.zeros(len(layouts), np.bool_)
                 fitting[records] = True
                 at = np.flatnonzero(fitting[rows])

@@ -49,12 +49,15 @@ class SessionTimeline:
             for at in matches.with_roles(*_SESSION_ROLES):
                 match = matches[at]
                 for known, session in self._states_in(match):
+                    # `states` has one entry more than there are positions: the first is that before any report, where
+                    # none is known.
                     own_positions, states = self._places.setdefault(stream, ([], [None]))
                     own_positions.append(int(positions[at]))
                     states.append(session)
                     if match.record.time is not None:
                         changes.append((match.record.time, session))
                     owned |= {known} if known is not None else set()
+        # By time alone, and stable: two changes in one millisecond of a log keep the order of their lines.
         changes.sort(key=lambda change: change[0])
         self._times = np.array([time for time, _ in changes], np.int64)
         self._states = [None, *(state for _, state in changes)]
@@ -67,6 +70,8 @@ class SessionTimeline:
             for at in section.matches.with_roles(JOINED):
                 keys = (_join_key(finding) for finding in section.matches[at].matches if finding.pattern.joins)
                 name = next((self._joined[key] for key in keys if key in self._joined), found[at])
+                # Copied before the first change: without reports the array is a broadcast of one zero, which cannot be
+                # written.
                 if not changed:
                     found, changed = Sessions(found.names, found.numbers.copy()), True
                 found.names.append(name)

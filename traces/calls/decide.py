@@ -72,6 +72,7 @@ def decide(loaded: Loaded, events: Sequence[Event], clause: str | None, options:
     divided = key_of_calls(loaded.kernel, asked)
     parts = _parts(history, divided)
     whole = [call.event for calls in parts.values() for call in calls]
+    # Calls that have not returned are read by rules without results, which may fit where the full rule does not.
     needs = NeedsOfEvents(replace(asked, rules=(*asked.rules, *map(without_results, asked.rules))))
     kernel, plan = kernel_for(loaded, map(needs, whole), len(whole), clause)
     model = TraceModel(kernel, adapt_clause(plan, options))
@@ -112,6 +113,7 @@ def _bound(model: TraceModel, calls: Sequence[HistoryCall], answer: CallsAnswer)
     fails = tuple(rule for rule in rules if rule.call is not None and rule.call.fails)
     others = tuple(rule for rule in rules if rule.call is None or not rule.call.fails)
     found: list[tuple[int, BoundCall]] = []
+    # Three kinds of calls, each by its own rules: those with a result, those without a return, those that failed.
     for own, returned, failed in (
         (others, True, False),
         (tuple(map(without_results, others)), False, False),
@@ -133,6 +135,7 @@ def without_results(rule: k.TraceRule) -> k.TraceRule:
     """A rule about a call whose outcome is unknown: nothing is known of what it returned."""
     if rule.call is None or not rule.call.returned:
         return rule
+    # What reads an unknown result is dropped. The call may then do more, never less, so a contradiction stays one.
     hidden = {each.binder.name for each in rule.fields if each.field in rule.call.returned}
 
     def known(expr: k.Expr | None) -> k.Expr | None:
@@ -187,6 +190,7 @@ def _decide_parts(
             if len(answer.violations) >= most:
                 answer.reason = answer.reason or "what follows was not checked"
                 return
+            # The table is let go between two parts, never within one: the search knows states by their numbers in it.
             if effects.are_many:
                 model.forget()
                 effects = _effects_of(bound, model)
@@ -229,6 +233,8 @@ def _contradictions(
     window, unbegun = shortest_window(calls, effects, skew, until), answer.unbegun
     if unbegun is None or _stands_alone(window, calls, unbegun):
         return [violation_of_window(name, calls, window, until)]
+    # Lines before the one without a beginning may be missing. What contradicts itself after it, from every state, does
+    # so whatever these said.
     kept = [each for each in calls if each.call.begin is not None and _ends_after(each.call, unbegun.end)]
     before = frozenset(at for at, each in enumerate(kept) if not _begins_after(each.call, unbegun.end))
     everywhere = effects.states.everywhere(MOST_EFFECTS)
@@ -284,6 +290,7 @@ def _accept(order: Sequence[BoundCall], states: ObjectStates, answer: CallsAnswe
     path = SearchPath(SearchNode((0,), first, 0), 0)
     for at, (move, state) in enumerate(zip(moves, after, strict=True)):
         path = path.then(move, SearchNode((at + 1,), state, 0))
+    # From here on nothing relies on the table: an evaluator that remembers nothing takes every step again.
     run = execution(model, path)
     replay(model.kernel, run)
     answer.execution = run

@@ -60,6 +60,7 @@ class Growth:
             return
         self._at = [each.name for each in model.kernel.variables].index(place.variable)
         own = [(self._key(found[1]), at) for at, found in enumerate(seen) if found is not None and found[0] == place]
+        # In this order the results that begin with one value lie side by side, so that a range of ranks names them.
         own.sort()
         self._keys = [key for key, _ in own]
         for rank, (_, at) in enumerate(own):
@@ -81,8 +82,10 @@ class Growth:
 
     def _range(self, value: Value) -> tuple[int, int]:
         if isinstance(value, int):
+            # A sum to which only naturals are added may lead to each result that is not below it.
             return bisect_left(self._keys, (value,)), len(self._keys)
         assert isinstance(value, tuple)
+        # An item that no call returns: no result can begin with this value.
         if not all(item in self._items for item in value):
             return NOTHING
         key = self._key(value)
@@ -111,6 +114,8 @@ class Growth:
         value = assignment.statement.value
         assert self._place is not None
         is_whole = len(assignment.statement.path) == (self._place.key is not None)
+        # What is set is not known here, so any result may follow: to look ahead may only give up what is certainly
+        # lost.
         if not is_whole or _reads_state(value) or not locals_of(value) <= assignment.known.keys():
             return 0, len(self._keys)
         try:

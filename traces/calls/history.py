@@ -103,6 +103,7 @@ class Effects:
 
     def learn(self, state: int, kind: int) -> int:
         """Ask the model for one effect, for which there is room then."""
+        # Half of the slots stay free, because the compiled probe ends at a free one only.
         if 2 * (self.count + 1) > len(self.keys):
             keys, afters = np.zeros(4 * len(self.keys), np.uint64), np.zeros(4 * len(self.keys), np.int64)
             put_effects(keys, afters, self.keys, self.afters)
@@ -111,6 +112,7 @@ class Effects:
         after = self.states.after(state, kind)
         self._newest = max(self._newest, after)
         self._bytes += BYTES_OF_EFFECT
+        # To measure each state would take longer than the effect: one in 256 stands for the others.
         if self.count % 256 == 0:
             values = [
                 value for number in self.states.states(self._newest) for value in self.states.model.states[number]
@@ -171,6 +173,8 @@ class _Search:
         self.entries, self.links = _entries(begins, ends)
         must = sum(needed)
         self.wide = _window([(begins[at], end) for at in order if (end := ends[at]) is not None])
+        # Bits of optional calls have words of their own: the window of a configuration covers needed calls only. Of the
+        # two words more `write_row` reads one beyond the window, and compiled code checks no bounds.
         self.first_optional = must // BITS + self.wide + 2
         more = (len(calls) - must) // BITS + 1 if must < len(calls) else 0
         self.taken: Words = np.zeros(self.first_optional + more, np.uint64)
@@ -190,6 +194,7 @@ class _Search:
         stack: Numbers = np.zeros((len(self.calls) + 1, 3), np.int64)
         slots: Numbers = np.zeros(1 << 10, np.int64)
         rows: Words = np.zeros((1 << 9, len(self.row)), np.uint64)
+        # However wide a row is, a short search of some configurations is always made.
         most = min(most, max(1 << 10, MOST_BYTES // self.row.nbytes))
         ahead = LOOK_AHEAD if self.effects.growth else 0
         sizes = (self.effects.kinds, self.wide, self.first_optional, self.must, most, ahead)
@@ -256,6 +261,7 @@ def _before(
     for at in order:
         caller = calls[at].call.caller if needed[at] else kinds[at]
         if caller is not None:
+            # A caller whose calls overlap, or whose times are not known, gives no order.
             if caller in last and (not needed[at] or _follows(calls[last[caller]], calls[at])):
                 before[at] = bits[last[caller]]
             last[caller] = at

@@ -42,4 +42,5 @@ class CallClock:
 def _below_a_millisecond(text: str) -> int:
     """The nanoseconds beyond the millisecond that a text names."""
     found = _FRACTION.search(text)
+    # The first three digits are milliseconds, which the clock has read.
     return 0 if found is None else int(found[1].ljust(9, "0")[3:9])

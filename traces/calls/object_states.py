@@ -94,12 +94,15 @@ class ObjectStates:
                 if not (step.state in seen or seen.add(step.state))  # type: ignore[func-returns-value]
             ]
             yield from level
+        # More hidden steps would lead further. So a refutation proves nothing from here on (`_doubt` in `decide.py`).
         self.budget_reached |= any(step.state not in seen for each in level for step in self.model.hidden(each.state))
 
     def moves(self, items: Sequence[OrderedObservation], kinds: Sequence[int]) -> tuple[int, list[Move], list[int]]:
         """The steps of a linearization, the last first chosen: the initial state, the moves, and the states after
         them.
         """
+        # Forward by sets, then backward from one of the last states: each state of a set has some state before it that
+        # leads there, but not each leads on.
         sets = [self.initial]
         for kind in kinds:
             sets.append(self.after(sets[-1], kind))
@@ -121,6 +124,8 @@ class ObjectStates:
 
     def everywhere(self, most: int) -> int | None:
         """The set of all states that any calls of these kinds lead to; None if that takes more than ``most`` effects."""
+        # More states than any order of the calls reaches, because each kind is taken any number of times. What none of
+        # them explains, no state before does.
         seen = set(self._sets[self.initial])
         pending = list(seen)
         while pending:

@@ -38,6 +38,7 @@ def history_of(events: Sequence[Event], plan: k.TracePlan) -> History:
     calls = {rule.event: rule.call for rule in known if rule.call is not None}
     failing = frozenset(rule.event for rule in known if rule.call is not None and rule.call.fails)
     logs = {(event.run, event.sequence) for event in events if event.kind in rules_by_kind(plan)}
+    # In one file the positions of lines are the order, and more exact than their times.
     by_time = len(logs) > 1 or any(call.times is not None for call in calls.values())
     reader = _Pairing(plan, calls, failing, by_time=by_time)
     for at, event in enumerate(events):
@@ -95,6 +96,7 @@ class _Pairing:
     def _add_moment(self, at: int, event: Event) -> None:
         begin, late = self._moment(at, event), self._ordering.commit_before_line
         if begin is not None and self._by_time and late is not None:
+            # The line may be written so long after the fact that it reports.
             begin -= late * MILLISECOND
         self._found.append(HistoryCall(event, begin, self._end(at, event), caller=_log_of(event)))
 
@@ -109,9 +111,11 @@ class _Pairing:
         if phase == "":
             return self._skip(event, self._unknown_phase(fields))
         failed = phase == "fail"
+        # A call that failed had no effect, unless a rule of the clause says which.
         if failed and event.kind not in self._failing:
             self._more += 1
             return None
+        # `info`, as Jepsen has it: the outcome is not known, and the call may take effect at any time or never.
         if fields.get(times[1]) is None or phase in {"info", "invoke"}:
             self._found.append(HistoryCall(event, begin, None, returned=False))
             return None
@@ -136,6 +140,7 @@ class _Pairing:
         if self._by_time and before is not None and _goes_back(before, event):
             return self._skip(event, "its time lies before that of the line before, of the same process")
         if phase == "invoke":
+            # A process makes one call at a time, so the outcome of its last one was not logged.
             if caller in self._open:
                 self._skip(self._open[caller].event, f"{OPEN}: {event.record.place}")
                 self._more -= 1  # it may have had an effect, which is tried

@@ -61,6 +61,7 @@ def _are_apart(kernel: k.Kernel, plan: k.TracePlan, sort: t.Sort, fields: dict[s
         divided = split(with_rules(kernel, plan, sort.name), k.Slicing(sort, tuple(set(fields.values())), None))
     except SpecError:
         return False
+    # Of slices only rejections have to be sound. Here an acceptance counts, too, so no guard may be dropped.
     if divided.relaxed or divided.shared:
         return False
     return (
@@ -144,6 +145,7 @@ def _is_key(type_: t.Type, sort: str) -> bool:
 def _begins_alike(kernel: k.Kernel) -> bool:
     """Whether there is one initial state, in which all keys are alike."""
     found = list(Meanings(kernel, bounded=False).init.outcomes())
+    # Keys that begin differently could not all be checked as the same one.
     return len(found) == 1 and all(
         isinstance(each, Successor)
         and all(isinstance(value, FrozenMap) and len(set(value.values())) == 1 for value in each.state)

@@ -73,6 +73,7 @@ def shortest_window(calls: Sequence[BoundCall], effects: Effects, skew: int, unt
     first = 0
     if everywhere is not None and asked.is_refuted(0):
         size = 1
+        # Doubled from the end, then halved: most contradictions are short, and long windows cost the most to ask.
         while size < len(kept) and not asked.is_refuted(len(kept) - size):
             size *= 2
         first, behind = max(0, len(kept) - size), max(0, len(kept) - size // 2)
@@ -124,6 +125,7 @@ class _Windows:
     def _is_refuted(self, inside: Sequence[int], optional: set[int]) -> bool:
         places = frozenset(place for place, at in enumerate(inside) if at in optional)
         own = [self.calls[at] for at in inside]
+        # No answer counts as not refuted: the window shown is then longer than it must be, and still a contradiction.
         if self.visited > IN_ALL or self.effects.count > self.learnt + MOST_LEARNT:
             return False
         found = linearize(own, self.effects, self.skew, self.initial, places, FEW, MOST_LEARNT)
@@ -143,6 +145,7 @@ class _Windows:
                 asked += 1
                 if asked <= MOST_ASKED and len(fewer) < len(inside) and self._is_refuted(inside, fewer):
                     optional = fewer
+            # Halves of the calls first, then smaller groups, then single ones (as in delta debugging, Zeller 1999).
             size = 0 if size == 1 else max(1, size // 4)
         needed = [at for at in inside if at not in optional]
         return Window(tuple(needed), len(inside) - len(needed), whatever)

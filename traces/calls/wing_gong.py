@@ -281,6 +281,7 @@ def search(history: Any, taken: Any, stack: Any, memo: Any, table: Any, register
     entries, links, calls = history
     slots, rows, _ = memo
     if registers[ANSWER] != -2:
+        # One more than the number of state and kind, because a key of 0 marks a free slot.
         put_effect(table[0], table[1], registers[STATE] * sizes[0] + registers[ASKED] + 1, registers[ANSWER])
         registers[ANSWER] = -2
     head, entry = entries.shape[0], registers[ENTRY]

@@ -107,6 +107,7 @@ def _compared(nodes: Sequence[str], compare: Callable[[str, str], _Difference | 
     """
     known = {nodes[0]: _Difference(0.0, 0)}
     asked = [nodes[0]]
+    # `asked` grows meanwhile: breadth first, so a clock is compared through as few others as possible.
     for node in asked:
         for other in nodes:
             found = compare(node, other) if other not in known else None
@@ -141,13 +142,16 @@ def agreed(one: Numbers, other: Numbers) -> _Difference | None:
     """
     order = np.argsort(one, kind="stable")
     later, ends = (other - one)[order], np.flatnonzero(np.diff(one[order]) > AT_ONCE) + 1
+    # One number for each occasion: a node that starts reports a hundred old facts at once.
     occasions = np.sort([float(np.median(own)) for own in np.split(later, ends) if len(own)])
+    # For each occasion, how many others differ from it by no more than `AGREEING` upwards.
     counts = np.searchsorted(occasions, occasions + AGREEING, side="right") - np.arange(len(occasions))
     if counts.max(initial=0) < max(OCCASIONS, len(occasions) / PART):
         return None
     begin = int(counts.argmax())
     agreeing = occasions[begin : begin + counts[begin]]
     ahead, none = float(np.median(agreeing)), int((np.abs(occasions) <= AGREEING).sum())
+    # A node that hears late differs by much, too. But its own acts it reports at once, as equal clocks would show.
     if abs(ahead) > BEHIND and none * 4 > len(agreeing):
         return None
     return _Difference(ahead, len(agreeing))
@@ -219,6 +223,7 @@ def _asked(reading: LogReading) -> Positions:
         str(own)
         for own in events.map_statements(statements, SLICE, lambda event: [event.fields.get(name) for name in SLICE])
     ]
+    # Sorted, so that the choice does not depend on the order of files. Events of no slice all stay.
     kept = set(sorted(set(of))[:: len(found) // MANY + 1]) | {str([None] * len(SLICE))}
     return found[np.array([own in kept for own in of], np.bool_)[statements.numbers[found]]]
 
@@ -239,6 +244,7 @@ def _news(reading: LogReading) -> dict[str, _Reported]:
     node = np.repeat([nodes.index(stream.run.node) for stream in reading.streams], sizes)[positions][telling]
     order = np.lexsort((times, what, node))
     order = order[times[order] != NEVER]
+    # Of each node the first report of each fact: repetitions come at any later time.
     first = np.ones(len(order), np.bool_)
     first[1:] = (np.diff(what[order]) != 0) | (np.diff(node[order]) != 0)
     order = order[first]

@@ -50,6 +50,7 @@ def estimates(reading: LogReading) -> dict[str, ClockEstimate]:
     """The estimates by node; none for nodes whose lines repeat no server time."""
     found: dict[str, ClockEstimate] = {}
     for event, own, other in repeated(reading):
+        # A time in whole seconds may mean their last millisecond: `at_most` has to stay an upper bound.
         node, late = event.run.node, own + event.record.resolution - 1 - other
         here = ClockEstimate(late, 1, event.record.place)
         before = found.get(node, here)

@@ -201,6 +201,7 @@ class _Division:
             return replace(group, count=len(lines), first=lines[0], last=lines[-1], lines=lines)
         if group.lines or not (name in first or name in last):
             return None
+        # Only the first and the last of counted lines are known. The cluster of the first gets all between.
         own = group.first if name in first else group.last
         return replace(group, count=group.count - 1 if name in first else 1, first=own, last=own)
 
@@ -227,6 +228,7 @@ class _Division:
             for stream in self._reading.streams
             if (first := stream.events[0].record.place).file == place.file
         ]
+        # The parts of a file begin at the first line of each run, and each lasts until the next begins.
         before = [homes for line, homes in sorted(begun, key=lambda each: each[0]) if line <= place.line]
         if before or begun:
             return name in (before[-1] if before else min(begun, key=lambda each: each[0])[1])
@@ -241,6 +243,7 @@ class _Division:
 
 
 def _folder(file: str) -> PurePath:
+    # What is in an archive is named `logs.zip!broker/server.log`: the archive counts as a folder.
     return PurePath(file.replace("!", "/")).parent
 
 

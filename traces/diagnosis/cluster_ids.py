@@ -59,6 +59,7 @@ def logged_clusters(reading: LogReading) -> dict[ProcessRun, LoggedCluster]:
     own: dict[ProcessRun, Counter[str]] = {}
     first: dict[tuple[ProcessRun, str], LoggedCluster] = {}
     for event, name, time in _named(reading):
+        # One line of its own outweighs a thousand requests of others, which count only where there is nothing else.
         weight = 1 if _OF_SENDER in event.fields else 1_000
         own.setdefault(event.run, Counter())[name] += weight
         first.setdefault((event.run, name), LoggedCluster(name, time, event.record.place))
@@ -107,6 +108,7 @@ def changes(reading: LogReading) -> dict[ProcessRun, Change]:
         alone = [run for run, own in names.items() if {name for _, name in own} == {earlier}]
         begun = {run: named[later][0] for run, named in eras_of.items() if later in named}
         moved = not {run.node for run in alone}.isdisjoint(run.node for run in begun)
+        # A run that names the earlier cluster alone can hold two processes only where a node went on in the later one.
         broken = {run: _resumption(reading, run, logs[run], high) for run in alone if moved}
         changed = {run: time for run, time in broken.items() if time is not None}
         # Any other run that names the earlier one alone was of it to its end.
@@ -116,6 +118,7 @@ def changes(reading: LogReading) -> dict[ProcessRun, Change]:
         for run, time in begun.items():
             if runs[run][0] <= end:
                 last = max([end, *(time for time, name in names[run] if name == earlier)])
+                # With the middle third of each file missing, lines of two clusters' controllers were taken for one run.
                 changed[run] = _after_silence(reading, run, last, time)
         found |= {run: Change(first[earlier], first[later], time) for run, time in changed.items()}
     return found

@@ -57,6 +57,7 @@ def moments(reading: LogReading) -> tuple[Moment, ...]:
             place, risk, of = event.record.place, rule.get("risk", False), rule.get("of", "")
             weight = rule.get("again_weight", rule["weight"]) if again else rule["weight"]
             kept.append(Moment(time, text, weight, place, risk, term, of, event.run.node))
+        # With `within`, a row of equal lines is one moment as long as no pause is longer. Else a text is told once.
         latest[text] = time if before is None or "within" in rule else before
     return tuple(sorted((*kept, *_deaths(reading, rules["death"])), key=lambda each: each.time))
 
@@ -84,6 +85,7 @@ def _deaths(reading: LogReading, rule: Mapping[str, Any]) -> Iterator[Moment]:
         if event is not None and (event.record.time or 0) > _time_of(last.get(stream.run)):
             last[stream.run] = event
     for node in reading.nodes:
+        # Not the last run: that one may still have been running when its log was copied.
         for number in range(1, node.runs if node.name in brokers else 0):
             run = ProcessRun(node.name, number)
             if run in last and run not in ended:

@@ -68,6 +68,7 @@ def all_facts(reading: LogReading, names: frozenset[str]) -> list[Fact]:
     statements = events.statements(EveryKind(names | {"run"}))
     never = np.iinfo(np.int64).max
     times = np.where(events.times == NEVER, never, events.times.astype(np.int64))
+    # Events stand statement by statement, so `reduceat` gives the least time of each. It refuses an empty array.
     first = np.minimum.reduceat(times[statements.order], statements.begins[:-1]) if len(times) else times
     rows = zip(events.at(statements.examples), first.tolist(), strict=True)
     return sorted((Fact(event, time) for event, time in rows if event.pattern and time != never), key=_time)
@@ -119,6 +120,7 @@ def stream(name: str, events: Sequence[UntimedEvent], node: str = INFERRED) -> I
     They are guesses, unless ``node`` is ``INFERRED_AT``.
     """
     run = ProcessRun(node, 1)
+    # The order of a stream is certain and its times are guesses, so times give way.
     latest = np.minimum.accumulate([event.time for event in events][::-1])[::-1].tolist() if events else []
     for event, time in zip(events, latest, strict=True):
         record = LogRecord(event.place, time, "INFO", "", None, event.text)
@@ -132,6 +134,7 @@ def untold_events(reading: LogReading) -> Iterator[Event]:
     no line of it tells so, as with ``log4j.logger.org.apache.zookeeper=WARN``. Each has a stream of its own.
     """
     own = data()["member"]
+    # The first prelude line of each run wins: a dict keeps what was put in last.
     preludes = {event.run: event for event in reversed(list(reading.of_role("process prelude")))}
     running = {event.run for event in reading.of_role(*RUNNING_ROLES)}
     for run, event in preludes.items():
@@ -148,6 +151,7 @@ def untold_events(reading: LogReading) -> Iterator[Event]:
     told_later = _sessions_told_later(reading) if lines else {}
     for run, events in lines.items():
         ordered = sorted(events, key=lambda event: event.record.time or 0)
+        # Sessions without times were tried at any time: a repeated controller epoch took 53 s to find instead of 15.
         yield from stream(f"sessions of {run}", list(_sessions(str(run), ordered, told_later)), INFERRED_AT)
 
 

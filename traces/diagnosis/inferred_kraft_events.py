@@ -119,6 +119,7 @@ class _Inference:
     def unlogged_elections(self) -> Iterator[UntimedEvent]:
         """Candidacies that were not logged, and leaders whose election was not logged."""
         own, named, terms = self._own, self._named_holders, self._terms
+        # Leaders before the first known epoch, leaders whose election has no line, and candidacies without a line.
         lowest, unnamed = min(terms, default=2), self._unnamed
         found: dict[int, UntimedEvent] = {}
         if unnamed is not None and lowest > 1 and lowest not in named:
@@ -153,6 +154,7 @@ class _Inference:
                 first.setdefault(voter, fact)
         for voter, fact in sorted(first.items(), key=lambda each: each[0]):
             term = fact.get(own["term"])
+            # A candidate stands in the epoch after its own, as in Raft (KIP-595).
             before = term - (fact.event.kind in (own["stands"], *own["held"])) if isinstance(term, int) else 0
             if before > 0:
                 fields: dict[str, Field] = {own["winner"]: voter, own["term"]: before}
@@ -269,9 +271,11 @@ class _Inference:
         own = self._own
         about = [fact for fact in self._facts if fact.get(own["name"]) == member]
         logged = {n: fact for fact in reversed(about) if fact.event.kind in own["entered"] for n in self._number(fact)}
+        # `written`: a leader wrote these broker epochs while it logged. Others were replayed from the metadata log.
         written = {n for fact in about if fact.event.kind in own["entered"] for n in self._number(fact)}
         written -= {n for n, fact in logged.items() if fact.event.kind in own["again"]}
         begun = {fact.get(own["run"]) for fact in about if fact.event.kind in own["begins"]}
+        # A replayed epoch of a run (by its incarnation id) that begins in the logs is not of the past.
         past = [n for n, fact in logged.items() if n not in written and fact.get(own["run"]) not in begun]
         if member not in self._read:
             past = self._at_first(sorted(past), logged, about[0].time, min(written, default=None))
@@ -284,6 +288,7 @@ class _Inference:
         later_numbers = sorted(n for n in reported if n not in logged and n > max(past, default=0))
         if not past and early and not any(entered is None or reported[n].time < entered for n in later_numbers):
             later_numbers = [1, *later_numbers] if 1 not in logged else later_numbers
+        # Of the past only the last registration counts: it took the place of those before.
         for at, number in enumerate([*([max(past)] if past else []), *later_numbers]):
             fact = logged.get(number) or reported.get(number) or early[0]
             run = fact.get(own["run"]) if number in logged else None

@@ -81,6 +81,7 @@ class _Inference:
                 *((("term", term, True),) if isinstance(term, int) else ()),
             ):
                 known, since = most.get(what, (number, fact.time))
+                # Only lines about a registration or an election show a fall: maps of epochs in other lines may be old.
                 if telling and number < known and fact.time > since + APART:
                     found.append(fact.time)
                     most = {}
@@ -171,6 +172,7 @@ class _Inference:
                 )
                 (found if number else unknown).append(entry)
                 continue
+            # The highest is that of the session in which the log begins. Lower ones are of earlier sessions.
             key = incarnation, member, max(numbers)
             entry = self._entry(key, unlogged.pop(key), str(run), self._session_of(run))
             found.append(entry if run.number == 1 else entry._replace(time=max(entry.time, began)))
@@ -464,6 +466,7 @@ class _Inference:
         coming = min(later, default=None)
         if coming is None or coming in own:
             return coming
+        # The next known epoch is another broker's, so this one was elected in the epoch before that, if it is free.
         before = incarnation, coming[1] - 1
         return before if before not in every and before[1] > 0 else None
 

@@ -37,6 +37,7 @@ def later(begun: Sequence[int], stuck: float, tried: int) -> int | None:
     after = [time for time in begun if time > stuck]
     if not after or tried >= TRIED:
         return None
+    # From the last beginning on no file lacks its beginning any more.
     return after[-1] if tried == TRIED - 1 else after[0]
 
 

@@ -40,6 +40,7 @@ EXPLAINED = "every line has an explanation, and logs are missing"
 """What an answer rests on where logs are missing."""
 # One line alone may be the very mistake that is looked for; a node that is really missing is mentioned many times.
 WITNESSES = 2
+# Fields are decoded in blocks of this size, only until there are enough witnesses.
 _AT_ONCE = 16
 NEAR = 1_000
 """By this many milliseconds clocks, and lines about one fact, may differ."""
@@ -100,6 +101,7 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
         return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)
     if missing and validation.verdict is TraceVerdict.CONSISTENT:
         return replace(answer, rests_on=(*validation.rests_on, f"{EXPLAINED}: {_first_of(missing, place=False)}"))
+    # No missing line excuses lines that contradict each other whatever else happened.
     sure = any(each.certain or _by_lines_alone(each) for each in validation.violations)
     if not (missing or unread) or validation.verdict is not TraceVerdict.INCONSISTENT or sure:
         return answer
@@ -174,6 +176,7 @@ def fallen_silent(reading: LogReading) -> Iterator[Notice]:
         moves[event.run].append(event)
     for run, events in moves.items():
         before, last = events[-2:-1], events[-1]
+        # Log4j 2 stops its appenders at the signal, by a shutdown hook of its own: what Kafka does then has no line.
         if last.kind == known["signal"] and before and before[0].kind in known["leads"]:
             yield Notice(SILENCED, last.record.place, known["text"].format(run=run), last.record.time)
 
@@ -236,6 +239,7 @@ def _lost_installations(reading: LogReading) -> Iterator[Notice]:
         for key, numbers in sorted(saying.items(), key=lambda each: reported.first(each[1]))
     }
     held = Counter(event.fields[known["winner"]] for event in reading.of_kinds(known["events"]))
+    # For example lines of a controller in the epochs 3, 5 and 8, and two lines of elections that it won.
     terms = Counter(who for (who, _), places in acting.items() if len(places) >= WITNESSES)
     for broker in _known(reading):
         if held[broker] < terms[broker]:
@@ -260,6 +264,7 @@ def _silent_loggers(reading: LogReading) -> Iterator[Notice]:
     for stream in reading.streams:
         loggers[stream.run.node] |= {each.logger for each in traits(stream.events)}
     for known in _data()["written"]:
+        # For example lines by which a broker became leader, and none of `state.change.logger`.
         prefixes = _prefixes(known)
         first: dict[str, LogPosition] = {}
         for event in reading.of_kinds(known["events"]):
@@ -295,6 +300,7 @@ def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
         events = EventTable(parts)
         acts = events.positions_where(partial(_is_of_kind, frozenset(known["events"])))
         reported = events.positions_where(partial(_is_of_logger, _prefixes(known)))
+        # For example fetchers were added, and from some time on no line of `state.change.logger` is near such a line.
         lonely = _lonely(events.times_at(acts), np.sort(events.times_at(reported)))
         if len(lonely) >= WITNESSES:
             place = next(events.at(acts[lonely[:1]])).record.place
@@ -307,6 +313,7 @@ def _lost_between(reading: LogReading) -> Iterator[Notice]:
     Where none has, its logger is not logged (``untold_events``).
     """
     for known in _data()["between"]:
+        # For example a process started and registered, and no line of it tells of a session with ZooKeeper.
         begun, has = (_runs_with(reading, known[name]) for name in ("begins", "between"))
         none = begun.keys().isdisjoint(has)
         text = known.get("alone") if none else known["text"]
@@ -339,6 +346,7 @@ def _lonely(acts: npt.NDArray[np.int64], reported: npt.NDArray[np.int64]) -> npt
     if not len(acts) or not len(reported):
         return np.empty(0, np.intp)
     after = np.searchsorted(reported, acts - NEAR)
+    # `after` is the first line that is not too early for the act. If even that one is too late, the act has none.
     near = (after < len(reported)) & (reported[np.minimum(after, len(reported) - 1)] <= acts + NEAR)
     alone: npt.NDArray[np.intp] = np.flatnonzero(~near & (after > 0))
     return alone if near.sum() >= WITNESSES else alone[:0]
@@ -359,6 +367,7 @@ def _silent_owners(reading: LogReading) -> Iterator[Notice]:
     }
     for event in refused:
         what = event.fields.get(known["what"])
+        # For example `/brokers/ids/1` exists, and the session that owns it is of no process whose logs were read.
         others = any(each == what and run != event.run for each, run in runs)
         if not others and event.fields.get(known["owner"]) not in opened:
             yield Notice(KIND, event.record.place, known["text"].format(node=event.run.node, what=what))

@@ -117,6 +117,7 @@ def files_to_add(nodes: Sequence[NodeOverview]) -> dict[str, list[str]]:
             for node in without:
                 if node.node.brokers and any(logger.startswith(_OF_BROKERS) for logger in node.levels):
                     found.setdefault(f"broker {', '.join(map(str, node.node.brokers))}", []).append(known["name"])
+        # Only the controller writes `controller.log`, so it is missing only if no node has it.
         elif len(without) == len(nodes):
             found.setdefault(known["of"], []).append(known["name"])
     return found
@@ -145,6 +146,7 @@ def protocol_versions(reading: LogReading) -> tuple[str, ...]:
 def _releases_of_lines(reading: LogReading) -> tuple[str, ...]:
     """The releases in whose sources all kinds of lines are; none if no release has them all."""
     patterns = {each.pattern for each in reading.events.traits() if each.pattern}
+    # The versions of a pattern: `2.4-3.1`, or one release.
     logged = {reading.catalogue.pattern(name).versions for name in patterns} - {""}
     ranges = [(_release(low), _release(high or low)) for low, _, high in (each.partition("-") for each in logged)]
     return tuple(each for each in RELEASES if all(low <= _release(each) <= high for low, high in ranges) and ranges)
@@ -166,6 +168,7 @@ def _note_level(node: NodeOverview, line: Traits) -> None:
 
 def _settings(message: str, names: Iterable[str]) -> dict[str, str]:
     """The values of settings in a configuration dump, if set."""
+    # A dump of Kafka's settings has a line for each, as `\tbroker.id = 1`, in the order of their names.
     found = dict(re.findall(r"^\t([\w.]+) = ([^\n]*)$", message, re.MULTILINE))
     return {name: found[name] for name in names if found.get(name, "null") not in {"null", "", "[]"}}
 
@@ -191,6 +194,7 @@ def _missing_members(nodes: tuple[NodeOverview, ...], members: Iterable[str]) ->
     for setting in members:
         named: dict[int, NodeOverview] = {}
         for node in nodes:
+            # As in `controller.quorum.voters = 1@host:9093,2@host:9093`.
             for number in re.findall(r"(\d+)@", node.settings.get(setting, "")):
                 named.setdefault(int(number), node)
         for number in sorted(set(named) - read):

@@ -26,13 +26,16 @@ from assay.traces.log_reader import LogReading, NodeTrouble, UnmappedLines
 _WORD = r"[^\W\d](?:[\w@$-]|\.(?=[\w$]))*"
 """A word, or several that are joined as in names of hosts, topics, settings and classes."""
 _PARTS = (
+    # IPv4, IPv6, a name before a port, what stands behind `//`, and the host of an `EndPoint(`.
     r"(?P<address>\d{1,3}(?:\.\d{1,3}){3}\b"
     r"|\[?[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{0,4}){3,7}\]?(?=[:/\s,)]|$)"
     r"|(?<![\w.$])(?=[\w.-]*[A-Za-z])[A-Za-z0-9](?:[\w-]*\.)*[\w-]*(?=:\d{2,5}\b)"
     r"|(?<=//)[\w.-]+"
     r"|(?<=EndPoint\()[\w.-]+)",
+    # Paths of Unix, of Windows, and of a share of Windows.
     r"(?P<path>(?<![\w.:/])/(?:[^\s/:;,'\"()\[\]{}<>]+/)+[^\s/:;,'\"()\[\]{}<>]*"
     r"|\b[A-Za-z]:\\[^\s:;,'\"()\[\]{}<>]*|\\\\[^\s:;,'\"()\[\]{}<>]+)",
+    # Numbers, versions as `3.9-IV0`, times and durations.
     r"(?P<number>0x[0-9a-fA-F]+\b|\d[\d.,:+-]*(?:-IV\d+|[TZ][\d.:]*Z?|ms|s|min|h)?(?![\w@.-]*[^\W\d]))",
     rf"(?P<word>{_WORD}|\d[\w@.-]*)",
 )
@@ -74,6 +77,7 @@ def _texts(folder: Traversable) -> Iterator[str]:
     for entry in folder.iterdir():
         if entry.is_dir():
             yield from _texts(entry)
+        # Comments count, too: a name of a real cluster in one of them would be left in everybody's redacted logs.
         elif entry.name.endswith((".py", ".toml", ".assay")):
             yield entry.read_text(encoding="utf-8")
 
@@ -110,9 +114,11 @@ class Redaction:
         self.runs = {str(run): str(self.run(run)) for run in {stream.run for stream in reading.streams}}
         reported = {name: new for name, new in self._nodes.known.items() if not _BY_CHANCE.fullmatch(name)}
         named = {**reported, **self._topics.known, **self._clusters.known}
+        # A regular expression takes the first alternative that fits, so `broker-10` has to be tried before `broker-1`.
         longest_first = sorted(named, key=len, reverse=True)
         names = "|".join(rf"(?<![\w.]){re.escape(name)}(?![\w.]*[A-Za-z_])" for name in longest_first)
         self._new = named
+        # The order counts: addresses and paths are made of words and numbers, and what stands first is tried first.
         self._parts = re.compile("|".join([*([f"(?P<named>{names})"] if names else []), *_PARTS]))
 
     def text(self, text: str) -> str:
@@ -205,6 +211,7 @@ def redacted(reading: LogReading, names: Redaction) -> LogReading:
 def _group(names: Redaction, group: TroubleGroup) -> TroubleGroup:
     """Lines of trouble with the new names."""
 
+    # Names of threads hold hosts, as `main-SendThread(host:2181)` of ZooKeeper's client does.
     def renamed(record: LogRecord) -> LogRecord:
         return replace(record, place=names.place(record.place), message=names.text(record.message), thread=None)
 
@@ -226,6 +233,7 @@ def _events(names: Redaction, events: Iterable[Event]) -> Iterable[Event]:
 
 
 def _field(names: Redaction, value: Field) -> Field:
+    # A run is renamed as a whole: `node#2` has to become the name of its node with the same number.
     return names.runs.get(value) or names.value(value) if isinstance(value, str) else names.value(value)
 
 

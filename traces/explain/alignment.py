@@ -81,13 +81,16 @@ class _Aligner:
                 continue
             self._add_taken(cost, node)
             if cost < MOST_COST:
+                # Repairs are made only when nothing cheaper is left, and so for few nodes: they are what takes long.
                 self._push(cost + 1, node, repairs=True)
         return None
 
     def _push(self, cost: int, node: _Node, *, repairs: bool) -> None:
+        # The numbers are unique, so a comparison never comes to the node.
         heappush(self._heap, (cost, -sum(node.cursors), next(self._numbers), repairs, node))
 
     def _add(self, cost: int, node: _Node) -> None:
+        # One alignment for each point and state: cheaper, or as cheap with fewer hidden steps, so that more may follow.
         key = node.cursors, node.state
         if cost <= MOST_COST and (cost, node.hidden) < self._best.get(key, (MOST_COST + 1, 0)):
             self._best[key] = cost, node.hidden
@@ -107,6 +110,7 @@ class _Aligner:
                 self._add(cost, _Node(path, (), node.first, cursors, after, hidden))
         if node.hidden < self._budget:
             for step in self._model.hidden(node.state):
+                # Behind the first repair only the cost counts: the search goes on from that repair, by itself.
                 unseen = (*node.unseen, step) if node.first is None else ()
                 self._add(cost, _Node(node.path, unseen, node.first, node.cursors, step.state, node.hidden + 1))
 

@@ -32,6 +32,7 @@ def alternatives(value: Value, type_: t.Type, hints: Sequence[Value] = ()) -> li
 def _near(value: Value, type_: t.Type, hints: Sequence[Value]) -> Iterator[Value]:
     yield from (hint for hint in hints if fits(hint, type_))
     match value:
+        # The order counts: a `bool` is an `int`, and elements, options, records and variants are named tuples.
         case bool():
             yield not value
         case int():
@@ -137,6 +138,7 @@ def fits(value: Value, type_: t.Type) -> bool:
         case t.SetType(item):
             return isinstance(value, frozenset) and all(fits(part, item) for part in value)
         case t.SeqType(item):
+            # By the exact type: elements, options and records are tuples too, and no sequences.
             return type(value) is tuple and all(fits(part, item) for part in value)
         case t.MapType(key, item):
             return isinstance(value, FrozenMap) and all(fits(k, key) and fits(v, item) for k, v in value.items())

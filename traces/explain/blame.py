@@ -151,6 +151,7 @@ def _blocked(model: TraceModel, call: k.ActionCall, bound: Mapping[str, Value], 
     ]
     if not ways:
         return [_no_instance(model, action)]
+    # No false guard is one obstacle all the same: the result of the instance does not fit (`_no_result`).
     obstacles, _ = min(ways, key=lambda way: (len(way[0]) or 1, way[1]))
     return obstacles or [_no_result(model, action)]
 
@@ -186,6 +187,7 @@ def _ways_blocked(
 ) -> Iterator[dict[int, FalseGuard]]:
     """The false guards for each choice of picks, without bounds."""
     meaning = model.meanings.actions[action]
+    # By identity: a body may hold two equal guards, and their places differ.
     places = IdentityMemo((node, at) for at, node in enumerate(meaning.node.body))
     for way in meaning.false_guards(model.states[state], tuple(arguments)):
         yield {places[each.node]: each for each in way if not each.is_bound}

@@ -69,6 +69,7 @@ def least_confirmed(
     """Lines that contradict each other, the one first that fewest of all ``lines`` confirm, and of these the last."""
     last_first = sorted(items, key=by_time, reverse=True)
     confirmed = {each.index: sum(_confirms(each, other) for other in lines) for each in last_first}
+    # A stable sort: of equally confirmed lines the last one stays first.
     return sorted(last_first, key=lambda each: confirmed[each.index])
 
 

@@ -62,6 +62,7 @@ class Situation:
         """The value of an expression; raises ``Undefined``."""
         try:
             return self.model.value(expr, self.bound, self.now, self.before)
+        # The name of a `pick` is bound to nothing here, so the evaluator looks it up in vain.
         except KeyError:
             raise Undefined("it depends on a choice", expr.span) from None
 
@@ -98,6 +99,7 @@ def failing(condition: k.Expr, here: Situation) -> list[FailedAtom]:
     match condition:
         case k.Logic(_, "and", parts):
             return [atom for part in parts for atom in failing(part, here)] or [_atom(condition, here)]
+        # An implication is false only where its premise is true, so the conclusion is to blame.
         case k.Logic(_, "implies", (_, conclusion)):
             return failing(conclusion, here) or [_atom(condition, here)]
         case k.LetIn(_, binder, value, body):
@@ -136,6 +138,7 @@ def _atom(expr: k.Expr, here: Situation, undefined: str | None = None) -> Failed
             log.setdefault(origin, here.bound[origin.name])
         else:
             model.setdefault(part, value)
+    # Where no place of the state is read as such, the compared sides are shown, as those of two counts.
     if not model and undefined is None:
         model |= {side: here.value(side) for side in _sides(expr) if side not in log}
     bounds = tuple(map(here.value, _sides(expr))) if isinstance(expr, k.Compare) and undefined is None else ()
@@ -156,6 +159,7 @@ def _logged(found: Mapping[k.Expr, Value]) -> tuple[AtomValue, ...]:
 
 def _readings(expr: k.Expr) -> Iterator[k.Expr]:
     """The largest parts that read a place of the state, and the binders."""
+    # Of `view[p].epoch` the whole is shown, not `view`, which may have a hundred entries.
     if isinstance(expr, k.Local) or reads_place(expr):
         yield expr
     if not isinstance(expr, k.StateVar):

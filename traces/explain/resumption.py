@@ -103,6 +103,7 @@ def with_window(
 
     contradiction = contradiction_of(refuted, search.model.kernel, writer)
     onward = resumption
+    # With doubted clocks C1 with a broker epoch that fell took 87 CPU-seconds, and without the line 7.6.
     if onward is None or onward.violation.repair.kind == "clock":
         lines = least_confirmed(refuted.items, search.frontier.order.items)
         onward = _without_one(search, start, lines) or _without_failed(search, conclusion, lines)
@@ -118,6 +119,7 @@ def _without_one(
 ) -> Resumption | None:
     """The search begins again without the first of some lines that was not read where it began; None if all were."""
     for each in lines:
+        # What the starts have read already can no longer be left out.
         if each.position >= max(path.node.cursors[each.stream] for path in start):
             others = [other for other in lines[::-1] if other is not each]
             return Resumption(of_contradictory([*others, each]), leave_out(search, each), tuple(start))

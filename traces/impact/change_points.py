@@ -65,6 +65,7 @@ class SharedChanges:
         return found
 
 
+# Evaluated at every shared state, a measure took 38 ms a slice, and more the longer the log.
 class ConditionChanges:
     """The times at which a condition can change; ``own`` are the positions of the slice's variables in a state."""
 
@@ -81,10 +82,12 @@ class ConditionChanges:
         """
         own = list(changes(own, self._read))
         bounds = [bisect_right(timeline.times, moment.at) for moment in own]
+        # First the shared states before anything of the slice has a time.
         if bounds[0] > 0:
             yield from self._while_slice_stays(timeline, timeline.moments[0], own[0].state, 0, bounds[0], truth)
         for number, (moment, begin) in enumerate(zip(own, bounds, strict=True)):
             end = bounds[number + 1] if number + 1 < len(bounds) else len(timeline.moments)
+            # `begin - 1` is the shared state that held when the slice changed.
             yield from self._while_slice_stays(timeline, moment, moment.state, max(0, begin - 1), end, truth)
 
     def _while_slice_stays(

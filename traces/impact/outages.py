@@ -105,6 +105,7 @@ class Meter:
         self._condition_changes = IdentityMemo(
             (each, ConditionChanges(each.condition, self.places, self.own)) for each in plan.measures
         )
+        # Killed right after its last line, or as late as the execution has it: the two bounds of a duration.
         self.early = Endings(self.meanings, plan.ends, written).early(self.late)
         self._timelines = SharedChanges(self.early), SharedChanges(self.late)
 
@@ -129,6 +130,7 @@ class Meter:
         own = timeline(result.execution, self.plan.ordering, self.begin)
         for measure in self.plan.measures:
             given = [field for field in measure.fields if field.field != EVERY_SLICE]
+            # No field names the slice: the measure is of what all slices share (`of_shared`).
             if len(given) == len(measure.fields):
                 continue
             logged = {field.field: self._logged(field, events) for field in given}
@@ -201,6 +203,7 @@ class Meter:
         truth: Callable[[TimedState], bool],
     ) -> Iterator[Interval]:
         """The intervals in which a measure's condition holds of a slice."""
+        # Change points follow values of the state. They do not know of a setting that changes meanwhile.
         if any(len({each.value for each in statements}) > 1 for statements in logged.values()):
             read = [self.places[name] for name in variables_of(measure.condition)]
             return _intervals_of((m, truth(m)) for m in changes(merged(shared.moments, own, self.own), read))

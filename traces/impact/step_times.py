@@ -66,6 +66,7 @@ def timeline(run: Execution, ordering: k.Ordering, begin: float) -> list[TimedSt
             lower = float(step.event.record.time) - before_line
             # A line far later (a log replayed at a start repeats old facts) gives no lower bound: earlier lines need the step.
             early = max(early, lower) if lower <= last else early
+        # A step behind the last line has the time of the step before it.
         here = max(found[-1].at, time) if time < inf else found[-1].at
         found.append(TimedState(here, -inf if step.event is None else early, last, step.state, step.event))
     return found
@@ -112,6 +113,7 @@ class Endings:
 
     def early(self, found: Sequence[TimedState]) -> list[TimedState]:
         """The same states if each run had ended right after its last line."""
+        # No line reports that a process was killed, so a state of its own begins at the last line of each run.
         ended = [replace(_before(found, time), at=time, early=time, event=None) for time, _, _ in self.runs]
         every = sorted([*found, *ended], key=lambda each: each.at)
         return [replace(each, state=self._ended(each)) for each in every]

@@ -71,6 +71,7 @@ def sites(retrial: Retrial) -> list[Site]:
         place = seen.event.record.place
         for field in seen.rule.fields:
             if field.field not in OF_THE_FILE and field.field != EVERY_SLICE and field.field in seen.event.fields:
+                # A field that several rules read is one mutant, not several.
                 found.setdefault((place, field.field), Site(tuple(lines[place]), seen, field, model))
     return list(found.values())
 

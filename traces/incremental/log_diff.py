@@ -91,6 +91,7 @@ class LogDiff:
             last = later[at] or last
         rank = 0
         for known, bound in zip(later, after, strict=True):
+            # At least half of the room between two known logs is left for later ones. With none left `take` gives up.
             room = _ROOM if not bound else min(_NEXT, (bound - rank) // 2)
             rank = known or rank + max(1, room)
             ranks.append(rank)

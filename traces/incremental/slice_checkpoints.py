@@ -44,6 +44,7 @@ from assay.traces.slices.versions.version_history import (
 from assay.traces.store.record_block import Numbers
 from assay.traces.table.event_selection import Selection
 
+# Of three one may be the beginning: a slice with one update began anew each time.
 POINTS = 4
 """How many checkpoints are kept: later lines may belong to the last update, or be a little older than it."""
 
@@ -274,6 +275,7 @@ class SliceProgress:
             point = self._points[-1]
             # A skipped version may have been made anywhere on the timeline, so any change of the timeline may move it.
             agreed = -inf if point.skips and before != inf else before
+            # Later lines, higher versions, the same positions for all lines so far: nothing before it can change.
             if point.time < first and point.number < lowest and point.until < agreed:
                 for each in self._points:
                     each.rest += items

@@ -21,6 +21,7 @@ from assay.traces.input.decompress import ENGINES, Decompressed
 from assay.traces.input.lines.record_scanner import ByteStream
 
 _BLOCK = 1 << 18
+# Each layer counts: `logs.zip!server.tar.gz` is a zip, a gzip and a tar, three deep.
 _DEPTH = 4
 
 _UNSUPPORTED = {
@@ -32,6 +33,7 @@ _UNSUPPORTED = {
 
 _ZIP = b"PK\x03\x04"
 _ZIP_IN_MEMORY = 1 << 26
+# Headers in front of a member (pax, GNU's long names), each of which `tarfile` reads into memory as a whole.
 _EXTENDED = frozenset(
     {tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK}
 )
@@ -117,6 +119,7 @@ def is_packed(head: bytes) -> bool:
 
 
 def _is_tar(head: bytes) -> bool:
+    # POSIX and GNU archives have this mark; those of Unix V7, which have none, are not recognised.
     return head[257:262] == b"ustar"
 
 
@@ -137,6 +140,7 @@ def expand(
     if depth == _DEPTH and (make is not None or _is_tar(head) or head.startswith(_ZIP)):
         notices.append(Notice("nested archive", where.place, f"archives are read {_DEPTH} deep, not deeper"))
     elif make is not None:
+        # All layers of a file draw on one budget, so that an archive in an archive does not multiply it.
         inner = LimitedStream(Decompressed(peeked, make, where.place, notices), budget, where.place, notices)
         yield from expand(inner, where, budget, notices, depth + 1)
     elif head.startswith(_ZIP):
@@ -159,6 +163,7 @@ def _zip_files(
                 for member in archive.infolist():
                     if not member.is_dir():
                         yield from _zip_member(archive, member, where, budget, notices, depth)
+        # `zipfile` refuses versions of the format that it does not know.
         except NotImplementedError as error:
             notices.append(Notice("unsupported compression", where.place, f"{where} is not read: {error}"))
         except (zipfile.BadZipFile, OSError, EOFError, ValueError) as error:
@@ -252,6 +257,7 @@ class _TarMember:
         if self.cut:
             return b""
         out = self._content.read(min(size, 1 << 16))
+        # Zeros behind the end of a cut archive are padding, and must not be taken for the rest of the member.
         end = self._archive.end
         if end is not None and self._position + len(out) > end:
             self.cut = True
@@ -267,6 +273,7 @@ def _tar_files(
     padded = _ZeroPadded(stream)
     damage: str | None = None
     try:
+        # `r|` never seeks, which these streams cannot. So each member is read before the next.
         with tarfile.open(fileobj=padded, mode="r|", tarinfo=_BoundedHeader) as archive:  # type: ignore[call-overload]  # only read is needed
             for member in archive:
                 inside = ArchivePath(where.path, (*where.members, member.name))

@@ -47,6 +47,7 @@ class _Gzip:
     """
 
     def __init__(self) -> None:
+        # 16 for a gzip header, and 15 for the largest window.
         self._engine = zlib.decompressobj(wbits=31)
         self._damage: zlib.error | None = None
 
@@ -65,6 +66,7 @@ class _Gzip:
     def decompress(self, data: bytes, limit: int) -> bytes:
         if self._damage is not None:
             raise self._damage
+        # A call that fails loses its output. So the state before it is kept, and damage is approached byte by byte.
         block, before = self._engine.unconsumed_tail + data, self._engine.copy()
         try:
             return self._engine.decompress(block, limit)
@@ -90,6 +92,7 @@ class _Zstd:
     """
 
     def __init__(self) -> None:
+        # 128 MB, the largest window that `zstd` itself decompresses without being told to.
         self._engine = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
         self._input, self._output = b"", b""
 

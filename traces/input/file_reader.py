@@ -127,6 +127,7 @@ class FileJob:
         records, count = self._reader.kinds.sort(block), len(block.bodies)
         self._reader.kinds.note_loggers(self.reading.trouble, self.reading.file, records)
         classes = records.classes
+        # A time that names no moment is reported with its record.
         alone = (classes == ALONE) | ((classes == KEPT) & (block.times == NO_MOMENT))
         if self._misses < _MAX_MISSES or alone.any():
             alone |= classes == BRACKETED
@@ -178,6 +179,7 @@ class FileJob:
             self._take_unusual(raw)
             return
         at = text.rfind(b" (")
+        # Most records end like an earlier one. One look-up by that ending spares them the division of their text.
         known = self._reader.endings.get(text[at:])
         if known is not None and text.find(b"\n") == len(text) - 1:
             self._take_stock(raw, known, text[:at], "")
@@ -321,6 +323,8 @@ class FileJob:
         """
         text = self._text(raw)
         level = self._reader.level(raw.level)
+        # The first reading whose whole message a pattern describes wins; else one whose logger is known; else any with
+        # a logger.
         best: tuple[ReadLine, LoggerPatterns | None, TemplateMatch] | None = None
         for line in self._interpretations(text, level):
             name, patterns = self._reader.dispatch(line.logger.encode())

@@ -97,8 +97,10 @@ class _Dump:
             return self._payload_alone(line, place)
         batch = _BATCH.match(line)
         if batch is not None:
+            # `partitionLeaderEpoch` is the raft epoch: the metadata log has one partition.
             self._epoch, self._next = int(batch["epoch"]), int(batch["offset"])
             self._batch_time = int(batch["time"] or -1)
+            # Its records, on the lines below, are read nevertheless.
             if batch["valid"] == b"false":
                 raise NoEventError("a batch whose checksum is wrong")
         elif line.strip() and not line.startswith(_KNOWN):
@@ -153,6 +155,7 @@ class _Dump:
         for key, value in _with_defaults(kind, data).items():
             number = key in special.get("fields", {}) and isinstance(value, str) and value.isdecimal()
             fields[names.get(key, _snake(key))] = int(value[:20]) if number else as_field(value)
+        # The dump is in the order of the log, so a topic's record comes before all others that name its id alone.
         self._learn(kind, data)
         for each in _names()["name"]:
             if (name := self._names.get((each["field"], str(data.get(each["id"]))))) is not None:
@@ -173,6 +176,7 @@ def _table_entry(kind: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _with_defaults(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """The data with the keys that the payload leaves out, and None for numbers that stand for no value."""
+    # In a `PartitionChangeRecord` a leader of -2 is unchanged, and -1 is none; what is left out is unchanged, too.
     whole = {**dict.fromkeys(_names()["left_out"].get(kind, ())), **data}
     for each in _names()["none"]:
         if each["type"] == kind:

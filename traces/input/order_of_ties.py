@@ -29,6 +29,7 @@ def ties_in_order_of_writing(logs: Sequence[PackedRecords]) -> bool:
         at = np.minimum(np.searchsorted(usual, numbers), len(usual) - 1)
         return np.where(usual[at] == numbers, counts[at], 0)
 
+    # A tie (a, b) speaks for the order of the file if b follows a more often than a follows b, where times differ.
     return bool(np.sign(frequency(ties) - frequency(ties[:, ::-1])).sum() > 0)
 
 

@@ -105,6 +105,7 @@ class RecordReader:
         self.endings: dict[bytes, LoggerDispatch] = {}
         self._levels: dict[bytes, str] = {}
         self.statements = StatementReader(statement_catalogue())
+        # Shared by all files: the files of a cluster have the same kinds of lines, and each kind is matched once.
         self.kinds = RecordKinds(self.dispatch, self.level, self.statements)
         self.single = SingleRecordLayouts()
 
@@ -198,6 +199,8 @@ class RecordReader:
             return lines[part]
 
         of_text = self.source.catalogue == "text"
+        # What comes out of the containers is a record of Kafka, or an event; a clause about text or JSON expects only
+        # events.
         found = FoundEvents(every_line=of_text or (self.source.catalogue == "events" and wrapping.events))
         unwrapper = Unwrapper(self.detector, wrapping, whole.file, whole.tally, self._limits, new_part, found)
         unwrapper.read(stream)

@@ -57,6 +57,7 @@ def _key(record: LogRecord) -> tuple[object, ...]:
 def _candidates(matches: PackedRecords) -> Numbers:
     """The records whose time and hash of the message others have too, in order."""
     times = matches.times
+    # Equal records have equal signs. Whether those with equal signs are equal is decided by their keys.
     signs = matches.message_hashes() ^ times.astype(np.uint64)
     order = np.argsort(signs, kind="stable")
     same = signs[order][1:] == signs[order][:-1]

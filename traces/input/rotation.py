@@ -34,7 +34,9 @@ _DATE = re.compile(
     r"[._-](?:\d{4}-\d\d-\d\d(?:[-_T]\d\d){0,3}|\d{4}\d\d\d\d(?:[-_]?\d\d){0,3})(?:[.-]\d{1,4})?(?=\.[A-Za-z]{2,4}$|$)"
 )
 _NUMBER = re.compile(r"(?<=\.[A-Za-z]{3})\.(\d{1,4})$")
+# By so many milliseconds parts of one log may overlap, or a log may go on after another.
 _TOLERANCE = 5_000
+# So many records two files must share, and so many where times are known to the second only (`drop_copies`).
 _SHARED = 3
 _SHARED_COARSE = 20
 _MIN_BACKWARD_STEPS = 10
@@ -75,7 +77,9 @@ def _unique_name(name: str, taken: Container[str]) -> str:
 
 def _in_sequence(group: list[FileReading]) -> Iterable[list[FileReading]]:
     spans = IdentityMemo((reading, _span(reading)) for reading in group)
+    # Of parts within one time, the one with the higher number was written first.
     ordered = sorted(group, key=lambda reading: (spans[reading], -_rotation(reading.origin.base)))
+    # Parts of one log follow each other. Files of one name that overlap were written side by side.
     if all(spans[one][1] <= spans[next_][0] + _TOLERANCE for one, next_ in pairwise(ordered)):
         return [ordered] if ordered else []
     return [[reading] for reading in ordered]
@@ -101,6 +105,7 @@ def reverse_newest_first(readings: Sequence[FileReading], notices: list[Notice])
     as_written = ties_in_order_of_writing([reading.matches for reading in newest_first])
     for reading in newest_first:
         reading.matches = reading.matches.take(_oldest_first(reading.matches, ties_as_written=as_written))
+        # Times went back because of the order of the file, not because of a clock.
         reading.tally.notices[:] = [each for each in reading.tally.notices if each.kind != "clock went back"]
         text = "the newest line comes first; the lines were read from the last to the first"
         text += ", those of one millisecond in the order of the file" if as_written else ""
@@ -234,6 +239,7 @@ def _drop(
     earlier: FileReading, later: FileReading, theirs: list[Key], moved: dict[str, str], notices: list[Notice]
 ) -> None:
     """Remove from the later file what the earlier one has, if the two overlap."""
+    # Counted: a record that stands twice in the later file and once in the earlier is dropped once.
     left = Counter(theirs)
     kept: list[int] = []
     dropped: list[int] = []
@@ -302,6 +308,7 @@ def _shift(lacks: str, begin: int, end: int, dated: Sequence[tuple[int, int]], m
 
 def _leap_days(begin: int, year: int) -> int:
     """The day to subtract after February in a year without a 29th, because the base year has one."""
+    # The 31 days of January and the 29 of February in the base year.
     after_february = begin - year_start(BASE_YEAR) >= 60 * DAY
     is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     return 0 if is_leap or not after_february else -DAY

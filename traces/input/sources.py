@@ -101,6 +101,7 @@ def walk(paths: Iterable[Path], limit: ExpansionLimit, notices: list[Notice]) ->
             if listed.name == STDIN_NAME:
                 yield from unpack(listed, _StandardInput(), limit, notices)
                 continue
+            # Unbuffered, because all readers ask for large blocks.
             with Path(listed.name).open("rb", buffering=0) as stream:
                 yield from unpack(listed, stream, limit, notices)
         except Exception as error:  # noqa: BLE001 - whatever it is, the other files are read
@@ -143,6 +144,7 @@ def list_files(paths: Iterable[Path], notices: list[Notice]) -> Iterator[ListedF
             for listed in walker.directory(path):
                 is_empty = False
                 yield listed
+            # Where a file was left out with a notice, the directory is not empty.
             if is_empty and len(notices) == noticed:
                 notices.append(_note(NO_FILE, path, "the directory holds no file"))
         else:
@@ -199,6 +201,7 @@ class _Walker:
         """Whether this file or directory was reached before under another name, which is then reported."""
         key = (status.st_dev, status.st_ino)
         first = self._seen.setdefault(key, path)
+        # By identity: `setdefault` has just put this very object in.
         if first is path:
             return False
         if stat.S_ISDIR(status.st_mode) and first in path.parents:

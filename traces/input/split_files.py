@@ -81,6 +81,7 @@ def _record_starts(text: bytes) -> tuple[int, int, int]:
     found = [match.start() for match, _ in zip(START.finditer(data), range(2), strict=False)]
     first, second = (*found, len(text), len(text))[:2]
     size, last = HEAD, first
+    # The last record is looked for from the end, in windows that grow: it is short, as a rule, and the text is not.
     while second < len(text):
         window = max(0, len(data) - size)
         ends = [match.start() for match in START.finditer(data, window)]
@@ -171,6 +172,7 @@ class _SeamReader:
         job, file = self.job, self.job.reading.file
         lines, offset = self.lines, self.offset
         cutter = Cutter(lambda line, at: LogPosition(file, line + lines, at + offset), job.reading.tally, self.limits)
+        # In blocks, as from a stream, so that a record that is too long is cut at the same place.
         for at in range(0, len(self.open), self.limits.block):
             for raw in cutter.feed(self.open[at : at + self.limits.block]):
                 job.take(raw._replace(line=raw.line + lines, offset=raw.offset + offset))
@@ -185,6 +187,8 @@ class _SeamReader:
         if not ends_in_line_feed:
             self.open = self.open[:-1]
             reading.tally.bytes -= 1
+            # The pieces were hashed with a line feed that the text does not have: this tells it from a text that has
+            # it.
             self.digest.update(b"\n")
         self._read_open()
         self.job.finish()

@@ -86,6 +86,7 @@ def _names_its_action(kernel: k.Kernel, rule: k.TraceRule) -> bool:
     calls = [call for step in rule.steps for call in step]
     if len(rule.steps) > 1 or any(None in call.arguments for call in calls):
         return False
+    # Replay keeps one state. An action that picks leads to several, and the first need not be the right one.
     return not any(isinstance(each, k.Pick) for call in calls for each in kernel.action(call.action).body)
 
 
@@ -107,6 +108,7 @@ def _replay(loaded: Loaded, events: EventTable, clause: str | None, options: Opt
         return None
     found = line_queue(events, positions, lines, plan, asked)
     initial = model.states[model.initial[0]]
+    # Compiled rules check properties after each line, so the initial state is left to this.
     if PropertyChecker(model, kernel.properties).broken(Execution(initial, ())):
         return None
     unseen = HiddenSteps(model, program, more, len(asked)) if more else None
@@ -122,6 +124,7 @@ def _replay(loaded: Loaded, events: EventTable, clause: str | None, options: Opt
 
 def _reordering(found: LineQueue) -> float:
     """By how many milliseconds, at most, a line was read after a later line that changed the state."""
+    # The lowest bit says whether a line changed the state (`EncodedLines`); a line that did not may stand anywhere.
     changed = np.where((found.lines.changes & 1).astype(np.bool_), found.times, -np.inf)
     before = np.concatenate([[-np.inf], np.maximum.accumulate(changed)[:-1]])
     return max(0.0, float((before - found.times).max()))

@@ -52,6 +52,7 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
     kernel, plan = joint.split.kernel, joint.split.plan_of_slices(joint.plan)
     if own is None or not every_line_names_action(kernel, plan, own.table):
         return
+    # Without the mark of their slice: its field is given once for all events, instead of in a copy of each.
     events = list(own.table.at(own.positions))
     names = {kernel.variables[at].name for at in joint.split.own}
     properties = [each for each in kernel.properties if speaks_of(each, names)]
@@ -73,6 +74,7 @@ def _answers(joint: Joint, slices: Mapping[str, Selection]) -> Iterator[tuple[st
     replayed = ReplayedLines(model, rules, steps, waiting, unseen)
     counts = _Counts(own, waiting, rules, plan)
     bounds = np.searchsorted(own.owners[waiting.positions], np.arange(len(slices) + 1)).astype(np.int64)
+    # One call for all slices, each from the initial row. Only slices that stopped are followed again, one by one.
     reached = steps.follow_each(row, waiting.lines, bounds).tolist()
     for number, (name, begin, end) in enumerate(zip(slices, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
         if begin == end:

@@ -82,6 +82,7 @@ class KindsOfEvents:
 
     def logged(self, rules: Sequence[k.TraceRule]) -> Iterator[EncodedStatements]:
         """The encoded fields for each rule that has events."""
+        # A table makes an event at each read; here each is read once for every field, so they are all made at once.
         events = list(self._events) if isinstance(self._events, EventTable) else self._events
         for kind, positions in self.positions.items():
             speaking = [(at, rule) for at, rule in enumerate(rules) if rule.event == kind]
@@ -123,6 +124,7 @@ class _Fields:
             return [self._more[name]] * len(self._events)
         with suppress(KeyError):
             return list(map(itemgetter(name), self._own))
+        # Some event lacks the field: the loop in C above gave up at the first that does.
         found: list[Field | _Absent] = [own.get(name, _ABSENT) for own in self._own]
         if name in _OF_RUNS:
             runs = IdentityMemo[ProcessRun, Field]()
@@ -161,6 +163,7 @@ def _column(given: Sequence[Field | _Absent], kinds: set[type], is_range: bool) 
     if kinds <= _PLAIN:
         return FieldValues(*distinct_values(given))  # type: ignore[arg-type]  # no absent value is left here
     _, numbers = distinct_values([(type(each), repr(each)) for each in given])
+    # Numbers count from 0 in the order of first places, so the values found there stand in the order of their numbers.
     firsts = np.unique(numbers, return_index=True)[1]
     return FieldValues([given[at] for at in firsts.tolist()], numbers)
 
@@ -202,6 +205,7 @@ def packed(logged: EncodedStatements, rule: k.TraceRule, layout: RowLayout, word
             case FieldValues(every, numbers):
                 fitting, codes = _codes(every, field.binder.type, place, words)
                 fits &= fitting[numbers]
+                # other.
                 rows |= codes[numbers]
     return logged.positions[fits], rows[fits]
 
@@ -227,5 +231,6 @@ def _put_numbers(rows: Rows, numbers: Numbers, place: BitRange) -> None:
     codes = (numbers - shape.low).astype(np.uint64)
     at, by = divmod(place.shift, WORD)
     rows[:, at] |= codes << np.uint64(by)
+    # The number goes on in the next word. Then `by` is not 0, and the shift is by less than a word.
     if by + shape.width > WORD:
         rows[:, at + 1] |= codes >> np.uint64(WORD - by)

@@ -87,6 +87,7 @@ class HiddenSteps:
 
     def before(self, steps: RuleSteps, row: Rows, lines: EncodedLines, at: int, most: int) -> tuple[int, ...] | None:
         """The fewest instances, at most so many, after which the line at a place can come; None if none is found."""
+        # Behind each instance stands the waiting line: both come (done), only the instance does (moved), or neither.
         self.lines.rules[1::2], self.lines.logged[1::2] = lines.rules[at], lines.logged[at]
         frontier: list[tuple[Rows, tuple[int, ...]]] = [(row, ())]
         seen = {row.tobytes()}
@@ -95,8 +96,11 @@ class HiddenSteps:
             for now, taken in frontier:
                 reached = steps.follow_each(now, self.lines, self._bounds)
                 done = np.flatnonzero(reached == self._bounds[1:])
+                # Breadth first, so that the first instances after which the line can come are also the fewest.
                 if len(done):
                     return (*taken, int(done[0]))
+                # An instance that changes nothing leads nowhere new. A violated property gives a negative number, which
+                # is neither.
                 moved = (reached == self._bounds[1:] - 1) & ((self.lines.changes[::2] & 1) == 1)
                 for each in np.flatnonzero(moved).tolist():
                     after = now.copy()

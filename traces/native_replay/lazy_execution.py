@@ -89,6 +89,7 @@ class LazyExecution(Execution):
                     yield ExecutedStep(None, done.action, done.arguments, state)
             steps.follow(row, queue.lines, at, at + 1)
             became = int(queue.lines.changes[at])
+            # To unpack a row is what takes time; a line that only observed left the state as it was.
             if became & 1:
                 state = layout.unpack(row)
             rule = rules[queue.lines.rules[at]]
@@ -98,6 +99,7 @@ class LazyExecution(Execution):
             names = [each.binder.name for each in rule.fields]
             line = logged[queue.lines.rules[at]].unpack(queue.lines.logged[at])
             bound: dict[str, Value] = dict(zip(names, line, strict=True))
+            # Above the lowest bit stands which of the rule's actions was taken, as in `pay(o) or pay_again(o)`.
             call = rule.steps[0][became >> 1]
             arguments = zip(model.meanings.actions[call.action].names, model.wanted(call, bound), strict=True)
             yield ExecutedStep(event, call.action, tuple(arguments), state)

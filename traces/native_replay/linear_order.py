@@ -73,6 +73,7 @@ class LineQueue:
         heads = {int(self.streams[at]): at}
         until = self.latest[at] + window
         for other in range(at + 1, end):
+            # Lines are sorted by their latest times, so no later one is near enough either.
             if self.latest[other] > until:
                 return
             stream = int(self.streams[other])
@@ -95,6 +96,7 @@ class LineQueue:
 
     def bring_forward(self, place: int, at: int) -> None:
         """Move the line at ``place`` to ``at``; the lines between move back by one."""
+        # `changes` stays: it is written when a line is followed, and these are not followed yet.
         for column in (
             self.lines.rules, self.lines.logged, self.positions, self.streams, self.times, self.earliest, self.latest,
         ):  # fmt: skip
@@ -114,6 +116,7 @@ def line_queue(
     With ``slices`` the positions are places among their events, and the queue holds one slice after another.
     """
     ordering = plan.ordering
+    # One event has a line for each rule that is about it. Stream and times are asked of the event, once.
     firsts = np.diff(positions, prepend=-1) > 0
     own = positions[firsts] if slices is None else slices.positions[positions[firsts]]
     of_lines = np.cumsum(firsts) - 1
@@ -123,6 +126,7 @@ def line_queue(
     groups = np.split(of_lines[order], np.flatnonzero(np.diff(streams[order])) + 1)
     times, earliest, latest = _times(events, own, groups, keys, ordering)
     of_slices = np.zeros(len(order), np.int64) if slices is None else slices.owners[positions[order]]
+    # A stable sort: lines of a stream with one latest time keep their order. Across runs of a node it never falls.
     sequence = np.lexsort((latest, of_slices))
     order = order[sequence]
     followed = EncodedLines(
@@ -165,6 +169,7 @@ def _times(
     else:
         every = stamps.astype(np.float64)
         times = [every[own] for own in groups]
+    # A single stream needs no times, because its lines are in order.
     if (
         ordering.unit == "causal"
         or any(key[0] == INFERRED for key in keys)

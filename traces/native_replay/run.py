@@ -53,6 +53,7 @@ def replay(
             return True
         if at < 0:  # a property is violated: the search will find it again, and explain it
             return False
+        # Another line before a hidden step: lines did happen, and a hidden step is only supposed.
         other = next(
             (each for each in waiting.alternatives(at, end, NEAR[0]) if _is_enabled(steps, row, waiting, each)), None
         )
@@ -61,6 +62,7 @@ def replay(
             continue
         if unseen is None:
             return False
+        # The limit is for hidden steps between two lines that name an action: lines that only observe do not renew it.
         if waiting.pins(last, at):
             left = unseen.limit
         taken = unseen.before(steps, row, waiting.lines, at, left)
@@ -90,6 +92,8 @@ def tally_of(
         others = positions[~is_used[positions]]
         if not len(others):
             continue
+        # A rule is about this kind and did not take these events: why is asked of each, since it may be a mistake in
+        # them.
         if kind in named and kind not in reasons:
             wrong, kept = _undecoded(plan, kind, [events[at] for at in others.tolist()])
             unmapped += wrong

@@ -45,6 +45,7 @@ class Bound:
     @property
     def tally(self) -> BindingTally:
         """How many events and fields were used, with the misfits and the unused events."""
+        # By identity: an event that several rules observe counts once, and so do two events that are equal.
         used = len(IdentitySet(observation.event for observation in self.observations)) + len(self.misfits)
         fields = sum(len(observation.values) for observation in self.observations)
         return BindingTally(used, fields, self.misfits, self.ignored, self.unmapped)
@@ -135,6 +136,7 @@ def _seen(event: Event, rule: TraceRule, logged: _Logged) -> Observation | Misfi
 
 
 def _logged(given: Mapping[str, Field], rule: TraceRule, condition: Condition) -> _Logged:
+    # All fields are looked for before any is read: a rule that lacks one does not apply, whatever the others hold.
     for field in rule.fields:
         if field.field not in given:
             return None
@@ -223,6 +225,7 @@ class EventBinder:
                 seen = [found for rule, logged in views if (found := _seen(event, rule, logged)) is not None]
                 fitting = [found for found in seen if isinstance(found, Observation)]
                 observations += fitting
+                # A misfit only where no rule fits, because each event is in one group.
                 misfits += [] if fitting else [found for found in seen if isinstance(found, Misfit)][:1]
             else:
                 self._count_unused(event, 1, ignored, unmapped)
@@ -246,6 +249,7 @@ class EventBinder:
                 # Counted by repetitions, for the report speaks of events and not of distinct statements.
                 used += count
                 fields += count * sum(len(rule.fields) for rule, _ in fitting)
+            # No rule fits, and some has a value out of range: each event is a misfit with a place of its own.
             elif seen:
                 misfits += self.misfits(events.at(np.flatnonzero(events.numbers == number)))
             else:

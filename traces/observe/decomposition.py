@@ -79,9 +79,11 @@ def split(kernel: k.Kernel, slicing: k.Slicing) -> Split:
     for action in kernel.actions:
         parameters = [p.binder.name for p in action.parameters if _is_atom(p.binder.type, sort)]
         of_slices |= {action.name} if parameters else set()
+        # Of two parameters of the set the first is the action's own slice; the second denotes another one.
         reader = _Reader(names, frozenset(parameters[:1]))
         actions.append(_without_foreign_guards(action, reader, relaxed))
         # An action that is no step of the model cannot make slices depend on one another.
+        # Asked of the action without the guards that were dropped: any other look at another slice is refused.
         if action.name in kernel.next:
             problems += _dependences(actions[-1], reader, names, shared=not parameters)
     if problems:
@@ -118,6 +120,7 @@ def _is_atom(type_: t.Type, sort: str) -> bool:
 
 
 def _is_map_of(type_: t.Type, sort: str) -> bool:
+    # A value with elements of the set could name another slice, which would tie this one to it.
     return isinstance(type_, t.MapType) and _is_atom(type_.key, sort) and not mentions(type_.value, [sort])
 
 

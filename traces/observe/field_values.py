@@ -37,6 +37,7 @@ def decode(value: Field, type_: t.Type) -> Value:
     Numbers, texts and tuples of numbers are kept in a table: a log repeats few distinct values very often.
     """
     kind = value.__class__
+    # Exact classes, because `True == 1` as a key: a truth value would be decoded as the number 1.
     plain = kind is int or kind is str or (kind is tuple and all(each.__class__ is int for each in value))  # type: ignore[union-attr]
     if not plain:
         return _decoded(value, type_)
@@ -80,6 +81,7 @@ def _decoded(value: Field, type_: t.Type) -> Value:
 
 def integer(value: Field) -> int:
     """A field as an integer, from a number or its text, decimal or hexadecimal; raises ``FieldMismatchError``."""
+    # In Python a `bool` is an `int`; in a log `true` is no number.
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise FieldMismatchError
     if isinstance(value, int):
@@ -159,6 +161,7 @@ def _map(value: Field, type_: t.MapType) -> FrozenMap:
     if not isinstance(value, Mapping):
         raise FieldMismatchError
     table = FrozenMap((decode(key, type_.key), decode(item, type_.value)) for key, item in value.items())
+    # A total map has a value for every element; a field that lacks some is of another form, not out of range.
     if not type_.partial and isinstance(type_.key, t.AtomType) and len(table) < len(type_.key.sort.elements):
         raise FieldMismatchError
     return table

@@ -121,11 +121,13 @@ def clause_for_versions(plan: k.TracePlan, versions: Sequence[str]) -> k.TracePl
     found = [_version(each) for each in versions]
 
     def can_be(each: k.Reported) -> bool:
+        # A bug without `since` begins with (), which is below every version.
         low, high = _version(each.since or ""), None if each.before is None else _version(each.before)
         return not found or any(low <= version and (high is None or version < high) for version in found)
 
     known = [each for each in plan.reported if each.severity == KNOWN]
     fitting = {each.action for each in known if can_be(each)}
+    # What stays says why it was known, so entries for other versions of the same action are dropped.
     others = {each for each in known if each.action in fitting and not can_be(each)}
     reported = tuple(each for each in plan.reported if each not in others)
     return _without(replace(plan, reported=reported), {each.action for each in known} - fitting)
@@ -207,6 +209,7 @@ def sizing(kernel: k.Kernel, plan: k.TracePlan, needed: Iterable[Needs], count: 
     for sort, name in frozenset().union(*(named for named, _ in distinct)):
         names.setdefault(sort, set()).add(name)
     largest = max((number for _, number in distinct), default=0)
+    # Each line and each hidden step before it may count by one. A bound below that would cut off executions.
     reach = max(largest + 1, (count + 1) * (plan.hidden_limit + 1))
     # Rounded up to 2**n - 1: a log that grows by a few lines keeps its kernel, and all that is cached for it.
     size = (1 << reach.bit_length()) - 1
@@ -215,6 +218,7 @@ def sizing(kernel: k.Kernel, plan: k.TracePlan, needed: Iterable[Needs], count: 
 
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:
+    # By number, `b2` before `b10`: elements of a set parameter are numbered in this order.
     return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name) if part]
 
 

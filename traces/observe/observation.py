@@ -38,6 +38,7 @@ def fields_of(event: Event) -> dict[str, Field]:
     fields = event.fields.read() if isinstance(event.fields, LineFields) else event.fields
     run = event.run
     given = {"node": run.node, "run": str(run), **fields}
+    # Where it is not known which node wrote a line (`Author`), its runs are not known either.
     if run.number > 1 and given["node"] is not None:
         given.setdefault("previous_run", str(ProcessRun(run.node, run.number - 1)))
     return given

@@ -100,6 +100,7 @@ class PartialOrder:
 
     def precedes(self, x: OrderedObservation, y: OrderedObservation) -> bool:
         """Whether x certainly happened before y, by their times."""
+        # Strictly: at the very same moment both orders are possible.
         return self.timed and self.excess(x, y) > 0
 
     def comes_before(self, x: OrderedObservation, y: OrderedObservation) -> bool:
@@ -112,6 +113,7 @@ class PartialOrder:
         """The milliseconds between x's last possible time and y's first, less the skew if their nodes differ; positive
         if x is certainly first.
         """
+        # One node has one clock, whatever file or run wrote the line.
         same = self.streams[x.stream].node == self.streams[y.stream].node
         return y.earliest - x.latest - (0 if same else self.skew)
 
@@ -174,6 +176,7 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> PartialOrd
     groups: dict[Key, list[Observation]] = {}
     for observation in observations:
         groups.setdefault(stream_key(observation, ordering), []).append(observation)
+    # Sorted by node and run, so that the streams of earlier runs have lower numbers: `latest_times` relies on it.
     keys = sorted(groups)
     after = [tuple(i for i, other in enumerate(keys) if precede(other, key)) for key in keys]
     times = [times_of([observation.event.record.time for observation in groups[key]]) for key in keys]
@@ -189,6 +192,7 @@ def order(observations: Iterable[Observation], ordering: Ordering) -> PartialOrd
             earliest[number], latest[number] = np.full_like(times[number], -inf), np.full_like(times[number], inf)
         rows = zip(groups[key], *(each[number].tolist() for each in (times, earliest, latest)), strict=True)
         items = tuple(
+            # A line without a time gets 0, since NaN would be neither before nor after anything.
             OrderedObservation(first + i, seen, number, i, 0.0 if isnan(time) else time, low, high)
             for i, (seen, time, low, high) in enumerate(rows)
         )
@@ -275,6 +279,7 @@ def latest_times(times: Sequence[Times], spreads: Sequence[Times], after: Sequen
 
 def earliest_times(times: Sequence[Times], after: Sequence[Sequence[int]], ordering: Ordering) -> list[Times]:
     """The lower ends of the intervals: never higher than one later in the stream, or in the streams after it."""
+    # Without a bound a line may be written as late as one likes: its fact may have happened at any time before.
     window = inf if ordering.commit_before_line is None else ordering.commit_before_line
     begins: list[Times] = []
     starts = [inf] * len(times)

@@ -76,6 +76,7 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames, *, lack
     found = _Named(slicing, table)
     mark = SliceField(slicing.sort.elements[0])
     slices: dict[str, Selection] = {}
+    # Nothing tells incarnations apart, and no event is of several slices: positions are those of the table as they are.
     undivided = slicing.since is None and slicing.identity is None and not found.groups
     for name in sorted(found.slices, key=_natural):
         own = found.slices[name]
@@ -83,6 +84,7 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames, *, lack
             slices["-".join(name)] = Selection(table, own, statements.numbers, mark)
             continue
         of_group = [found.groups[name[:size]] for size in range(1, len(name)) if name[:size] in found.groups]
+        # The slice's own events stand in front, since `incarnations` counts on that; the parts are sorted again below.
         every = np.concatenate([own, *of_group])
         group = np.sort(every[len(own) :])
         every[len(own) :] = group

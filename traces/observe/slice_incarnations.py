@@ -92,6 +92,7 @@ def _with_renewals(starts: Numbers, own: Selection) -> Numbers:
     found: list[int] = starts.tolist()
     for rule in _renewals():
         lines = [(event.record.time, event) for event in own.of_kinds(rule.kinds) if event.record.time is not None]
+        # Lines of one millisecond come in the order of their file.
         lines.sort(key=lambda each: (each[0], each[1].record.place.offset))
         known: dict[ProcessRun, tuple[int, int]] = {}
         fresh: list[int] = []
@@ -103,6 +104,8 @@ def _with_renewals(starts: Numbers, own: Selection) -> Numbers:
             if event.fields.get(rule.absent) is not None:
                 continue
             fresh.append(time)
+            # New to a process that just started, or in a later epoch, or after a creation that a line reports: that is
+            # ordinary.
             if before is None or number > before[1] or any(before[0] < start <= time for start in found):
                 continue
             if not _goes_on(rule, lines, time):
@@ -149,6 +152,7 @@ def _by_identity(field: str, events: Selection, own: int) -> list[Numbers]:
     for at, event in enumerate(events):
         identity = reported.of(event)
         if identity in ages or identity is None or not ages:
+            # Without any identity all events are of one incarnation.
             parts[at] = ages.get(identity or "", 0)
         if identity is not None and reported.is_overtaken(event, identity):
             parts[at] = -1

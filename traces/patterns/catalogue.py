@@ -46,6 +46,7 @@ _KEYS = frozenset(
         *("writer", "role", "joins", "clock", "anchor", "versions", "meaning", "example", "holds"),
     }
 )
+# `tomllib` tells where a mistake is in the text of its error alone.
 _AT = re.compile(r"\(at line (\d+), column (\d+)\)")
 _TABLE = re.compile(r"(shape|line|container) (\d+) of (.+?): ")
 _TABLES = ("fields", "constants", "unknown", "holds")
@@ -74,6 +75,7 @@ class Catalogue:
     _by_name: Mapping[str, LinePattern] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        # Reversed, so that the first of several patterns of a name stays.
         object.__setattr__(self, "_by_name", {pattern.name: pattern for pattern in reversed(self.patterns)})
 
     def pattern(self, name: str) -> LinePattern:
@@ -193,6 +195,8 @@ def _unreadable(source: object, error: Exception) -> Diagnostic:
 
 def _with_place(problem: Diagnostic) -> Diagnostic:
     """A mistake in the n-th table of a file, at the head of that table."""
+    # Parsed TOML has no places. The message says which table it is, such as `shape 3 of own.toml: …`; heads are
+    # counted.
     found = _TABLE.match(problem.message) if problem.span == NOWHERE else None
     if found is None:
         return problem
@@ -259,6 +263,7 @@ def _mistakes(entry: Mapping[str, Any]) -> list[str]:
     found += [f"`{key}` is a text" for key in sorted(texts & set(entry)) if not isinstance(entry[key], str)]
     found += [f"`{key}` is a table" for key in _TABLES if not isinstance(entry.get(key, {}), dict)]
     found += [f"`{key}` is a list of texts" for key in ("loggers", "joins") if not _is_list_of(entry.get(key, []), str)]
+    # What follows relies on the types of all keys.
     if found:
         return found
     if entry.get("reads", "whole") not in {item.value for item in MatchExtent}:
@@ -276,6 +281,7 @@ def _pattern_mistakes(entry: Mapping[str, Any]) -> list[str]:
         regexes = [re.compile(entry[key], re.DOTALL) for key in ("pattern", "around") if key in entry]
     except re.error as error:
         return [f"the pattern is no regular expression: {error}"]
+    # `name_` fills the field `name`, too (`line_regex.py`).
     groups = {name.rstrip("_") for regex in regexes for name in regex.groupindex}
     fields: Mapping[str, object] = entry.get("fields", {})
     found = _slowness(entry)

@@ -82,8 +82,10 @@ class Container:
         found = self.pattern.match(line) if self.pattern is not None else None
         text = line if found is None else line[found.end() :]
         level = found["level"] if found is not None and self.moves_level else b""
+        # Behind the time, where Kafka's own layout has the level.
         if level and (stamp := _STAMP.match(text)) is not None:
             text = text[: stamp.end()] + b" " + level + text[stamp.end() :]
+        # rsyslog writes control characters as `#` and three octal digits: `#011` is a tab, `#012` a line feed.
         if self.controls and b"#01" in text:
             text = text.replace(b"#011", b"\t").replace(b"#012", b"\n")
         if not self.rest or not text.rstrip(b"\r\n").endswith(self.rest):

@@ -78,6 +78,7 @@ def load_containers(more: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[Cont
 
 def _container(table: Mapping[str, Any]) -> Container:
     form = ContainerForm(table["form"])
+    # Prefixes and headings are matched with one line, the patterns of outputs with the whole head of a text.
     flags = 0 if form in _OF_LINES else re.MULTILINE
     return Container(
         name=table["name"],

@@ -16,6 +16,7 @@ _NUMBER = re.compile(r"-?\d+")
 _BROKER_STATE = re.compile(r"brokerId=(-?\d+)")
 _ENTRY = re.compile(r"(?<!\d)(-?\d+) -> (-?\d+)")
 _KEY = re.compile(r"(?:^|, )(\d+)=")
+# Kafka's topic names have at most 249 characters; partition names add the number.
 _PARTITION = re.compile(r"(?<![^\s,()\[\]])([^\s,()\[\]]{1,260}-\d+)")
 _WORD = re.compile(r"[^\s,;()\[\]{}]+")
 _UNSIGNED_64 = (1 << 64) - 1
@@ -80,6 +81,7 @@ def truth(text: str) -> bool:
     return text == "true"
 
 
+# Python refuses to convert more than 4,300 digits (CVE-2020-10735). Up to 41 are surely converted; the rest is text.
 _WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,40})")
 
 
@@ -98,6 +100,7 @@ def _once(convert: Conversion) -> Conversion:
 CONVERSIONS: Mapping[str, Conversion] = MappingProxyType(
     {
         "auto": scalar,
+        # Interned: a log repeats few names, and equal texts are one object in memory.
         "text": sys.intern,
         "int": int,
         "hex": hexadecimal,

@@ -115,6 +115,7 @@ class LoggerPatterns:
         """
         around = [pattern.around for pattern in self._patterns if pattern.around is not None]
         own: list[RegexText] = [pattern.regex for pattern in self._patterns]
+        # The masks count as patterns: messages of one template must be masked alike, too.
         regexes = [*own, *around, *(regex for regex, _ in _MASKS)]
         return template_table(regexes, (pattern.literal for pattern in self._patterns))
 
@@ -149,7 +150,9 @@ class LoggerPatterns:
             if pattern.literal in message and (more := field_layouts_of(pattern, message)):
                 repeats |= len(more) > 1
                 field_layouts += more
+        # Events of one line often name the writer at the same place; each place is read once.
         writers = dict.fromkeys([part for field_layout in field_layouts for part in field_layout.writers])
+        # Masked texts are counted for protocol loggers alone, whose lines should all have a pattern.
         masked = mask(message) if self.protocol and not whole else ""
         return TemplateMatch(tuple(field_layouts), whole, repeats, tuple(writers), masked, roles_of(field_layouts))
 
@@ -179,6 +182,7 @@ class PatternMatcher:
         """The logger that an abbreviated name means (``k.s.KafkaServer``, ``KafkaServer``), if the catalogue knows one;
         else the name itself.
         """
+        # A name that has patterns is taken as it is, so that an abbreviation never replaces a logger of the catalogue.
         if logger not in self._full_names:
             known = logger if self.patterns_of(logger) is not None else self._names.full_name(logger)
             self._full_names[logger] = known or logger

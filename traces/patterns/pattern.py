@@ -88,6 +88,7 @@ class LinePattern:
     def writers(self) -> tuple[str, ...]:
         """The fields that hold the id of the broker that wrote the line."""
         own = () if self.writer is None else (self.writer,)
+        # A process prints its own configuration, so the broker id in it is the writer's.
         return (*own, "broker") if self.role == "configuration" else own
 
     def match(self, message: str) -> list[dict[str, Field]]:
@@ -103,6 +104,8 @@ class LinePattern:
     def places(self, message: str) -> list[list[FieldSpan]]:
         """For each event its fields and their positions. A group that took no part in the match is left out."""
         found = self._matches(message)
+        # `Mark replicas a-1,b-2 on broker 1 as offline`: the broker stands in the frame, and is a field of each
+        # partition.
         frame = self.around.compiled.fullmatch(message) if self.around is not None and found else None
         if self.around is not None and frame is None:
             return []

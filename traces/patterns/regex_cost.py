@@ -22,6 +22,7 @@ EXPONENTIAL = 99
 
 # A sample of the characters that lines hold: the two beyond ASCII stand for all letters of other scripts.
 _ALPHABET = frozenset({*map(chr, range(32, 127)), "\n", "\t", "\r", "é", "日"})
+# A repetition with a bound of at least this counts as one without.
 _ENDLESS = 1000
 
 
@@ -36,6 +37,7 @@ BOUNDS = {"d": 20, "w": 250, "S": 500}
 a log is longer.
 """
 
+# Any escape, so that of `\\d+` the pair `\\` is taken first, and `d+` is a letter.
 _CLASS = re.compile(r"\\(.)([+*])?", re.DOTALL)
 
 
@@ -103,6 +105,7 @@ def _sequences(items: list[Any], most: int = 512) -> Iterator[list[_Piece] | Non
         if None in steps:
             yield None
             return
+        # Paths double with each branch. Beyond `most` the others are not judged.
         ways = [way + step for way in ways for step in steps if step is not None][:most]
     yield from ways
 
@@ -129,6 +132,7 @@ def _steps(item: Any) -> Iterator[list[_Piece] | None]:
 
 def _repeated(least: int, most: int, body: Any) -> Iterator[list[_Piece] | None]:
     inside = list(_sequences(list(body)))
+    # A bounded repetition counts as its body once: its cost is a constant factor.
     if most < _ENDLESS:
         if least == 0:
             yield []
@@ -147,6 +151,7 @@ def _is_ambiguous(body: Sequence[_Piece]) -> bool:
     turn ends. Example: ``(a+)*``.
     """
     for at, piece in enumerate(body):
+        # `(a+b)*` is divided in one way only, because `b` marks the end of each turn.
         if piece.endless and all(other.takes & piece.takes for number, other in enumerate(body) if number != at):
             return True
     return False

@@ -36,11 +36,13 @@ LONGEST = 4_000
 _LEAST_LITERAL = 12
 """A line without a logger is recognised by a literal of at least this many characters."""
 
+# Brackets before the statement's text, as in `[Partition orders-0 broker=1] Shrinking ISR …`.
 _HEAD = r"(?:\[[^\]\n]{0,200}\][:,]? ?)*"
 _NUMBERS = {
     *("offset", "from_offset", "to_offset", "end", "leader_end", "high_watermark", "epoch", "leader_epoch"),
     *("broker", "leader", "replica", "node", "controller", "version", "count"),
 }
+# `orders-0`, and `[orders,0]` as early versions of Kafka print a partition.
 _TYPES = {"partition": r"\[?[\w.-]{1,249}(?:[,-]|, )\d+\]?", **dict.fromkeys(_NUMBERS, r"-?\d+")}
 _FIELD = re.compile(r"\{(\w*)\}")
 _ESCAPED = re.compile(r"\\\{(\w*)\\\}")
@@ -75,6 +77,7 @@ class LogStatement:
 
     def prints(self, logger: str) -> bool:
         """Whether a logger, by its full name or by its class, prints such lines."""
+        # Layouts with `%c{1}` print the class alone.
         names = logger, logger.rpartition(".")[2]
         return any(_fits(name, pattern) for pattern in self.loggers for name in names)
 
@@ -82,6 +85,7 @@ class LogStatement:
         """The fields of a message; None if it is of another family."""
         text = message.partition("\n")[0][:LONGEST]
         for written, literal in zip(self.texts, self.literals, strict=True):
+            # The substring rules out nearly all families before a regular expression is compiled or tried.
             found = text_regex(written).match(text) if literal in text else None
             if found is not None:
                 return {name: value.strip() for name, value in found.groupdict().items() if value is not None}
@@ -120,6 +124,7 @@ class StatementCatalogue:
         """The family of a line; of a line without a logger, only if its text is distinctive."""
         if logger:
             return next((each for each in self.of_logger(logger) if each.fields(message) is not None), None)
+        # Without a logger each family could be meant, and a short literal is found in lines of many.
         distinctive = (each for each in self.statements if min(map(len, each.literals)) >= _LEAST_LITERAL)
         return next((each for each in distinctive if each.fields(message) is not None), None)
 

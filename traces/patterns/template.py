@@ -46,6 +46,7 @@ def template_table(patterns: Iterable[RegexText], literals: Iterable[str]) -> by
     name = entry("template", _code(), texts, literals)
     kept = remembered(name)
     if kept is None:
+        # In a tuple: None is a result, too, and is remembered.
         kept = remember(name, (_table(texts, literals),))
     return kept[0] if kept else _table(texts, literals)
 
@@ -66,6 +67,7 @@ def _table(texts: Iterable[tuple[str, int]], literals: Iterable[str]) -> bytes |
     except ValueError:
         return None
     least: dict[tuple[bool, ...], str] = {}
+    # The key of a digit: in which of the classes it lies. Digits with equal keys are exchangeable in every pattern.
     stands_for = [least.setdefault(tuple(digit in each for each in classes), digit) for digit in _DIGITS]
     return _BYTES.translate(bytes.maketrans(_DIGITS.encode(), "".join(stands_for).encode()))
 
@@ -102,6 +104,7 @@ def _characters(items: Iterable[Any]) -> Iterator[Any]:
                 yield from _characters(value[1])
             case c.ATOMIC_GROUP:
                 yield from _characters(value)
+            # `^`, `$` and `\b` never tell one digit from another: all ten are word characters.
             case c.AT:
                 continue
             case _:

@@ -72,6 +72,7 @@ def field_layouts_of(pattern: LinePattern, message: str) -> list[FieldLayout]:
 
 
 def _layout(pattern: LinePattern, message: str, places: Iterable[FieldSpan]) -> FieldLayout:
+    # A field may have several groups (`name`, `name_`), of which one alternative took part; the last of these counts.
     fields: dict[str, Field] = dict(pattern.constants)
     spans: dict[str, TypedSpan] = {}
     for name, convert, begin, end in places:

@@ -24,10 +24,12 @@ def completed(table: Mapping[str, Any]) -> dict[str, Any]:
     if a group of the pattern is the event.
     """
     found = {**_DEFAULTS, **table}
+    # `name_` fills the field `name`, as in `line_regex.py`: a regular expression cannot use a group's name twice.
     groups = [group.rstrip("_") for group in _groups(found.get("pattern"))]
     if "event" in groups:
         found.setdefault("kind", "")
     if isinstance(found.get("fields", {}), dict):
+        # These groups are the parts of a record. A thread called `7` stays a text.
         found["fields"] = {name: _OF_TEXT.get(name, "auto") for name in groups} | found.get("fields", {})
     found.setdefault("name", found.get("kind"))
     return {key: value for key, value in found.items() if value is not None}

@@ -19,6 +19,7 @@ def toml_tables(package: str) -> Mapping[str, Mapping[str, Any]]:
     """What the TOML files of a package hold, by their names. They hold no dates, which JSON does not have."""
     found = [each for each in files(package).iterdir() if each.name.endswith(".toml")]
     texts = {each.name: each.read_text(encoding="utf-8") for each in sorted(found, key=lambda each: each.name)}
+    # The name has the hash of all texts, so what was kept for other contents is never taken.
     name = f"tables-{sha256(repr(texts).encode()).hexdigest()}"
     kept = cached(name)
     if kept is not None:

@@ -71,6 +71,7 @@ class PropertyChecker:
 
     def broken(self, run: Execution) -> tuple[BrokenProperty, ...]:
         """The properties that are false in some state or on some step, each with its first violation."""
+        # By number, so that equal steps are known again without a comparison of states.
         numbers = [self._model.number(run.initial), *(self._model.number(step.state) for step in run.steps)]
         unlogged = frozenset(at for at, step in enumerate(run.steps, 1) if step.event is None and step.action is None)
         found: list[BrokenProperty] = []

@@ -56,6 +56,7 @@ class IncrementalCondition:
 
     def _decide(self, now: int, before: int) -> bool:
         last, seen = self._last, [view.of(now, before) for view in self._views]
+        # The first view is of what depends on no element: where that changed, every pair has to be asked.
         if not seen or last is None or last[0] != seen[0]:
             held = self._model.holds(self._condition, {}, now, before)
         else:
@@ -129,6 +130,7 @@ class _Column:
         table = self._value(self._bound[0], now, before)
         if not isinstance(table, FrozenMap):
             return [Missing.VALUE] * len(self._keys)
+        # If the map has all elements, in the order of the set, no entry has to be looked up.
         if list(table) == self._keys:
             return list(table.values())
         return list(map(table.get, self._keys, repeat(Missing.VALUE)))
@@ -157,9 +159,11 @@ def _views(model: TraceModel, condition: k.Expr) -> list[_View]:
     elements = {each.binder.name: domain(each.binder.type, each.span) for each in binders}
     if prod(map(len, elements.values())) < WORTH_IT:
         return []
+    # A binder over one element is a constant, as for the slice in the model of a slice.
     fixed = {name: own[0] for name, own in elements.items() if len(own) == 1}
     names = elements.keys() - fixed.keys()
     parts = [(part, free_locals(part) - fixed.keys()) for part in _parts(body, fixed.keys(), names)]
+    # A part that reads the state with two binders at once has no column: its value is one of a pair.
     if any(len(free) > 1 or not free <= names for _, free in parts):
         return []
     views = [_View(model, [fixed], [part for part, free in parts if not free], body)]

@@ -60,6 +60,7 @@ def held_lines(model: TraceModel, path: SearchPath) -> int:
     touched, held = _Touched(model), 0
     determined: dict[str, set[object]] = {}
     for move in path.moves():
+        # An inferred event was made to fit, so it neither determines anything nor is held against it.
         if move.item is None or move.item.observation.event.is_inferred:
             continue
         reads, writes = touched.of_line(move)

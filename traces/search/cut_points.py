@@ -19,6 +19,7 @@ from assay.traces.search.dfs import Limits, SearchResult, TraceSearch, wider
 from assay.traces.search.heads import Cursors, TraceHeads
 from assay.traces.search.path import SearchPath
 
+# In the recorded runs A0, A1, A2 and B3 all executions are in one state at each cut.
 NODES = 20_000
 """How many nodes may be visited between two cuts to find all nodes at the second."""
 
@@ -81,6 +82,7 @@ class CutPoints:
 
     def _at(self, cursors: Cursors) -> CutPoint | None:
         """The cut at these cursors; None if there is none, or if its nodes are not all known."""
+        # Cuts lie in a row, so the number of items read orders them. Each is explored from the one before it.
         while self._open and sum(self._open[-1]) <= sum(cursors):
             self._explore(self._open.pop())
         return next((cut for cut in self._known if cut.cursors == cursors), None)
@@ -108,6 +110,7 @@ class CutPoints:
         effects = self._search.effects
         stage = TraceSearch(self._search.model, TraceHeads(until), effects, DependenceRelation(effects, until, items))
         finding = SearchResult()
+        # Of several paths to a node the last has the fewest hidden steps, and a dict keeps the last.
         found = {path.node.state: path for path in stage.paths(begin.paths, Limits(hidden, NODES), finding)}
         return found, finding
 

@@ -295,6 +295,7 @@ class DependenceRelation:
 
     def _earliest_end(self, cursors: Cursors) -> float:
         """The lowest ``latest`` time of the items still to come."""
+        # The last cursors alone: at each node many questions are asked in a row.
         known, least = self._first
         if known != cursors:
             streams = zip(self._near.order.streams, cursors, strict=True)
@@ -342,6 +343,7 @@ class DependenceRelation:
         it concerns.
         """
         found: dict[DeadEndCondition, dict[int, int]] = {}
+        # One item that may be any call could make any condition true again.
         for item in items if not self._opaque else ():
             dead_end = tuple(
                 tuple(r.condition for r in alternative if self._is_permanent(r.condition))
@@ -399,10 +401,9 @@ class DependenceRelation:
         return found
 
     def _may_become_true(self, awaited: AwaitedCondition, cursors: Cursors) -> bool:
-        """Whether something still to come might make the condition true, or so much is to come that it was not scanned
-        to the end.
-        """
+        """Whether something still to come might make the condition true, or too much is to come to be scanned."""
         scan, last_enablers = awaited.scan, awaited.last_enablers
+        # Mostly a known enabler is still unread, and nothing is scanned.
         if any_unread(last_enablers.items(), cursors) or self._is_opaque(scan.item, cursors):
             return True
         for each in scan.remaining(self._possible_calls, self._near, self._earliest_end(cursors)):
@@ -424,9 +425,7 @@ class DependenceRelation:
     # --------------------------------------------------------------------------------------------- invisible items
 
     def is_invisible(self, item: OrderedObservation, state: int, cursors: Cursors) -> bool:
-        """Whether an item that may come next and changes nothing can be read at once
-        (docs/design/invisible-items.md).
-        """
+        """Whether an item that may come next and changes nothing can be read at once (an ample set of one)."""
         if not self.model.may_leave_unchanged(item, state):
             return False
         dependents = self._dependent_calls(item)
@@ -440,21 +439,21 @@ class DependenceRelation:
         return dependents.scan.left > 0
 
     def _dependent_calls(self, item: OrderedObservation) -> DependentCalls | None:
-        """What could change what the item writes; None if the item has several outcomes, or a hidden step could always
-        change it.
-        """
+        """What could change what the item writes; None if it has several outcomes, or a hidden step always can."""
         if item not in self._dependents:
             self._dependents[item] = self._find_dependent_calls(item)
         return self._dependents[item]
 
     def _find_dependent_calls(self, item: OrderedObservation) -> DependentCalls | None:
         steps = item.observation.rule.steps
+        # An ample set of one is one transition: not several calls, instances or picks.
         if len(steps) != 1 or len(steps[0]) != 1 or self._opaque:
             return None
         instances = self._instances(item, steps[0][0])
         if instances is None or len(instances) != 1 or self.effects.of(instances[0]).choices:
             return None
         own = self.effects.of(instances[0])
+        # Only who changes these places can make the item write something else when it is read later.
         touched = {write.place for write in own.writes} | own.sources
         conditions = tuple(condition for condition in own.conditions if self._counts(condition))
         falsified = [
@@ -464,6 +463,7 @@ class DependenceRelation:
         hidden = tuple(
             Dependent(self._awaited(each, item), None) for each in dict.fromkeys(falsified) if each is not None
         )
+        # A hidden step that makes no condition of the item false may come before it at any time.
         return None if None in falsified else DependentCalls(conditions, DependenceScan(item, touched), hidden)
 
     def _record(self, dependents: DependentCalls, possible: PossibleCall) -> Dependent:

@@ -128,6 +128,7 @@ class TraceSearch:
         items.
         """
         dependence = self.dead_ends(limits.window).dependence
+        # Each item that is read may make others readable, so the heads are asked for again after each.
         while True:
             node = path.node
             for item in self.frontier.heads(node.cursors).items:
@@ -166,6 +167,7 @@ class TraceSearch:
         goal = sum(self.frontier.end) if enough is None else min(enough, sum(self.frontier.end))
         seen: dict[tuple[Cursors, int], int] = {}
         stack = [iter([self.take_ample_steps(path, limits) for path in beginnings])]
+        # No recursion: a path has as many moves as the log has lines.
         while stack:
             path = next(stack[-1], None)
             if path is None:
@@ -180,6 +182,7 @@ class TraceSearch:
             finding.visited += 1
             self.model.visited += 1
             _remember(finding, path)
+            # Yielded, not returned: `CutPoints` wants every node at the goal.
             if path.read >= goal:
                 yield path
                 continue
@@ -202,6 +205,7 @@ class TraceSearch:
         node = path.node
         heads = self.frontier.heads(node.cursors)
         closure = self.dead_ends(limits.window).closure(node, reduced=limits.reduced)
+        # Items wait here without being tried. A level of the closure is computed only when nothing cheaper is left.
         pending = _Successors()
         level = 0
         while heads.items:

@@ -97,6 +97,7 @@ def search_with_budgets(search: TraceSearch, beginnings: list[SearchPath], optio
         # A wider window only adds nodes: after a limit it would hit the same limit.
         if near.why_stopped is not None:
             break
+    # With a bound the clause itself says how late a line may be, so no reach has to be made up.
     limits = replace(limits, window=REACH if bound is None and not ordered else inf)
     first = search.run(beginnings, limits)
     if first.path is not None:
@@ -188,6 +189,7 @@ def _beyond_budget(
 
     wide = search.run(beginnings, replace(limits, hidden=wider(limits.hidden)))
     if wide.path is None:
+        # The larger budget helps no line either, so the budget is not blamed. No still larger one is tried.
         return stopped(wide) if wide.why_stopped else _nothing(search, first)
     # The reductions may use more hidden steps than needed (docs/design/late-hidden-steps.md): ask once without them.
     exact = search.run(beginnings, replace(limits, reduced=False))

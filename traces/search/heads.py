@@ -27,6 +27,7 @@ class TraceHeads:
     """A partial order as the search reads it: which items may come next. Answers are cached by cursors."""
 
     order: PartialOrder
+    # One dict for all searches of a log: heads depend on the cursors alone, never on the state or on a window.
     known: dict[Cursors, Heads] = field(default_factory=dict)
     _needs: dict[int, dict[int, int]] = field(init=False)
 
@@ -76,6 +77,7 @@ class TraceHeads:
             and (item.earliest == -inf or not ends.precede(item))  # -inf: inferred, nothing precedes it by time
             and self.is_due(item, cursors)
         ]
+        # The numbers of items break ties, so every run and every process tries the same order.
         free.sort(key=lambda item: (item.time, item.index))
         return Heads(tuple(free), min((item.time for item in first), default=inf))
 
@@ -91,6 +93,7 @@ class _Ends:
             known = self._of_node.get(node)
             if known is None or item.latest < known.latest:
                 self._of_node[node] = item
+        # Two, for the first may be the item that is asked about, and nothing precedes itself.
         self._first = sorted(self._of_node.values(), key=lambda item: item.latest)[:2]
         self.until = self._first[0].latest + order.skew if order.timed and self._first else inf
         # An item that begins later than this is certainly preceded, whatever its node: most streams have not begun.

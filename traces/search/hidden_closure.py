@@ -50,6 +50,7 @@ class Closure:
         for origin in self.levels[-1]:
             for taken in self.model.hidden(origin):
                 if taken.state not in self.seen:
+                    # A dead end enters `seen` too: it is judged once, and never extended.
                     self.seen[taken.state] = DEAD_END if self.is_dead_end(taken.state) else depth
                 # All last steps of shortest paths are kept, not the first alone: `_may_follow` looks for any that
                 # commutes.

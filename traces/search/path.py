@@ -35,6 +35,7 @@ class Move:
     taken: tuple[Taken, ...]
 
 
+# Compared by identity: comparison by fields would follow the chain of moves back to the root.
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchPath:
     """A node with the path to it; a path without a move is a root. ``read`` counts the items read."""
@@ -70,6 +71,7 @@ def unlogged_stretches(path: SearchPath) -> tuple[tuple[float, float], ...]:
     found: list[tuple[float, float]] = []
     last, is_open = -inf, False
     for move in path.moves():
+        # A move without an item has no time, so a stretch that it opens lasts until the next line.
         is_open = is_open or any(taken.action == UNLOGGED for taken in move.hidden)
         if move.item is not None:
             found += [(last, move.item.time)] if is_open else []

@@ -109,12 +109,14 @@ class BoundNames:
         """The places that an expression reads."""
         match expr:
             case k.Local(_, name):
+                # The binder of a quantifier has no origin: its domain is a part of the quantifier, counted there.
                 return self.origins.get(name, frozenset())
             case k.StateVar(_, name):
                 return frozenset({(name, ANY)})
             case k.Lookup(_, k.StateVar(_, name), key) | k.Lookup(_, k.Old(_, k.StateVar(_, name)), key):
                 known = self.value(key)
                 return frozenset({(name, ANY if isinstance(known, Unknown) else known)}) | self.reads(key)
+            # Names are never removed again: the kernel guarantees that no two binders of an action share one.
             case k.LetIn(_, binder, value, body):
                 self.bind(binder.name, value)
                 return self.reads(body)
@@ -158,6 +160,7 @@ def _conditions(names: BoundNames, expr: k.Expr) -> Iterator[ConditionReads]:
             yield from _conditions(names, part)
     else:
         reads = names.reads(expr)
+        # A copy of the binders: later statements of the body bind more names in `names`.
         yield ConditionReads(expr, dict(names.values), reads, free_locals(expr) <= names.values.keys())
 
 
@@ -167,6 +170,7 @@ def _writes(names: BoundNames, statement: k.Statement, sources: set[Place], *, s
             sources |= names.reads(value)
             yield _write(names, variable, path, value, sources, sure=sure)
         case k.If(condition, then, otherwise):
+            # The branch that is taken decides what is written, so a written value depends on the condition as well.
             sources |= names.reads(condition)
             for part in (*then, *otherwise):
                 yield from _writes(names, part, sources, sure=False)
@@ -194,6 +198,7 @@ def _write(
             sources |= names.reads(step.key)
     key: Value | AnyValue | Unknown = names.value(path[0].key) if path and isinstance(path[0], k.AtKey) else ANY
     place: Place = (variable, ANY if isinstance(key, Unknown) else key)
+    # Of `m[k].f := v` the value of `m[k]` stays unknown: its other fields keep what they had.
     whole = not path or (len(path) == 1 and place[1] is not ANY)
     grows = not path and isinstance(value, k.Combine) and value.op == "union" and _is(value.left, variable)
     return WriteEffect(place, names.value(value) if whole else UNKNOWN, sure, grows)

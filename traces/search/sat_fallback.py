@@ -83,6 +83,7 @@ def solve_with_sat(
     except TooManyInstancesError as error:
         return _not_asked(f"`{error}` has too many instances")
     try:
+        # Each item unrolls as many steps as may be hidden before it, and its own.
         items = items[: MOST_GATES // ((hidden + 1) * trace.gates)]
         if not items:
             return _not_asked("a step of the model has too many gates")
@@ -127,6 +128,7 @@ def next_items(search: TraceSearch, cursors: Cursors) -> list[OrderedObservation
 
 def _is_closed(frontier: TraceHeads, cursors: Cursors, items: Sequence[OrderedObservation]) -> bool:
     """Whether every unread item certainly comes after these items."""
+    # Within a stream the order is certain, so the last item of each stream speaks for those before it.
     last = {item.stream: item for item in items}.values()
     left = frontier.next_in_streams(cursors)
     return all(frontier.comes_before(x, y) for x in last for y in left)
@@ -177,6 +179,7 @@ def _conflict(
         onward = advanced(onward, item)
     unless = f"unless {', '.join(capacities)} ran out" if capacities else None
     if not _is_closed(frontier, onward, items):
+        # An unread item of another stream may be read among these, and its action may resolve the contradiction.
         unless = "unless something comes between that was not looked at"
     return Conflict(tuple(item for item in items if str(item.index) in answer.labels), tuple(items), unless)
 
@@ -202,6 +205,7 @@ def _followed(
             seen[reading.after],
         )
         at, item = reading.after, items[reading.observation]
+        # As in `dfs`: only a line that names an action renews the budget.
         since = 0 if item.observation.names_action else path.node.hidden + len(move.hidden)
         path = path.then(move, SearchNode(advanced(path.node.cursors, item), after, since))
     return path
@@ -221,6 +225,7 @@ def _move(
     hidden: list[Taken] = []
     for before, after in pairwise(hidden_states):
         if after != before:
+            # The first will do: the submodel has all that hidden actions write, so equal projections are one state.
             hidden += [each for each in model.hidden(state) if submodel.project(model.states[each.state]) == after][:1]
             state = hidden[-1].state if hidden else state
     if submodel.project(model.states[state]) == hidden_states[-1]:

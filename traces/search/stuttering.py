@@ -51,6 +51,7 @@ def compared_events(model: TraceModel, events: Selection, read: Read) -> Partial
 
 def _is_own(model: TraceModel) -> bool:
     """Whether the clause says how the events of a service are read: then each of them is compared."""
+    # Of `step, step, step` in a loop the middle one was left out: 10 of 60 healthy workflow logs were inconsistent.
     return model.plan.catalogue in READ_BY_CLAUSE
 
 
@@ -85,7 +86,9 @@ class _BlockEnds:
         for column in self._requested:
             requested = column[numbers]
             requesting = np.flatnonzero(requested != _NOTHING)
+            # An action that is asked for with another value than the last time may undo what lines before it report.
             ends[requesting[1:][np.diff(requested[requesting]) != 0]] = True
+        # Blocks by number: an event that ends a block is the first of the next, as in `_Blocks.ends`.
         parts = np.cumsum(ends)
         by_number = np.lexsort((np.arange(len(numbers)), numbers, parts))
         alike = (np.diff(parts[by_number]) == 0) & (np.diff(numbers[by_number]) == 0)
@@ -148,6 +151,7 @@ class _Blocks:
                 yield seen
             if repeatable:
                 done[rule] = seen.values
+                # None: seen once in this block, and yielded already, so nothing is left for the block's end.
                 last.put((rule,), seen.values, None if is_first else seen)
         yield from (each for each in last.values() if each is not None)
 
@@ -166,6 +170,7 @@ def is_repeatable(kernel: k.Kernel, rule: k.TraceRule) -> bool:
     if len(rule.steps) > 1 or len(rule.steps[0]) != 1 or rule.then is not None:
         return False
     (call,) = rule.steps[0]
+    # If no written value reads a written variable, a second step with the same arguments writes the same.
     written = [(each, variables_of(each.value)) for each in assignments(kernel.action(call.action).body)]
     names = {each.variable for each, _ in written}
     return all(given is not None for given in call.arguments) and all(names.isdisjoint(read) for _, read in written)

@@ -107,6 +107,7 @@ def _narrowed(model: TraceModel, action: k.Action, wanted: set[Wanted]) -> k.Act
     if not all(model.is_listable(action.name, each) for each in wanted):
         raise TooManyInstancesError(action.name)
     choices = [model.choices_of(action.name, each) for each in wanted]
+    # Parameter by parameter: more combinations than the calls have. What a line states is asked of the line itself.
     values = [frozenset(value for each in choices for value in each[at]) for at in range(len(action.parameters))]
     if prod(map(len, values)) > MOST_INSTANCES:
         raise TooManyInstancesError(action.name)

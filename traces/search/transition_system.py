@@ -107,6 +107,7 @@ class TraceModel:
         """
         initial = [self.states[number] for number in self.initial]
         self.states.clear()
+        # Choices, domains and instances stay: they are keyed by no state.
         for known in (self._numbers, self._hidden, self._calls, self._consumed, self._stays):
             known.clear()
         self.initial = tuple(map(self.number, initial))
@@ -170,6 +171,7 @@ class TraceModel:
             steps: dict[int, Taken] = {}
             for name in (each for each in self.plan.hidden if names is None or each in names):
                 for taken in self.call(name, (ANY,) * len(self.meanings.actions[name].names), state):
+                    # A hidden step that changes nothing explains no line, and would make an endless closure.
                     if taken.state != state:
                         steps.setdefault(taken.state, taken)
             found = self._hidden[state, names] = tuple(steps.values())
@@ -221,6 +223,7 @@ class TraceModel:
         return found
 
     def _choices(self, parameter: k.Parameter, wanted: Value | AnyValue) -> Sequence[Value]:
+        # A given value is only checked against its type: the type may have too many values to list.
         if not isinstance(wanted, AnyValue) and isinstance(parameter.domain, k.TypeDomain):
             return [wanted] if _fits(wanted, parameter.domain) else []
         ordered = self._domain(parameter)
@@ -265,6 +268,7 @@ class TraceModel:
 
     def _may_leave_unchanged(self, item: OrderedObservation, state: int) -> bool:
         rule, bound = item.observation.rule, item.observation.bound
+        # A rule of several steps may leave the state and come back, so only its whole sequence tells.
         if len(rule.steps) != 1:
             return any(after == state for after, _ in self.consume(item, state))
         calls = ((call.action, self.wanted_or_none(call, bound)) for call in rule.steps[0])
@@ -277,6 +281,7 @@ class TraceModel:
         for _, result in self.meanings.actions[action].results(self.states[state], self.choices_of(action, wanted)):
             match result:
                 case Successor(_, after):
+                    # No early return: each later result that exceeds a capacity must still be recorded.
                     found = found or after == self.states[state]
                 case Cut(_, label):
                     self.overflowed.add(label)
@@ -293,6 +298,7 @@ class TraceModel:
             if after in outcomes:
                 # Of two explanations of one state the one with fewer reported behaviours is the lesser charge.
                 outcomes[after] = min(outcomes[after], steps, key=self.reported_count)
+            # `then` reads only the states before and after, so of all ways to one state it is asked once.
             elif rule.then is None or self.holds(rule.then, bound, after, state):
                 outcomes[after] = steps
         return tuple(outcomes.items())

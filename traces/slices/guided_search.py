@@ -63,6 +63,7 @@ def guide(joint: Joint, shared: Execution, slices: Iterable[SliceResult]) -> Gui
     """The guide from the shared execution and those of slices."""
     seen = joint.seen
     found = Guide()
+    # `begins[n]` is the shared step with which the n-th state of the timeline begins: both drop what no slice sees.
     begins, last = [0.0], _visible(shared.initial, seen)
     for number, step in enumerate(shared.steps, 1):
         now = _visible(step.state, seen)
@@ -86,7 +87,7 @@ class GuidedSearch(TraceSearch):
         self._known = known
 
     def successors(self, path: SearchPath, limits: Limits, finding: SearchResult) -> Iterator[SearchPath]:
-        """The successors by rank. None is ever dropped, so nothing is recorded in the result."""
+        """The successors by rank, of the first ``HEADS`` items: what is not found so, the product search looks for."""
         del finding
         node = path.node
         for item in self.frontier.heads(node.cursors).items[:HEADS]:
@@ -115,6 +116,7 @@ class GuidedSearch(TraceSearch):
             now = taken.state
         if steps:
             yield tuple(steps), now
+        # Always tried, after the guide's steps: the guide is a hint and excludes nothing.
         yield (), state
 
     def _agrees(self, item: OrderedObservation, state: int, wanted: State | None) -> bool:
@@ -124,6 +126,7 @@ class GuidedSearch(TraceSearch):
             return True
         pairs = ((self.model.states[state][at], wanted[at]) for at in self._own)
         return all(
+            # A slice's own model has one element of the slicing set, so each of its maps has one value.
             isinstance(mine, FrozenMap) and isinstance(its, FrozenMap) and mine[slice_] == next(iter(its.values()))
             for mine, its in pairs
         )
@@ -163,6 +166,7 @@ def guided(order: PartialOrder, known: Mapping[Key, Rank]) -> PartialOrder:
     """The order with ranks as times; unranked lines come last. No line comes after one that requires it."""
     every = [item for stream in order.streams for item in stream.items]
     wanted = {item.index: known.get(_key(item), UNKNOWN) for item in every}
+    # An unranked line that a ranked one requires must not come last: the ranked one would wait for it.
     latest = _no_later(wanted, order)
     placed = sorted(every, key=lambda item: (latest[item.index], wanted[item.index], item.time, item.index))
     times = {item.index: float(number) for number, item in enumerate(placed)}

@@ -32,6 +32,7 @@ class Shelf:
     last: tuple[bytes, Execution] | None = None
 
     def __post_init__(self) -> None:
+        # By identity, as slices take shared values from the timeline itself. An equal copy is only packed less well.
         self.numbers = IdentityMemo((value, number) for number, value in enumerate(self.values))
 
     @classmethod
@@ -89,4 +90,5 @@ class PackedExecution(Execution):
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[type[Execution], tuple[State, tuple[ExecutedStep, ...]]]:
+        # Pickled as a plain execution: a shelf would bring all shared values along.
         return Execution, (self.initial, self.steps)

@@ -70,6 +70,7 @@ def answer_all(
     many = sum(map(len, slices.values())) >= WORTH_IT
     work = _Work(Joiner(joint), tuple(slices.items()), finish, Shelf.of(joint.chain.states) if many else None)
     jobs = 1 if joint.first else jobs  # which slice is the first must not depend on processes
+    # The cores that this process may use, not those of the machine; the call exists on Linux only.
     count = min(jobs or len(os.sched_getaffinity(0)), len(slices)) if sys.platform == "linux" else 1
     found: dict[int, SliceAnswer] = {}
     with frozen_heap():
@@ -108,6 +109,7 @@ def _answer_elsewhere(work: _Work, count: int, found: dict[int, SliceAnswer]) ->
                 for number, (answer, run) in enumerate(pool.map(_answer, range(len(work.slices)), chunksize=AT_ONCE)):
                     found[number] = work.whole(from_bytes(answer), run)
             except StopRequest:
+                # At its end the `with` waits for all slices that were handed out: a stop would take minutes.
                 for each in active_children():
                     each.kill()
                 raise
@@ -118,6 +120,7 @@ def _answer_elsewhere(work: _Work, count: int, found: dict[int, SliceAnswer]) ->
 
 
 def _leave_interrupts_to_the_first() -> None:
+    # A terminal interrupts the whole process group. The first process alone decides, and ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

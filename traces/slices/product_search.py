@@ -351,6 +351,7 @@ class _Built:
         for own in files.values():
             for one, other in pairwise(own):
                 self._require(other.item, one.item)
+        # Across files only what was certainly written before a line comes before it.
         for own, theirs in permutations(files.values(), 2):
             written = list(accumulate((_written(each.line) for each in theirs), max))
             for each in own:
@@ -388,6 +389,7 @@ class _Built:
         acting, lines = [each for each in entry.lines if each.observation.names_action], list(entry.lines)
         # The item acts by the line that names its action. Without one it may be any action that counts a version.
         lead = acting[0] if acting else lines[0]
+        # Without a named action the lead becomes any action, so its own line must stay among those that are compared.
         others = tuple(each for each in lines if each is not lead or not acting)
         observation = lead.observation if acting else self._any_numbered(lead.observation)
         latest = min(each.latest for each in lines)
@@ -402,6 +404,8 @@ class _Built:
 def _item(index: int, seen: Observation) -> OrderedObservation:
     record = seen.event.record
     time = float(record.time or 0)
+    # No lower bound: what was sent once may be logged at any later time.
+    # A time without milliseconds may be as late as the end of its second.
     return OrderedObservation(index, seen, 0, 0, time, -inf, time + record.resolution - 1)
 
 
@@ -435,6 +439,7 @@ def check_whole(
         first = guided.run(guided.begin(guided.frontier.start), narrow)
         if first.path is not None:
             return _accepted(answer, guided, first.path, divided)
+    # What is found without hidden updates is an execution of the full model too. That none is found proves nothing.
     search = _without_writes(full, divided)
     found = driver.run(search, _beginnings(search), limits)
     if search is not full and not isinstance(found, Accepted):

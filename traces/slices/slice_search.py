@@ -153,6 +153,7 @@ class SliceSearch:
     def _freed(self) -> SliceSearch:
         """The same, where slices may act whatever the shared state is."""
         names = frozenset(self._split.kernel.variables[at].name for at in self._seen)
+        # This one has no past and assumes nothing, so its `validate` asks no freed search in turn.
         freed = without_guards_on(self._split, names)
         return SliceSearch(
             freed, self._plan, self._seen, SharedPast(), self._writer, self._of_slices, (), self._options
@@ -225,6 +226,7 @@ class SliceSearch:
         steps = self._past.steps[begin:end]
         if not steps:
             return own
+        # An index names one item, so shared steps are numbered after all lines, merged ones included.
         number, first = (
             len(own.streams),
             1 + max((line.index for item in own.items for line in item_lines(item)), default=-1),

@@ -319,6 +319,7 @@ class Joiner:
         self.visited += history.visited
         nodes = list(found.node.backwards())[::-1]
         run = self.execution(history, nodes)
+        # Across a mismatch or a missing update two states in a row are no step: properties would prove nothing.
         jumped = found.violations or found.missing or found.unplaced
         properties = () if jumped else self.properties.broken(run)
         rests_on = found.rests_on(partial=self.joint.partial)

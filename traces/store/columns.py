@@ -34,6 +34,7 @@ class RecordSource:
         """The digits of all messages, one after the other."""
         self._end_loose()
         if len(self._parts) != 1:
+            # The whole takes the place of its parts: the digits are in memory once, and later reads copy nothing.
             self._parts = [np.concatenate([np.empty(0, np.uint8), *self._parts])]
         return self._parts[0]
 
@@ -52,6 +53,7 @@ class RecordSource:
 
     def _end_loose(self) -> None:
         if self._loose:
+            # From a copy: a `bytearray` that an array looks into can be neither resized nor cleared.
             self._parts.append(np.frombuffer(bytes(self._loose), np.uint8))
             self._loose.clear()
 
@@ -104,6 +106,7 @@ def pack(  # noqa: PLR0913, PLR0917
         for place in range(first[number], first[number + 1]):
             digits[at] = text[body + places[place]]
             at += 1
+        # The span holds at most nine digits and no sign (`RecordLayout._find_writer`), so nothing is tested here.
         writer = 0
         for place in range(spans[number, 0], spans[number, 1]):
             writer = writer * 10 + int(text[body + place]) - ZERO
@@ -114,6 +117,7 @@ def pack(  # noqa: PLR0913, PLR0917
 def hash_messages(layouts: Any, begins: Any, first: Any, digits: Any, templates: Any, hashes: Any) -> None:
     """A hash of the message of each record, from the hash of its template and its digits."""
     for row in range(layouts.shape[0]):
+        # A layout fixes where digits stand and how many there are: its template and its digits determine the message.
         number, at = layouts[row], begins[row]
         found = templates[number]
         for place in range(at, at + first[number + 1] - first[number]):

@@ -13,6 +13,7 @@ from assay.traces.store.record_block import Numbers
 IDENTITY = np.arange(256, dtype=np.uint8)
 """A ``fold`` table that replaces no byte."""
 
+# As `LONGEST_CACHED` of `patterns/match.py`: longer messages are never packed. Compiled code does not check bounds.
 _LONGEST = 1 << 13
 
 
@@ -52,6 +53,7 @@ def fill(hashes: Any, count: int, slots: Any) -> None:
     """Insert all known pieces into new hash slots."""
     mask = slots.shape[0] - 1
     for known in range(count):
+        # The same probe as in `intern`, which would otherwise not find the pieces again.
         slot = np.int64(hashes[known] ^ (hashes[known] >> MIX)) & mask
         while slots[slot]:
             slot = (slot + 1) & mask
@@ -68,6 +70,7 @@ class DigitPool:
         self._count = np.zeros(1, np.int64)
         self._hashes, self._owners = np.zeros(most, np.uint64), np.zeros(most, np.int64)
         self._offsets, self._pieces = np.zeros(most + 1, np.int64), np.empty(size, np.uint8)
+        # At least every second slot stays free: the probe of `intern` ends at a free slot and has no other limit.
         self._slots = np.zeros(2 * most, np.int64)
 
     def __len__(self) -> int:
@@ -127,6 +130,7 @@ class DigitInterner:
         found, at = np.empty(len(codes), np.int64), 0
         while at < len(codes):
             store = self._store.arrays
+            # It stops at the first piece without room. The room is doubled, and the same piece is tried again.
             at = number_pieces(at, codes, begins, owners, first, chosen, digits, self._scratch, IDENTITY, store, found)
             if at < len(codes):
                 self._store.grow()

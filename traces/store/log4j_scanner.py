@@ -26,6 +26,7 @@ FAR = 1 << 62
 NO_MOMENT = -FAR
 """The time of a timestamp that names no moment, such as the 31st of February."""
 
+# 2^64 divided by the golden ratio, as an odd number: a product with it spreads keys that are near each other.
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 MIX = np.uint64(29)
 
@@ -79,8 +80,10 @@ def moment(text: Any, at: int) -> int:
     # A negative number has its sign bit set, so one test finds any.
     if (year | month | day | hour | minute | second | fraction) < 0:
         return 1 - FAR
+    # `23:59:60` is a leap second: it becomes the first second of the next minute.
     if year < 1 or month < 1 or month > 12 or day < 1 or day > 31 or hour > 23 or minute > 59 or second > 60:
         return -FAR
+    # Days above 28 are compared with the first day of the next month, so no table of lengths of months is needed.
     days = day_number(year, month, day)
     if day > 28 and days >= day_number(year + month // 12, month % 12 + 1, 1):  # the month has fewer days
         return -FAR
@@ -91,11 +94,13 @@ def moment(text: Any, at: int) -> int:
 @LinearFunction
 def message_begins(text: Any, at: int) -> int:
     """Where the message of a record begins whose line feed is at ``at``, if a stock header follows; else 0."""
+    # `\n[2024-01-31 23:59:59,999] INFO message`: 23 characters of time in the brackets, the level at 27.
     if text[at + 1] != OPEN or text[at + 25] != CLOSE or text[at + 26] != SPACE or not is_stamp(text, at + 2):
         return 0
     body = at + LEVEL
     while body < at + LEVEL + 5 and text[body] >= UPPER_A and text[body] <= UPPER_Z:
         body += 1
+    # A level has four or five capital letters, as INFO and TRACE have. All else is left to the slow reader.
     if body < at + LEVEL + 4 or text[body] != SPACE:
         return 0
     while body < text.shape[0] and text[body] == SPACE:
@@ -239,6 +244,7 @@ def intern(text: Any, begin: int, end: int, owner: int, fold: Any, store: Any) -
     while slots[slot]:
         known = slots[slot] - 1
         first = offsets[known]
+        # Equal hashes are not enough. If two kinds were taken for one, lines would get the fields of others.
         if hashes[known] == hash_code and owners[known] == owner and offsets[known + 1] - first == end - begin:
             at = begin
             while at < end and fold[text[at]] == pieces[first + at - begin]:
@@ -246,6 +252,7 @@ def intern(text: Any, begin: int, end: int, owner: int, fold: Any, store: Any) -
             if at == end:
                 return known
         slot = (slot + 1) & mask
+    # No test for a free slot: `DigitPool` has twice as many slots as numbers.
     new = count[0]
     first = offsets[new]
     if new == hashes.shape[0] or first + end - begin > pieces.shape[0]:

@@ -62,6 +62,7 @@ def match_found(record: LogRecord, findings: tuple[PatternMatch, ...]) -> Matche
 
 def _with(writers: frozenset[int], broker: Field) -> frozenset[int]:
     """The ids of writers with one more, if the field is a broker id."""
+    # Kafka prints -1 where it has no broker, for example no leader or no controller.
     if not isinstance(broker, int) or broker < 0 or broker in writers:
         return writers
     return writers | {broker} if writers else singleton(broker)

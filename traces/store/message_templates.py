@@ -63,6 +63,7 @@ class RecordLayout:
         runs = [found.span() for found in _DIGITS.finditer(template)]
         self.digits = tuple(at for begin, end in runs for at in range(begin, end))
         self._runs = Struct("".join(f"{end - begin}s" for begin, end in runs))
+        # `%s` takes each run of digits as bytes. One format call rebuilds a message, whatever the number of its runs.
         self._format = _DIGITS.sub(b"%s", template.replace(b"%", b"%%"))
         self.packs, self.writer = self._find_writer()
         self._writer_digits = (
@@ -77,6 +78,7 @@ class RecordLayout:
         # Nine digits fit into the 32-bit column of writers.
         if more or convert not in _WHOLE_NUMBERS or len(text) > 9:
             return False, None
+        # A negative id is nobody's: the layout packs, and its records have no writer.
         return text.removeprefix(b"-").isdigit(), (begin, end) if text.isdigit() else None
 
     def writer_in(self, digits: bytes) -> int:
@@ -215,6 +217,7 @@ class MergedLayouts:
         return np.array([self._number(layout) for layout in layouts.layouts], np.int32)
 
     def _number(self, layout: RecordLayout) -> int:
+        # The digits of a template are arbitrary. What a pattern distinguishes by them shows in the key of the statement.
         key = (
             layout.level,
             layout.logger,
@@ -246,4 +249,5 @@ def _statement_key(template_match: TemplateMatch) -> Hashable:
 
 def _constants(field_layout: FieldLayout) -> str:
     """The fields that are the same in all messages of a field layout."""
+    # By their text: `1`, `1.0` and `True` are equal as keys, and are different statements.
     return repr([(name, value) for name, value in field_layout.fields.items() if name not in field_layout.spans])

@@ -90,6 +90,8 @@ def candidates(text: bytes, first: int, *, pending: bool) -> Candidates | None:
     room = np.empty((4, len(text) // _FEWEST_BYTES + 2), np.int64)
     count = find_candidates(np.frombuffer(text, np.uint8), pending, first, *room)
     found = Candidates(*room[:, : max(0, count)].copy())
+    # Compiled code counted line feeds from `first` on. Those before are added, without the one at byte 0, which is
+    # the line feed before the first record. A pending record stands at that byte and keeps 0.
     found.lines[pending:] += text.count(b"\n", 1, first) if first else -text.startswith(b"\n")
     odd = np.count_nonzero(found.bodies == 0)
     return None if count < 0 or odd * _MOST_ODD > count else found

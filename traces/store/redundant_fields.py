@@ -107,6 +107,7 @@ class RedundancyIndex:
             (name, begin, end) for name, (convert, begin, end) in field_layout.spans.items() if convert in _INJECTIVE
         ]
         texts = tuple((name, mask_digits(layout.template[begin:end])) for name, begin, end in comparable)
+        # Two events can only be equal if what stands between their digits is: `orders-1` and `events-1` differ in it.
         key = field_layout.pattern.name, frozenset(field_layout.fields), texts
         self._alike.append(self._numbers.setdefault(key, len(self._numbers)))
         self._certain.append(len(comparable) == len(field_layout.spans))
@@ -122,6 +123,7 @@ class RedundancyIndex:
         first_field_layout = self._field_layouts[0]
         sizes = first_field_layout[layouts + 1] - first_field_layout[layouts]
         entries = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
+        # Twice the room of the largest record, so that a probe always meets a slot that this record has not filled.
         room = 1 << (2 * int(sizes.max(initial=1))).bit_length()
         slots = np.zeros(room, np.uint64), np.zeros(room, np.int64), np.zeros(room, np.int64)
         found = np.zeros(int(entries[-1]), np.uint8)

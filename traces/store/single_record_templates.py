@@ -35,6 +35,7 @@ class SingleRecordLayouts:
         self._reset()
 
     def _reset(self) -> None:
+        # A new object, not an emptied one: packed records of earlier kinds still point to the old layouts.
         self._layouts = RecordLayouts()
         self._known: dict[_Kind, int] = {}
 

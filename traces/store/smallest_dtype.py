@@ -22,6 +22,7 @@ class CompactColumn:
         self._beyond = np.empty(0, np.uint8)
         if len(values):
             self._least = int(values.min())
+            # Differences from `NEVER` (-2^62) fit into 64 bits; a column that holds it is simply not made smaller.
             kind = np.min_scalar_type(int(values.max()) - self._least)
             self._beyond = np.subtract(values, self._least, dtype=np.int64).astype(kind)
 

@@ -177,6 +177,7 @@ class Selection(LazyEvents):
         """The distinct statement ids in increasing order, the first position of each, and how often it occurs."""
         if len(self) < KEPT_BELOW:
             return np.unique(self.numbers, return_index=True, return_counts=True)
+        # The ids of a large log are put in order by counting, not by sorting; equal ids keep their order.
         order, begins = in_order(self.numbers, int(self.numbers.max()) + 1)
         distinct = np.flatnonzero(np.diff(begins))
         return distinct, order[begins[distinct]].astype(np.int64), np.diff(begins)[distinct]
@@ -202,6 +203,7 @@ class Selection(LazyEvents):
         """The distinct results of ``make`` for some events of the table, as this selection sees them
         (``Counting.distinct``).
         """
+        # Assigned from the end: of equal indices numpy keeps the last value, which is then the first event.
         first = np.full(len(statements.known), _NONE, np.int32)
         first[statements.numbers[positions[::-1]]] = positions[::-1]
         used_ids = np.flatnonzero(first != _NONE)
@@ -221,6 +223,7 @@ class Selection(LazyEvents):
         """For each statement id the position of its earliest event."""
         by_time = np.lexsort((np.arange(len(self)), self.ends, self.numbers))
         ordered = self.numbers[by_time]
+        # A number that no id has stands before the first, so that the first group has a beginning, too.
         begins = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
         return dict(zip(ordered[begins].tolist(), by_time[begins].tolist(), strict=True))
 
@@ -233,6 +236,7 @@ def detached(selections: Mapping[str, Selection]) -> dict[str, Selection]:
         return {}
     first = next(iter(selections.values()))
     table, kept = first.table.only(distinct(np.concatenate([each.positions for each in selections.values()])))
+    # All selections of a table share one array of ids, so that of any of them will do.
     numbers = first._numbers[kept]
     return {
         name: Selection(table, np.searchsorted(kept, each.positions), numbers, each._mark)

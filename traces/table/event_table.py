@@ -52,9 +52,11 @@ def count_out(numbers: Any, begins: Any, order: Any) -> None:
         begins[numbers[at] + 1] += 1
     for number in range(begins.shape[0] - 1):
         begins[number + 1] += begins[number]
+    # In order of position: the first entry of each number is its earliest, which `StatementNumbers.examples` needs.
     for at in range(numbers.shape[0]):
         order[begins[numbers[at]]] = at
         begins[numbers[at]] += 1
+    # Each entry of `begins` now tells where its number ends, which is where the next begins: all are moved by one.
     for back in range(begins.shape[0] - 1):
         number = begins.shape[0] - 1 - back
         begins[number] = begins[number - 1]
@@ -132,11 +134,13 @@ class EventTable(LazyEvents):
     def at(self, positions: Positions) -> Iterator[Event]:
         """The events at some positions, in that order."""
         if self._held:
+            # Only if all of them are held; otherwise they are made in one go like any others.
             held = [event for at in positions.tolist() if (event := self._held.get(at)) is not None]
             if len(held) == len(positions):
                 yield from held
                 return
         parts = np.searchsorted(self._starts, positions, side="right") - 1
+        # Positions need not be in order. Each run of them in one log is asked of that log at once.
         ends = np.flatnonzero(np.diff(parts)) + 1
         for begin, end in pairwise([0, *ends.tolist(), len(positions)]):
             if begin < end:
@@ -210,6 +214,7 @@ class EventTable(LazyEvents):
         for number, own in self._by_part(positions):
             part = self.parts[number]
             local = positions[own] - self._starts[number]
+            # `LogEvents` are one log of one run by themselves. `EagerEvents` may mix runs and files.
             keys = np.zeros(len(own), np.int64) if isinstance(part, LogEvents) else part.logs[local]
             if threads:
                 names = part.threads[local]

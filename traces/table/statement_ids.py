@@ -36,6 +36,7 @@ BATCH = 1 << 16
 """About how many events are numbered in one batch: each takes some bytes of working memory."""
 
 _ABSENT = object()
+# The owner of interned digits is one 64-bit number: the constant part of the statement above, added fields below.
 _ADDED_RANGE = 1 << 32
 
 FieldNames = Mapping[str, frozenset[str]]
@@ -124,6 +125,7 @@ class _ChosenDigits:
         self._first.append(len(self._chosen))
         self._alike.append(alike.setdefault((field_layout.pattern.name, same, texts), len(alike)))
         added = tuple(sorted(name for name in names if name not in field_layout.fields or name in IN_PLACE))
+        # Only to keep groups apart: what an author adds depends on which of these the line itself names.
         logged = frozenset(field_layout.fields.keys() & {"broker", "session", "owner_session"})
         group = added, not names.isdisjoint(OF_THE_FILE), logged
         self._groups.append(groups.setdefault(group, len(groups)))
@@ -156,6 +158,7 @@ def _batches(parts: Iterable[tuple[Sequence[Event], Numbers]]) -> Iterator[list[
     """The packed events of logs in batches, by source: a cluster has a hundred logs of a hundred runs, most of them
     short.
     """
+    # Ids come from digits, and all events of one source have theirs in one array: a batch is one call of machine code.
     waiting = IdentityTupleMemo[_Batch]()
     for part, numbers in parts:
         if not isinstance(part, LogEvents):
@@ -293,6 +296,7 @@ class StatementNumbering:
         if more is None:
             return UNNUMBERED
         given = tuple(more.get(name, _ABSENT) for name in names)
+        # A field of the file that was not added is a property of the run, so each run makes a statement of its own.
         key = given, part.author.run if of_the_file and _ABSENT in given else None
         return self._added.setdefault(key, len(self._added))
 
@@ -315,10 +319,12 @@ class StatementNumbering:
         then the others.
         """
         interned, end = len(self._interning), max(len(self._interning), int(numbers.max(initial=-1)) + 1)
+        # Shared ids of single events count down from -2. They go behind all others: -2 becomes `end`, -3 `end + 1`.
         numbers = np.where(numbers < UNNUMBERED, end + UNNUMBERED - 1 - numbers, numbers)
         used = np.flatnonzero(np.bincount(numbers, minlength=1))
         places = np.zeros(int(used[-1]) + 1 if len(used) else 0, np.int32)
         places[used] = np.arange(len(used), dtype=np.int32)
+        # The way back. Only what was interned or shared has a lasting id; the rest stands between `interned` and `end`.
         known = np.where(used < interned, used, np.where(used < end, UNNUMBERED, UNNUMBERED - 1 - (used - end)))
         return places[numbers], known
 
@@ -359,5 +365,6 @@ class StatementNumbering:
         results: dict[int, T] = self._results.setdefault(what, {})
         fresh = [at for at, key in enumerate(known) if key == UNNUMBERED or key not in results]
         made = dict(zip(fresh, map(make, examples(fresh)), strict=True))
+        # What has no lasting id is made anew each time, and not kept.
         results |= {known[at]: each for at, each in made.items() if known[at] != UNNUMBERED}
         return [made[at] if key == UNNUMBERED else results[key] for at, key in enumerate(known)]

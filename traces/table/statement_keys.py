@@ -59,11 +59,13 @@ class StatementKeys:
     def of(self, event: Event) -> Hashable | None:
         """The key of an event; None if its fields were not read from a message."""
         fields = event.fields
+        # An inferred event, or one of a file of events: no text stands for its fields.
         if fields.__class__ is not LineFields or fields.field_layout.pattern.kind != event.kind:
             return None
         alike, texts, added, of_the_file = self._logged.get_or_make(fields.field_layout, self._of_field_layout)
         more = fields.more
         given = tuple([more.get(name, _ABSENT) for name in added])
+        # A field of the file that was not added is a property of the run, so the run belongs to the key.
         if of_the_file and _ABSENT in given:
             return alike, given, texts(fields.message), event.run
         return alike, given, texts(fields.message)

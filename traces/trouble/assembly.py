@@ -39,6 +39,7 @@ def trouble_of(reading: LogReading) -> Trouble:
     shown = {record.place for bug in bugs for record in bug.lines}
     waits = [each for each in stuck(reading) if not shown.issuperset(record.place for record in each.lines)]
     shown |= {record.place for each in waits for record in each.lines}
+    # From here on a family that one rule has reported is not reported by the next.
     taken |= TAKEN | WAITING
     for each in generic_findings(lines, taken):
         if not shown.issuperset(record.place for record in each.lines) and not _follows_refusal(each, waits):

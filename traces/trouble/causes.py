@@ -10,13 +10,16 @@ _CAUSE = re.compile(
     r"^(?:Caused by: )?(?:[\w$]+\.)+(?P<name>[\w$]*(?:Exception|Error|Fault|Throwable))\b(?:: ?(?P<message>[^\n]*))?",
     re.MULTILINE,
 )
+# `KeeperErrorCode = NoNode for /brokers/ids/1`: the class of the exception says the same.
 _CODE = re.compile(r"KeeperErrorCode = (\w+)(?: for )?")
+# `NotLeaderOrFollower` becomes `Not Leader Or Follower`, and `IOError` becomes `IO Error`.
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def cause_of(message: str) -> str:
     """The last cause of the exception below a line, in words; empty if there is none."""
     found = None
+    # Java prints the innermost cause last; what is above it only says which calls it passed through.
     for found in _CAUSE.finditer(message):  # noqa: B007 - the last one counts
         pass
     return "" if found is None else in_words(found["name"], (found["message"] or "").strip())

@@ -130,6 +130,7 @@ def _take_event(partition: _Partition, event: Event, *, by_zookeeper: bool) -> N
         case "IsrUpdated":
             partition.isr = isr
         case "IsrExpanding":
+            # This line is written before the new ISR is. Until `IsrUpdated` either may hold, so both count as in sync.
             partition.isr = (partition.isr or frozenset()) | _ids(fields.get("after"))
         case "PartitionChanged" if fields.get("unclean") and _is_unclean(event):
             epoch, leader = fields.get("leader_epoch"), fields.get("leader")
@@ -235,6 +236,7 @@ def _follower(partition: _Partition, event: Event, broker: int) -> None:
         return
     start = partition.starts.get(epoch)
     election = partition.unclean.get(epoch)
+    # Only the first line of an epoch has the log's end before it was cut to the leader's.
     first = (broker, epoch) not in partition.followed
     partition.followed.add((broker, epoch))
     if first and start is not None and start < offset and election is not None:
@@ -243,6 +245,7 @@ def _follower(partition: _Partition, event: Event, broker: int) -> None:
 
 def _take_line(name: str, partition: _Partition, line: TroubleLine) -> Iterator[TroubleFinding]:
     """Take in a line of a log that is cut, or of an offset that is reset."""
+    # Lines without a broker share one replica, which no broker has.
     replica = partition.replica(-1 if line.broker is None else line.broker)
     end, leader_end, mark, offset = (line.number(key) for key in ("end", "leader_end", "high_watermark", "offset"))
     message = line.record.message
@@ -250,6 +253,7 @@ def _take_line(name: str, partition: _Partition, line: TroubleLine) -> Iterator[
         yield _not_allowed(name, line, leader_end, end)
     elif end is not None and leader_end is not None:
         if leader_end < end:
+            # Records below a high watermark were committed. What lay above it may be cut without any loss.
             certain = replica.high_watermark is not None and replica.high_watermark > leader_end
             yield _cut(name, line, LostRange(name, leader_end, end, certain), "its leader ended there")
         replica.end = leader_end
@@ -260,6 +264,7 @@ def _take_line(name: str, partition: _Partition, line: TroubleLine) -> Iterator[
         replica.high_watermark = mark
     elif "potential data loss" in message:
         leader = line.number("leader")
+        # The line names no leader epoch, so the election gets a key that no epoch has.
         partition.unclean.setdefault(-1 - len(partition.unclean), _Election(leader or 0, frozenset(), line.record))
     elif offset is not None:
         yield from _truncated(name, partition, replica, line, offset)

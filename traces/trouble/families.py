@@ -18,6 +18,7 @@ LINES_SHOWN = 5
 _WRITER = re.compile(
     r"(?:\bid ?= ?|\bbroker ?= ?|\breplicaId=|\bon broker |\bnodeId=|\b(?:Broker|Controller) (?:id=)?|brokerId=)(\d+)"
 )
+# `[Partition orders-0 broker=1] …` and `[Log partition=orders-0, dir=/data] …`.
 _OF_HEAD = re.compile(r"\[(?:Partition |\w*Log partition=|LogLoader partition=)([\w.-]+-\d+)[ ,]")
 _CONTROLLERS = ("org.apache.kafka.controller.", "kafka.server.Controller")
 """How the names of loggers begin that only controllers of KRaft mode have."""
@@ -62,6 +63,7 @@ class TroubleLine:
 
 def partition_name(text: str) -> str:
     """A partition as `topic-0`, whichever way a version writes it."""
+    # `orders-0`, and `[orders,0]` as early versions print it.
     found = re.fullmatch(r"\[?([\w.-]+?)(?:-|, ?)(\d+)\]?", text)
     return f"{found[1]}-{found[2]}" if found is not None else text
 
@@ -98,6 +100,7 @@ class TroubleLines:
         for name in names:
             family = statement_catalogue().named(name)
             for node, group in self._by_family.get(name, ()):
+                # All lines are kept of families with `each` alone; of the others the first and the last are.
                 for record in group.lines or [group.first, *([group.last] if group.count > 1 else [])]:
                     key = (node, record.time, record.message)
                     fields = family.fields(record.message) or {}
@@ -128,6 +131,7 @@ class TroubleLines:
 
     def broker(self, node: str, record: LogRecord) -> int | None:
         """The id of the broker or controller that wrote a line: as the line says, else the only one of its node."""
+        # Only in the head of the line: the text behind it may name other brokers.
         head = re.match(r"(?:\[[^\]\n]*\][:,]? ?)+|(?:Partition .{1,300}? on broker \d+)", record.message)
         logged = _WRITER.search(head[0]) if head is not None else None
         if logged is not None:

@@ -37,10 +37,12 @@ class IdentitySign:
 
     def evidence(self, reading: LogReading) -> Evidence | None:
         """The line that shows it; None if none does."""
+        # By place, so that the evidence does not depend on which file was read first.
         for logger, place in sorted(reading.loggers.items(), key=_by_place):
             if _fits(logger, self.loggers) and not _fits(logger, self.unless):
                 return Evidence(self.text, f"lines of {logger}", place)
         for version in reading.versions:
+            # With the dot: `0.1` is not the beginning of `0.10`.
             if any(version == known or version.startswith(f"{known}.") for known in self.versions):
                 return Evidence(self.text, f"version {version}", _place_of_version(reading, version))
         telling = reading.of_kinds(self.kinds) if self.kinds else ()

@@ -76,6 +76,7 @@ def signatures() -> tuple[BugSignature, ...]:
 
 def release(version: str) -> tuple[int, ...]:
     """A version as numbers, to be compared."""
+    # `2.8.0-IV1` and `3.9.0-ccs` are compared by the part before the hyphen.
     return tuple(int(part) for part in re.findall(r"\d+", version.partition("-")[0])[:4])
 
 
@@ -121,6 +122,7 @@ def _by_lines(
     for found in alike.values():
         first, duration = found[0], found[-1].time - found[0].time
         often = len(found) >= wanted.get("at_least", 1) and duration >= wanted.get("lasting_ms", 0)
+        # Without `lasting_ms_of_few` an excerpt shows nothing: no duration is as long as itself and one more.
         often = often or (few and len(found) > 1 and duration >= wanted.get("lasting_ms_of_few", duration + 1))
         if often and bug.concerns(versions.get(first.node) or every):
             reported = {**first.fields, "partition": first.named_partition, "duration": in_words(duration)}
@@ -147,6 +149,7 @@ def _by_events(
             if key in had and bug.concerns(versions.get(event.run.node, ()) or reading.versions):
                 shown.setdefault(key, []).append(event)
         else:
+            # One of the kinds `unless`: the process has got what it was refused, so it was no bug.
             shown = {key: events for key, events in shown.items() if key[0] != event.run}
     for events in shown.values():
         fields = events[0].fields

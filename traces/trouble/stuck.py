@@ -116,6 +116,7 @@ def _change(state: _State, event: Event) -> None:
     fields = event.fields
     if fields.get("isr") is not None:
         state.isr = _ids(fields["isr"])
+    # Eligible leader replicas (KIP-966): they have every committed record, and may lead if the ISR is empty.
     if fields.get("elr") is not None:
         state.eligible = _ids(fields["elr"])
     # A change that does not name the leader leaves it as it was.
@@ -185,6 +186,7 @@ def _move(moves: dict[str, _Move], name: str, event: Event) -> None:
 def _step(moves: dict[str, _Move], event: Event) -> None:
     """Take in a line of a ZooKeeper mode controller about a move, whose partition is in its text."""
     text = str(event.fields.get("step"))
+    # The controller deletes /admin/reassign_partitions then: no move is left.
     if text.startswith("No more partitions need to be reassigned"):
         moves.clear()
         return
@@ -243,6 +245,7 @@ def _refused(reading: LogReading) -> Iterator[TroubleFinding]:
         elif event.kind == "RegistrationRefused":
             refused.setdefault((event.run, event.fields.get("owner_session")), []).append(event)
         else:
+            # It is registered after all, so the refusals before it are over.
             refused = {key: events for key, events in refused.items() if key[0] != event.run}
     for (run, session), events in refused.items():
         broker, owner = events[0].fields.get("broker"), openers.get(session)

@@ -49,6 +49,7 @@ def waiting(reading: LogReading, lines: TroubleLines) -> Iterator[TroubleFinding
 def _refused_leaders(reading: LogReading, lines: list[TroubleLine]) -> Iterator[TroubleFinding]:
     """Leaders whose ISR writes are refused again and again at one version, where no known bug explains it."""
     versions = {node.name: node.versions for node in reading.nodes}
+    # In versions with this bug (KAFKA-2729) `known_bugs` reports the same lines.
     bug = next(each for each in signatures() if each.lines and each.lines["statement"] == "cached-version")
     alike: dict[tuple[str, str, int | None], list[TroubleLine]] = {}
     for line in lines:
@@ -84,6 +85,7 @@ def _offline(reading: LogReading, lines: list[TroubleLine]) -> Iterator[TroubleF
     isr: dict[str, tuple[object, ...]] = {}
     for event in reading.of_kinds(frozenset({"BecameLeader", "BecameFollower", "TopicDeletion", "IsrUpdated"})):
         name = f"{event.fields.get('topic')}-{event.fields.get('partition')}"
+        # An ISR may be written of a partition that has no leader; a leader or a follower shows that it has one again.
         if name in last and (event.record.time or 0) > last[name].time and event.kind != "IsrUpdated":
             del last[name]
         own = event.fields.get("isr")
@@ -141,6 +143,7 @@ def _no_majority(reading: LogReading) -> Iterator[TroubleFinding]:
     missing = sorted(voters - awake)
     tried = re.search(r"\bretries=(\d{1,9})", candidates[-1].record.message)
     long = end - begin >= _NO_LEADER_MS or (reading.is_excerpt and tried is not None and int(tried[1]) >= _RETRIES)
+    # Where a majority of the voters is heard, missing voters are not what keeps them from an election.
     if not long or not voters or len(voters - set(missing)) > len(voters) // 2:
         return
     silent = ", ".join(map(str, missing))
@@ -167,6 +170,7 @@ def _node_of(event: Event) -> int | None:
 
 def _voters(event: Event) -> set[int]:
     """The voters that a line of a quorum state names."""
+    # `voters=[1, 2, 3]` in most states; a candidate prints `voteStates={101=…, 102=…}` instead.
     found = re.search(r"voters=\[([\d, ]+)\]", event.record.message)
     if found is not None:
         return set(map(int, re.findall(r"\d+", found[1])))

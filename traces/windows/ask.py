@@ -53,6 +53,7 @@ LOST_TOGETHER = 3
 
 NO_ANSWER = "the solver came to no answer about the lines around it"
 
+# With the clause's bound alone one of 200 random healthy runs was refuted: an election, its end, and two more of each.
 UNLOGGED = 2
 """How many steps more than a clause bounds nodes without logs may take between two lines."""
 
@@ -137,6 +138,7 @@ def ask_around(
     a log that fits in one window it is asked once the window has a beginning.
     ``doubted`` are lines that are not in the order because of an earlier finding: what they may write is open.
     """
+    # The window has a beginning of its own, which stands for what was inferred.
     items = [each for each in (*order.items, *doubted) if not each.observation.event.is_inferred]
     items.sort(key=by_time)
     at = next((n for n, each in enumerate(items) if each.index == failed.index), None)
@@ -259,6 +261,7 @@ def _answer_in_turn(
         lines = [each.line for each in first if each.kind == "line"]
         core = [items[each] for each in lines]
         if len(widened) < CORES and not wide.issuperset(lines):
+            # In a healthy log without two nodes this explains the core in 5.5 CPU-seconds. Without it 55 gave no answer.
             wide = wide.union(lines)
             widened.append(core)
             continue
@@ -287,6 +290,7 @@ def _in_any_order(
     failed: OrderedObservation | None,
 ) -> WindowAnswer:
     """The answer where the lines contradict each other in the order of their times, and not by themselves."""
+    # The last question: to solve a whole window in every order takes four times as long.
     window = window_model(log, items, TWICE)
     everything = Order(before_of(order, items), doubted=doubted)
     found = _question(window, everything, Allowance(TWICE, unlogged=True), FEW_CONFLICTS)
@@ -315,6 +319,7 @@ def _confirmed(
     Where all of a log were read, a line is supposed to be lost only if another line misses it too.
     """
     lossy = log.options.lossy
+    # First without a lost line: what something explains then needs no further question.
     refuted = _alone(log, order, items, core, lost=0, minimal=not lossy)
     if not isinstance(refuted, WindowRefuted):
         return None
@@ -325,7 +330,7 @@ def _confirmed(
     if not (lossy or more):
         return refuted
     together = sorted([*core, *more], key=by_time)
-    excused = _alone(log, order, items, together, lost=1, minimal=lossy)
+    excused = _alone(log, order, items, together, lost=1, minimal=False)
     if lossy and isinstance(excused, WindowRefuted):
         excused = _alone(log, order, items, together, lost=LOST_TOGETHER, minimal=True)
     if isinstance(excused, WindowRefuted):

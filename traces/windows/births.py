@@ -59,6 +59,7 @@ def begins_again(log: LogPart, items: Sequence[OrderedObservation]) -> bool:
     if any(each.observation.event.run == run for each in before) and _is_start_read(log, run):
         before = [each for each in before if each.observation.event.run != run]
     fallen = [(name, low, high) for name, low, high in _numbers_of(before, last) if low < high]
+    # Numbers begin at 0 or 1. Any other fall counts only if the log never rises to the old number again.
     fell = any(low <= 1 or _stays_low(log, last, name, high) for name, low, high in fallen)
     return _is_unnamed(log) and (fell or _is_born_between(log, before, last))
 

@@ -39,6 +39,7 @@ def related_lines(items: Sequence[OrderedObservation], failed: OrderedObservatio
     def share(own: Sequence[OrderedObservation]) -> tuple[float, float]:
         shared = wanted.intersection(value for each in own for value in _values(each))
         alike = OF_ITS_KIND * (own[0].observation.event.kind == failed.observation.event.kind)
+        # What a thousand lines name, as the id of a broker, counts next to nothing.
         return alike + sum(1 / named[value] for value in shared), -abs(own[0].time - failed.time)
 
     others = [own for own in of_line.values() if own[0].observation.event is not failed.observation.event]

@@ -58,9 +58,11 @@ def pairs_of(items: Sequence[OrderedObservation]) -> Iterator[Lines]:
         named = {pair for each in line for pair in each.observation.values}
         numbers = {(name, value) for name, value in named if type(value) is int}
         atoms = {value for _, value in named if isinstance(value, Atom)}
+        # For example two elections in one epoch, or two lines about the session of one process.
         alike = [*numbers, *((line[0].observation.event.kind, each) for each in atoms)]
         fields = [((element, name), value) for element, (name, value) in product((None, *atoms), numbers)]
         others = {last[key] for key in alike if key in last}
+        # For example a broker epoch that is lower than an earlier one of the same broker.
         others |= {known[1] for key, value in fields if (known := greatest.get(key)) is not None and known[0] > value}
         for other in sorted(others):
             yield (*lines[other], *line)
@@ -111,6 +113,7 @@ def _alike(lines: Lines, constants: frozenset[int]) -> tuple[object, ...]:
 
     def shape(value: Value) -> object:
         match value:
+            # The order counts: `bool` is an `int`, and `Atom`, `Some` and records are tuples.
             case int() if type(value) is int:
                 return scale.place(value)
             case Atom():

@@ -81,6 +81,7 @@ class ValueMap:
     def __call__(self, value: Value, type_: t.Type) -> Value:
         """The value with other numbers and elements."""
         match type_:
+            # In a probe the upper end of a sized range tells which parameter limits it.
             case t.RangeType(_, high, True) if high in self._parameters:
                 return self._number(self._parameters[high], value)  # type: ignore[arg-type]  # a number, by its type
             case t.AtomType(sort):
@@ -115,6 +116,7 @@ class NamedNumbers:
     def __init__(self, probe: SizeProbe) -> None:
         self.numbers: dict[str, set[int]] = {name: set(probe.constants) for name in probe.parameters.values()}
         self.elements: dict[str, dict[str, None]] = {}
+        # The rewritten values are of no use: what counts is what the two functions note on the way.
         self.walk = ValueMap(probe.parameters, self._number, self._element)
 
     def _number(self, parameter: str, number: int) -> int:
@@ -140,6 +142,7 @@ class Scale:
         numbers = tuple(sorted({0, *(each for each in logged if each >= 0)}))
         places = [0]
         for before, number in pairwise(numbers):
+            # Of numbers further apart than `room` only their order is kept.
             places.append(places[-1] + min(number - before, room + 1))
         return cls(numbers, tuple(places), room)
 

@@ -155,7 +155,9 @@ class OpenWindow:
         parts.lines = {number: new() for number in range(len(self.window.items))}
         parts.guards = {key: new() for key in template.switches}
         parts.properties = {each.name: new() for each, _, _ in self._properties}
+        # A switch of the template means that a guard is off, the solver's literal that it is asked for.
         self._given = {switch >> 1: -parts.guards[key] for key, switch in template.switches.items()}
+        # The beginning: any bits that are a state, within the invariants.
         parts.frames.append([new() for _ in range(template.width)])
         everything = frozenset(template.bits_of)
         self.formula.add(self._at((template.is_state(everything),), parts.frames[0]))
@@ -265,6 +267,7 @@ class OpenWindow:
         fires: list[int] = []
         reopened: list[int] = []
         for (number, place), group in zip(here.items(), groups, strict=True):
+            # A line that is asked for takes exactly one of its instances. Switched off it takes none: its bits are open.
             acts = self.formula.all_of([place, self.present[number]])
             on = self.parts.lines[number]
             if len(group) == 1:
@@ -281,6 +284,8 @@ class OpenWindow:
             reopened.append(self.formula.all_of([acts, -on]))
         self._next_frame(mux, [each for group in groups for each in group], fires, reopened)
         touched = frozenset().union(*mux.writes)
+        # Where a line is believed, invariants follow from its step. Required there, they would refute a healthy log
+        # in which an action of the log itself breaks one.
         where = self.formula.any_of(reopened)
         names = frozenset(n for n, bits in self.template.bits_of.items() if not touched.isdisjoint(bits))
         if names:
@@ -389,6 +394,7 @@ def one_way(template: Template, steps: Iterable[ActionInstance]) -> dict[int, in
 
 def _implies(gates: Gates, literal: int, other: int) -> bool:
     """Whether a conjunction is seen to hold only where another literal does."""
+    # Looked up, not proved. A wrong "no" leaves a bit open both ways, so less is refuted.
     return literal == NEVER or other in gates.parts(literal)
 
 
@@ -419,6 +425,7 @@ def _hidden_mux(template: Template, steps: tuple[ActionInstance, ...]) -> _Mux:
     known = template.muxes.get(key)
     if known is None:
         gates = template.gates
+        # These bits have room for at least one number more than there are steps: it stands for no step.
         choice = tuple(gates.inputs(len(steps).bit_length()))
         fires = [
             gates.both(each.enabled, gates.all_of(bit ^ (number >> at & 1 ^ 1) for at, bit in enumerate(choice)))

@@ -77,6 +77,7 @@ def _reopened(
             changed = dict(_changed(window, search.model, known, log))
     except (UnansweredError, UnfitError, SpecError, UnsupportedError):
         return None
+    # The reached state itself explains the lines in the window: going on from it would end at the same line.
     if not changed:
         return None
     state = tuple(_with(each.name, value, changed) for each, value in zip(variables, reached, strict=True))
@@ -100,6 +101,7 @@ def _told(value: Value, born: Value) -> Value:
     """The entries of a map that are not as at birth, or the whole of another value."""
     if not (isinstance(value, FrozenMap) and isinstance(born, FrozenMap)):
         return value
+    # Each element that a told entry names gets room in the window. With all entries it would be as large as the log.
     return FrozenMap({key: _told(each, born.get(key)) for key, each in value.items() if born.get(key) != each})
 
 
@@ -112,6 +114,7 @@ def _changed(
     asked = OpenWindow(template_of(window.kernel), window, order, Allowance(), CONFLICTS)
     try:
         reached = asked.template.bits(near)
+        # Any number of steps may lie between the reached state and the other one, so only what lasts is required.
         asked.keep_since([TRUE if bit else FALSE for bit in reached], lasting(log))
         if not asked.is_explained():
             return
@@ -163,6 +166,7 @@ def _move_near(asked: OpenWindow, near: State, logged: frozenset[Value]) -> None
     places = sorted(same_as(asked, near), key=lambda each: each[0].key not in logged)
     if asked.formula.solve([*asked.asked, *(same for _, same in places)]):
         return
+    # Place by place: with all of a core given up at once more changed than had to, and searches failed later.
     kept: list[int] = []
     for _, same in places:
         if asked.formula.solve([*asked.asked, *kept, same]):

@@ -85,6 +85,7 @@ def _confirmed_run(asked: OpenWindow) -> WindowRun:
             if each is not None and _confirmed(template, states[at], each, states[at + 1])
         ]
         for at, (before, after) in enumerate(pairwise(states)):
+            # Only where something skipped or doubted may have written, a state may change without a step.
             if fired[at] is None and before != after and at not in opened:
                 raise EnginesDisagreeError(f"the gates change a state without a step: {before} to {after}")
         _confirm_lines(asked, states)
@@ -98,8 +99,10 @@ def _begin_near_birth(asked: OpenWindow) -> None:
     What they leave open the solver chooses by chance: processes that run, sessions that nobody names. A search from
     such a beginning tries what these may do, and what comes later in the log contradicts it.
     """
+    # From a beginning that the solver chose, the search of A9 took longer than from birth, and that of C2 failed.
     wanted = [same for _, same in same_as(asked, _birth(asked))]
     try:
+        # The lines alone are explained, so every core has a place to give up, and the loop ends.
         while not asked.formula.solve([*asked.asked, *wanted]):
             core = asked.formula.core()
             wanted = [place for place in wanted if place not in core]
@@ -151,6 +154,7 @@ def _forced(asked: OpenWindow, beginning: State) -> Iterator[ForcedPlace]:
     for place, bits in places[:MOST_PLACES]:
         other = asked.formula.fresh()
         now = [(asked.parts.frames[0][bit], values[bit]) for bit in bits]
+        # `other` says that some bit of the place is otherwise. Where nothing explains that, the lines determine it.
         asked.formula.add([-other, *(-literal if value else literal for literal, value in now)])
         if not asked.formula.solve([*asked.asked, other]):
             yield place

@@ -94,6 +94,7 @@ class SliceChain:
         key = frozenset(wanted)
         if key not in self._explained:
             self.formula.renew(self._conflicts)
+            # In one order: the solver's way, and so whether the budget suffices, must not depend on the order of a set.
             if not self.formula.solve(sorted(wanted, key=abs)):
                 return False
             self._explained.add(key)
@@ -110,7 +111,9 @@ class SliceChain:
 
     def _grow(self) -> None:
         """Another place at the beginning."""
+        # Places that a question does not use exclude nothing: what lasts holds of no step, so all may be one state.
         before, after = self._open_frame(), [self.formula.fresh() for _ in range(self.template.width)]
+        # It grows at its beginning, because the end is fixed: only there the dear invariants are required.
         then = self._places[-1][0] if self._places else self._end
         for root in self._between:
             (literal,) = self._at((root,), then, after)

@@ -75,6 +75,7 @@ class SliceWindow(OpenWindow):
             self._open_frame()
         begin = len(self.parts.frames) - 1
         self.parts.slots.append(Slot(begin, here))
+        # A unit takes the steps of one of its lines. All its lines are held against the states around these steps.
         acting = {unit: number for unit in here if (number := actor(self._units[unit], self._steps)) is not None}
         steps = {number: here[unit] for unit, number in acting.items()}
         for at in range(max((len(self._steps[number]) for number in steps), default=0)):
@@ -104,6 +105,7 @@ def contradiction_among(
     """
     units = [(number,) for number in range(len(window.items))]
     order = Order(tuple(map(tuple, before)))
+    # With invariants a healthy line about three live brokers was refuted (A9), as its window named two processes.
     asked = SliceWindow(template, window, units, order, kept, conflicts, invariants=False)
     try:
         return None if asked.is_explained() else asked.core()
@@ -134,6 +136,7 @@ def _found_lasting(log: LogPart, *, stretches: bool) -> frozenset[str]:
     template = Template(kernel)
     runs = list(_running(template, log.plan)) if stretches else []
     found = [each for each in kernel.properties if each.kind == "transition"]
+    # A greatest fixed point: what does not last is no assumption about the others either.
     while len(kept := [each for each in found if _lasts(template, each, found, runs)]) < len(found):
         found = kept
     return frozenset(each.name for each in found)
@@ -156,6 +159,7 @@ def _lasts(template: Template, wanted: k.Property, others: Sequence[k.Property],
     """
     formula = BlockFormula(CONFLICTS_OF_ONE)
     try:
+        # Three states in a row; all properties hold of both steps. Is `wanted` false of both together, or of no step?
         frames = [[formula.fresh() for _ in range(template.width)] for _ in range(3)]
 
         def place(properties: Sequence[k.Property], at: int, before: int) -> list[int]:
@@ -181,6 +185,7 @@ def _lasts(template: Template, wanted: k.Property, others: Sequence[k.Property],
             formula.add([-before, between, -after])
         formula.add([-each for each in (*place((wanted,), 0, 0), *place((wanted,), 2, 0))])
         return not formula.solve([TRUE])
+    # Then it is not required between lines: less is refuted, nothing wrongly.
     except UnansweredError:
         return False
     finally:
@@ -252,6 +257,7 @@ def ask_pairs(
     def is_refuted(lines: Sequence[OrderedObservation], before: tuple[tuple[int, ...], ...]) -> bool:
         if not named:
             named.append(count_named(log, items))
+        # A model that all pairs share is quick, but narrow. What it refutes is asked again with twice the room.
         if _contradiction_of(log, lines, before, 1, least=named[0]) is not None:
             found[:] = filter(None, [_contradiction_of(log, lines, before)])
         return bool(found)

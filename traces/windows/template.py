@@ -62,6 +62,7 @@ class _Writer(GroundWriter):
         self._walk(0, GroundPath(TRUE))
 
     def _guard(self, guard: k.Guard, way: GroundPath) -> GroundPath:
+        # A bound limits a search of the spec, not a log.
         if guard.kind != "when":
             return way
         value, undefined = self.lowering.apart(lambda: self.lowering.flag(guard.condition))
@@ -83,6 +84,7 @@ class Template:
         self.code = BitCode(self.gates)
         owned = owned_bits(self.layout)
         self.width = len(owned)
+        # Gates are made once, over the bits of one state and of the one before, and placed at any frame of a window.
         self.state = self.gates.inputs(self.width)
         self.old = self.gates.inputs(self.width)
         self._owned = owned
@@ -135,6 +137,7 @@ class Template:
         self.cuts = self.cuts or any(each != FALSE for every in outcomes.cuts.values() for each in every)
         for ground in outcomes.ground:
             after = tuple(ground.after[bit] for bit in self._owned)
+            # The bits of an open argument have to stand for a value of its type.
             enabled = self.gates.all_of([ground.enabled, *valid])
             writes = frozenset(at for at, new in enumerate(after) if new != self.state[at])
             yield ActionInstance(ground.action, arguments, enabled, after, writes, tuple(free))

@@ -189,6 +189,7 @@ def window_model(
     A model that is ``shared`` with other windows has at least as many spare elements as theirs. Of sets without spare
     elements it then has at ``least`` so many.
     """
+    # First what the lines name, then how much room the model has beside that, and last the lines in its terms.
     probe = probe_of(log.loaded, log.plan.name)
     named = NamedNumbers(probe)
     for item in items:
@@ -240,6 +241,7 @@ SHARED_STEP = 4
 LEAST_NUMBER = 15
 """Where many windows are to have one model, numbers go at least up to this one."""
 
+# Sizes only grow, so that windows soon share one model instead of having one each.
 _shapes: list[tuple[Loaded, object, dict[str, int]]] = []
 SHAPES = 8
 """For how many kinds of windows the numbers of elements are kept."""
@@ -269,6 +271,7 @@ def count_named(log: LogPart, items: Sequence[OrderedObservation]) -> dict[str, 
 
 def _rule_in(plan: k.TracePlan, rule: k.TraceRule) -> k.TraceRule:
     """The rule of a clause that was written at the same place, for the same event."""
+    # Each size of model has its own elaborated clause. A rule keeps its place in the spec, not its identity.
     return next(each for each in plan.rules if (each.event, each.span) == (rule.event, rule.span))
 
 
@@ -340,6 +343,7 @@ def writer_parameters(plan: k.TracePlan) -> Iterator[tuple[str, int, str]]:
                     yield call.action, at, writer.type.sort.name
 
 
+# To elaborate the kernel of a window takes 1 to 2 s.
 _models = RecentValues[tuple[TraceModel, k.Kernel]](4)
 
 

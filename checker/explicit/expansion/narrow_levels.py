@@ -166,6 +166,8 @@ def follow(  # noqa: PLR0913, PLR0917 - one loop, which takes its arrays one by 
         # The search is complete: its last level has no new state.
         if new == 0:
             break
+        # Properties are looked at before the next level is begun, so the loop ends behind the level with the first
+        # finding.
         call_machine(inspect, context, out_rows[end], new, number + end)
         begin, end = end, end + new
         if has_news(found_states, known_states) or number + end >= most_states or new > narrow:
@@ -229,8 +231,10 @@ def is_full(prints: Any, count: int, counts: Any, caps: Any) -> int:
     for i in range(count):
         owner = np.int64(prints[i] >> OWNER_SHIFT)
         counts[owner] += 1
+        # The load at which a part grows (`hash_table.LOAD`), in whole numbers.
         if 4 * counts[owner] > 3 * caps[owner]:
             full = 1
+    # Candidates were only counted here: they are inserted later, if at all.
     for i in range(count):
         counts[np.int64(prints[i] >> OWNER_SHIFT)] -= 1
     return full

@@ -46,6 +46,7 @@ class BatchPacker:
         """Records that went into packets."""
         self._splits = owner_ranges(parts)
         self._own = own
+        # For 256 shards, batches of full size would hold four million records.
         room = min(RECORDS, max(64, ALL_RECORDS // parts))
         self._rows: Rows = np.empty((parts, room, words), np.uint64)
         self._parents: Rows = np.empty((parts, room), np.uint64)

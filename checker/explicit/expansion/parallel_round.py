@@ -70,6 +70,7 @@ class WorkerThreads:
         try:
             take()
         finally:
+            # Even if this thread has failed: the others still write into shared arrays.
             wait(others)
         for each in others:
             each.result()
@@ -141,6 +142,7 @@ class Rounds:
         most = max(1, min(self._size, int(FULL * self.arena.room / self._fan_out)))
         blocks: list[Block] = []
         while place < count and len(blocks) < len(self._lanes):
+            # A block never crosses the border of a chunk: it is a view, and nothing is copied.
             rows = self.levels.chunk(level, place // CHUNK).rows[place % CHUNK :][:most]
             blocks.append(Block(place, rows))
             place += len(rows)
@@ -177,6 +179,7 @@ class Rounds:
         is inserted."""
         batch = self.arena.batch(len(lanes), lanes[0].at)
         sizes = table.sizes_for(batch.incoming())
+        # A row for each slice, so that no two threads count in one place.
         found = np.zeros((len(self.slices), len(lanes)), np.int64)
 
         def work(at: int) -> None:

@@ -67,12 +67,14 @@ class Probe:
         ):  # fmt: skip
             self._context[slot] = array.ctypes.data
         self._context[ContextSlot.CAPACITY] = room
+        # A block is one call here: where its successors do not fit, all of it is repeated with more room.
         self._context[ContextSlot.RESERVE] = 0
 
     def expand(self, rows: Rows) -> Successors:
         """The successors of rows. All arrays of the answer are valid until the next call."""
         hits = self.hits.copy()
         while True:
+            # A repeated call would count the same bounds again.
             self.hits[:] = hits
             self._context[[ContextSlot.STUCK, ContextSlot.DEAD, ContextSlot.TERMINAL]] = NEVER
             self._found_steps[:] = NEVER

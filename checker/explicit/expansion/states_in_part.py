@@ -50,6 +50,8 @@ class StatesInPart:
         sources: Counts = parents[: lane.count].astype(np.int64) + lane.first
         prints = prints[: lane.count]
         fresh = lane.arena.fresh[lane.at, : lane.count] != 0
+        # A step that finds a new state leads to the next level, so its source may leave others out. The rest is
+        # compared with all new states when the level is complete.
         self._new.append(prints[fresh])
         reduced = at[lane.reduced != 0]
         self.reduced += len(reduced)
@@ -73,6 +75,8 @@ class StatesInPart:
         self._new = []
 
     def _without_next_state(self) -> Counts:
+        # A step to a state that another one found first leads to the next level too. Without this 4,488 of 6,461 states
+        # took all steps.
         known = np.sort(np.concatenate(self._new))
         parents, prints = (np.concatenate([step[which] for step in self._steps]) for which in (0, 1))
         self.collision += len(prints) * len(known) / 2.0**64

@@ -117,6 +117,7 @@ class ThreadBuffer:
             (ContextSlot.HITS, self.hits), (ContextSlot.DECISIVE, self.decisive), (ContextSlot.STATES, self.found_states), (ContextSlot.STEPS, self.found_steps),
             (ContextSlot.ROWS, arena.rows[at]), (ContextSlot.PRINTS, arena.prints[at]), (ContextSlot.PARENTS, arena.parents[at]), (ContextSlot.ACTIONS, arena.actions[at]),
         )  # fmt: skip
+        # The context has addresses. So the arrays must stay where they are for as long as this buffer is used.
         for slot, array in pairs:
             self.context[slot] = array.ctypes.data
         if arena.arguments.size:
@@ -192,11 +193,13 @@ class ThreadBuffer:
         self.count = int(self.context[ContextSlot.COUNT])
         starting.ended = not self.context[ContextSlot.PAUSED]
         starting.stuck |= int(self.context[ContextSlot.STUCK]) != NEVER
+        # Else it would be reported as a finding in a state that was expanded.
         self.context[ContextSlot.STUCK] = NEVER
         self._list()
 
     def load(self, rows: Rows) -> None:
         """Take states themselves as candidates, at most as many as fit; their predecessors are counted from 0."""
+        # Else the place of an earlier block would be added to predecessors, and Spark's exchange would send wrong ones.
         self.first = 0
         self.count = len(rows)
         self.arena.rows[self.at, : self.count] = rows

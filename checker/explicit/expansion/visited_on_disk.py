@@ -55,6 +55,8 @@ class WaitingKeys:
         ranks = np.zeros(batch.fresh.shape, np.uint32)
         number = len(self)
         for at, lane in enumerate(lanes):
+            # Each fresh candidate gets the number of its record: those that wait, and the fresh ones before it in this
+            # round.
             np.cumsum(batch.fresh[at, : lane.count], out=ranks[at, : lane.count], dtype=np.uint32)
             ranks[at, : lane.count] += np.uint32(number) - batch.fresh[at, : lane.count]
             number += int(np.count_nonzero(batch.fresh[at, : lane.count]))
@@ -134,6 +136,8 @@ class VisitedOnDisk:
     def begin(self) -> None:
         """Replace the table, whose states are in runs, by a smaller one, with room for keys that wait."""
         slot = self._size * HALF / TIGHT
+        # A key that waits has its rest, a fingerprint of 8 bytes, a number of 4, and a byte that says whether it is
+        # old.
         key = (self._size - 2) * HALF + 8 + 4 + 1
         states = (1 - RECORDS) * self._room / (slot + WAITING * key)
         self.table = StateTable(self._size, int(states * slot))
@@ -157,10 +161,12 @@ class VisitedOnDisk:
     def dump(self) -> None:
         """Make a run of what the table holds and no run has; the table is empty then. Nothing may wait."""
         run = SortedRun(self.folder / f"run-{len(self._runs) + 1:06d}", self._size - 2)
+        # Listed before it is written, so that `close` removes its file where writing fails.
         self._runs.append(run)
         groups = _groups(len(self.table))
         step = 2 * self._workers.threads
         for first in range(0, len(groups), step):
+            # Sorted copies exist of a few groups at a time, not of the whole table.
             for keys in self._parts(groups[first : first + step]):
                 run.append(keys)
         run.finish()
@@ -186,6 +192,7 @@ class VisitedOnDisk:
                 table.halves, 2 * owner * table.stride, int(table.caps[owner]), self._size, marks, rest
             )
         old = np.zeros(n, np.uint8)
+        # The last run is the one that is being written.
         for run in self._runs[:-1]:
             run.find(keys, old)
         return keys.without(old)
@@ -201,6 +208,7 @@ class VisitedOnDisk:
             old = np.zeros(len(numbers), np.uint8)
             for run in self._runs:
                 run.find(keys, old)
+            # Groups have different keys, so no two threads write one place.
             found[numbers] = old
 
         self._do(work, _groups(len(self._waiting)))

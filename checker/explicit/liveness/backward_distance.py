@@ -71,6 +71,7 @@ class BackwardSearch:
 
     def begin(self, open_: Flags, goal: Flags) -> PathNodes:
         """The nodes before any message arrived."""
+        # Where a mark is wanted, a path ends with a step, and any open node may be its last one.
         fresh = open_ & (goal | bool(self._wanted.any()))
         none = np.zeros(open_.shape, np.uint32)
         approach = PathNodes(open_, goal, np.zeros_like(open_), fresh, none.astype(np.uint64), none, none.copy())
@@ -91,6 +92,8 @@ class BackwardSearch:
         chosen = approach.fresh[targets, to] & rules.passes[of.labels, way] & (last | approach.reached[targets, to])
         at = np.flatnonzero(chosen)
         hops = self._hops(targets[at], last[at])
+        # The smallest hop of each node comes first, and is sent: the path does not depend on the order of steps in a
+        # file.
         order = np.lexsort((of.labels[at], hops, of.sources[at], of.parts[at]))
         at, hops = at[order], hops[order]
         key = (of.parts[at].astype(np.int64) << NODE_BITS) | of.sources[at]
@@ -135,6 +138,7 @@ class BackwardSearch:
         able = self._rules.admits[self._kinds[states], way] & approach.open[states, q]
         known, before = approach.reached[states, q], approach.hops[states, q]
         less = (hops < before) | ((hops == before) & (way < approach.ways[states, q]))
+        # A node that an earlier round reached keeps its hop, because that path is shorter.
         new = able & (~known | (approach.fresh[states, q] & less))
         at = states[new]
         approach.reached[at, q] = approach.fresh[at, q] = True

@@ -139,6 +139,7 @@ class Trimming:
     def begin(self, alive: Flags) -> Region:
         """The remaining nodes, before any message arrived."""
         marks = np.where(alive[:, :, None], self._rules.of_kind[self._kinds][:, None, :], np.uint64(0))
+        # All nodes are fresh at first: so each predecessor learns that it has a step, even if no mark is met.
         region = Region(alive, np.zeros_like(alive), alive.copy(), marks)
         self._stay(region)
         return region
@@ -164,6 +165,7 @@ class Trimming:
             return
         marks = region.marks[of.starts[chosen], to] | rules.of_way[way] | rules.of_label[of.labels[chosen]]
         parts, sources = of.parts[chosen].astype(np.int64), of.sources[chosen].astype(np.int64)
+        # One message for each node that has steps here, however many they are.
         key = (parts << 32) | sources
         order = np.argsort(key, kind="stable")
         begins = np.flatnonzero(np.concatenate([[True], np.diff(key[order]) != 0]))
@@ -197,6 +199,7 @@ class Trimming:
     def _stay(self, region: Region, states: Numbers | None = None) -> None:
         """Propagate along the step that changes nothing, for some states or all of them."""
         some = np.arange(len(self._kinds)) if states is None else states
+        # The step that changes nothing stays in its state, so a task follows it alone until nothing is new.
         ways = [way for way in range(len(self._rules.origin)) if self._rules.passes[0, way]]
         new = bool(len(some))
         while new:

@@ -57,6 +57,7 @@ class CompiledProduct(BuchiProduct):
     def fair(self, *, stopping: bool = False) -> Fairs:
         """The nodes on fair cycles. With ``stopping``, cycles of the stuttering step alone, among the nodes that the
         other call reached."""
+        # Region 1 is all nodes. What remains of a component is examined again, as region 2, 3 and so on.
         part, index = (self._room.zeros(self._nodes, self._type) for _ in range(2))
         self._numbers[:] = 0, 1
         if stopping:
@@ -83,6 +84,8 @@ class CompiledProduct(BuchiProduct):
     def _sweep(self, roots: Iterable[Numbers], part: Numbers, index: Numbers, *, stopping: bool) -> None:
         """Find the components reachable from the roots, which come in bunches."""
         place = np.int32 if len(self.graph.targets) * len(self.tables.ways) < SMALL else np.int64
+        # A component of stuttering steps lies within one state, so its stacks need a place for each automaton state
+        # only.
         size = (self.tables.states if stopping else self._nodes) + 1
         stack, places = self._room.empty(size, self._type), self._room.empty(size, place)
         for each in roots:
@@ -100,6 +103,7 @@ class CompiledProduct(BuchiProduct):
         asking = np.zeros((len(self.graph.kinds), self.tables.states), bool)
         for q in range(self.tables.states):
             asking[:, q] = troubled[:, self._ways(q)].any(axis=1)
+        # A path that is searched has one step at least, so initial nodes are asked first.
         here = [node for node in self.roots if asking[self.kind(node), self.split(node)[1]]]
         path = here[:1] or self._shortest(self.roots, self._aim(TO_KIND, kinds=asking))
         if not path:

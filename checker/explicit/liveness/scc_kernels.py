@@ -67,6 +67,8 @@ def advance(node: Any, place: Any, part: Any, index: Any, product: Any, stopping
     while place < last:
         way = first[q] + place // edges
         edge = place % edges
+        # Where a transition's literals are false, all its edges are skipped. A call that goes on in the midst of them
+        # has asked this before.
         if edge == 0 and not admits[kind, way]:
             place += edges
             continue
@@ -107,6 +109,7 @@ def sweep(  # noqa: PLR0913, PLR0917 - one loop over arrays
         index[roots[r]] = next_index
         next_index += 1
         while depth > 0:
+            # The newest open call goes on where it paused.
             node = np.int64(stack[end - depth])
             own, begun = index[node], np.int64(places[depth - 1])
             rooted = begun >= 0
@@ -120,6 +123,8 @@ def sweep(  # noqa: PLR0913, PLR0917 - one loop over arrays
                 next_index += 1
                 continue
             depth -= 1
+            # It reaches no incomplete node that was visited earlier, so it is a component with what lies above
+            # `bottom`.
             if rooted:
                 component -= 1
                 bottom = top
@@ -137,6 +142,7 @@ def sweep(  # noqa: PLR0913, PLR0917 - one loop over arrays
             else:
                 stack[top] = node
                 top += 1
+                # It belongs to the component of a call below, which learns the lowest index that was reached.
                 above = stack[end - depth]
                 if index[node] < index[above]:
                     index[above] = index[node]
@@ -179,6 +185,7 @@ def judge(  # noqa: PLR0913, PLR0917 - as above
         goes_on = goes_on and needed[word] & ~met[word] == 0
     kept = 0
     for at in range(len(members)):
+        # A single node without an edge to itself is a component too, and no cycle: there `goes_on` is false.
         kept += goes_on and is_within(asked, kinds[members[at] // states], met)
     fair = kept == len(members)
     if kept:

@@ -124,6 +124,7 @@ class BehaviourReader:
     def at(self, rows: Rows, number: Callable[[Rows], Numbers]) -> RowBehaviour:
         """The behaviour of some rows. ``number`` maps fingerprints to numbers of states, or ``NOWHERE``."""
         found = self._probe.expand(rows)
+        # An instance that changes nothing neither is enabled nor occurs (docs/design/fairness-occurrence.md).
         moved = found.prints != self._machine.prints(rows)[found.parents]
         kinds = self.kinds.of(self._machine.judge(rows), found, moved, len(rows))
         chosen = moved & (found.actions < self._parts)
@@ -139,9 +140,11 @@ class BehaviourReader:
         parents = found.parents[chosen][known].astype(np.int64)
         parts = found.actions[chosen][known]
         key = (parents << 32) | targets
+        # All instances that lead from one state to another stand together: they are one step, with the events of all.
         order = np.argsort(key, kind="stable")
         key = key[order]
         begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else np.zeros(0, np.int64)
+        # Actions outside of `next` add their events to a step that another instance makes. Alone they make none.
         labels, steps = self.labels.of(parts[order], begins)
         places = order[begins][steps]
         return np.bincount(parents[places], minlength=count), targets[places], labels[steps]
@@ -206,6 +209,7 @@ class StateKinds:
     def of(self, conditions: Numbers, found: Successors, moved: Flags, count: int) -> Numbers:
         """The kinds of the rows of a block, from the values of conditions and the successors."""
         parts = len(self._plan.parts)
+        # A cut is reported as a step to the same state, with a number of its own for each part (`Behaviours`).
         cut = found.actions >= parts
         able = np.zeros((count, 2 * parts), bool)
         able[found.parents[cut], found.actions[cut]] = True

@@ -15,6 +15,8 @@ import numpy as np
 
 from assay.checker.jit.jit_function import ArrayFunction
 
+# Bits 56 to 63 of a fingerprint name the owner, 24 to 55 the home slot, 0 to 11 the place among recent candidates. No
+# two uses share a bit.
 OWNERS = 256
 OWNER_SHIFT = np.uint64(56)
 HOME_SHIFT = np.uint64(24)
@@ -38,6 +40,7 @@ MIX_FIRST, MIX_SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB13311
 def home(mark: Any, cap: Any) -> Any:
     """The slot, among ``cap``, where probing for a fingerprint begins. It is monotone in the middle bits, so growing a
     part moves slots in order."""
+    # The upper half of a product, so that nothing is divided.
     return np.int64((((mark >> HOME_SHIFT) & HOME_MASK) * np.uint64(cap)) >> HOME_BITS)
 
 
@@ -59,6 +62,7 @@ def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: A
     candidates, six in ten duplicates. ``recent`` is the table in which those are found.
     """
     offsets[:] = 0
+    # How many candidates each owner gets.
     recent[:] = -1
     for i in range(n):
         mark = prints[i]
@@ -68,6 +72,7 @@ def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: A
         if fresh[i]:
             recent[slot] = i
             offsets[np.int64(mark >> OWNER_SHIFT)] += 1
+    # Counts become the places where owners begin.
     total = 0
     for owner in range(OWNERS + 1):
         begin = total
@@ -80,8 +85,11 @@ def partition(prints: Any, rows: Any, n: int, offsets: Any, order: Any, marks: A
             offsets[part] = at + 1
             order[at] = i
             marks[at] = prints[i]
+            # Here the second fingerprint lies in the order of insertion. While it was looked up by candidate, 96 bits
+            # took 3.3 s instead of 2.0 (docs/design/certainty-at-size.md).
             if len(tails):
                 tails[at] = second_print(rows, i)
+    # Each offset has moved to the end of its owner, which is where the next owner begins.
     for owner in range(OWNERS, 0, -1):
         offsets[owner] = offsets[owner - 1]
     offsets[0] = 0
@@ -92,6 +100,7 @@ def insert_prints(slots: Any, base: int, cap: int, marks: Any, order: Any, begin
     """Insert keys that are fingerprints alone. ``fresh`` receives whether each candidate was new; returns how many
     were."""
     new = 0
+    # 0 marks an empty slot. No state has it as fingerprint (`native/fingerprint.py`).
     for start in range(begin, end, BATCH):
         size = min(BATCH, end - start)
         for k in range(size):
@@ -207,6 +216,7 @@ def insert(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
     homes = np.empty(BATCH, np.int64)
     for owner in range(first, last):
         base, cap = owner * stride, caps[owner]
+        # Buffers in the order of the level: of equal candidates the first one counts as new, for any number of threads.
         for lane in range(lanes):
             begin, end = offsets[lane, owner], offsets[lane, owner + 1]
             if size == 2:
@@ -284,6 +294,7 @@ def narrow(source: Any, start: int, old: int, old_step: int, halves: Any, base: 
         place = start + slot * old_step
         mark = source[place]
         if mark != 0:
+            # As `second_print` makes it of a row: later candidates are compared with this.
             state = MIX_START
             for w in range(1, old_step):
                 state = mixed(state, source[place + w])
@@ -347,6 +358,7 @@ def take(  # noqa: PLR0913, PLR0917 - a kernel takes its arrays one by one
         candidate, mark = np.int64(order[i]), marks[i]
         fresh[candidate] = 0
         if memory:
+            # A slot may be overwritten. Then a state is sent again, and its owner finds that it knows it.
             slot = np.int64(mark & np.uint64(memory - 1))
             if sent[slot] == mark:
                 continue

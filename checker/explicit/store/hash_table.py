@@ -120,9 +120,11 @@ class StateTable:
         self.caps: Counts = np.full(OWNERS, first, np.int64)
         if self.bytes > budget:
             raise TableFullError
+        # Fingerprints are spread evenly, so all parts get the same share.
         self._most = budget // (OWNERS * self._slot)
         self.stride = -(-self._most * self._slot // (PAGE_WORDS * 8)) * PAGE_WORDS
         try:
+            # This reserves addresses. A page takes memory when it is first written.
             self._region = mmap.mmap(-1, OWNERS * self.stride * 8, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         except OSError:
             raise TableFullError from None
@@ -167,6 +169,8 @@ class StateTable:
                 base, used = owner * self.stride, -(-old * self._slot // 8)
                 self._populate(base + used, base + -(-new * self._slot // 8))
                 if self.counts[owner]:
+                    # The part grows where it is. A slot's new home may be where another one has not moved yet, so all
+                    # are put aside first.
                     aside = self._aside(used)
                     aside[:] = self.slots[base : base + used]
                     self.slots[base : base + used] = 0
@@ -226,6 +230,7 @@ class StateTable:
         sizes = [np.diff(cut, append=len(run)) for cut, run in zip(cuts, runs, strict=True)]
         incoming: Counts = np.sum(sizes, axis=0, dtype=np.int64)
         roomy = incoming + spare
+        # Room to spare is asked for only if the budget has it: too little of it is no reason to fail.
         fits = bool((self.counts + roomy <= LOAD * self._most).all())
         self.grow(0, OWNERS, self.sizes_for(roomy if fits else incoming))
         for run, cut, size in zip(runs, cuts, sizes, strict=True):

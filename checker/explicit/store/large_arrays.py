@@ -59,6 +59,7 @@ class Room:
         more = length * array.itemsize - array.nbytes
         if array.base is not None or self._given + more > self._budget:
             return False
+        # numpy does not look for views of the array then: none may be in use, as it may move.
         array.resize(length, refcheck=False)
         self._given += more
         return True

@@ -131,6 +131,7 @@ class ChunkLayout:
     def view(self, words: Rows) -> RecordChunk:
         """The records of the chunk that begins at the first of the words; raises ``DamagedError``."""
         n = int(words[0]) if len(words) else 0
+        # The size is read before the checksum can be compared, so it may be any number.
         if not 0 < n <= CHUNK or self.size(n) > len(words):
             raise DamagedError("a chunk of it is cut off")
         parents = 1 + n * self.words
@@ -162,6 +163,7 @@ class ChunkLayout:
 
 def map_words(path: Path) -> Rows:
     """The words of a file, read from it when they are looked at; raises ``DamagedError`` or ``OSError``."""
+    # A write that was cut off may end within a word.
     size = path.stat().st_size // 8
     if not size:
         raise DamagedError("it is cut off")

@@ -149,6 +149,7 @@ class Levels:
         for at in range(whole):
             self._put(self._cut(at * CHUNK, (at + 1) * CHUNK))
         self._keep_staged(self._stage, whole * CHUNK, staged)
+        # Counted last: where a write fails, the states do not count.
         self.flushed += whole
         self.staged = staged - whole * CHUNK
 
@@ -184,6 +185,7 @@ class Levels:
         assemble_all(records.rows, records.parents, records.actions, sizes, words)
         for size, begin, end in zip(sizes.tolist(), [0, *ends[:-1].tolist()], ends.tolist(), strict=True):
             self._put(words[begin:end])
+            # Each level has a file of its own.
             if self._folder is not None:
                 self.drain()
                 self._close_file()
@@ -205,6 +207,7 @@ class Levels:
         raised."""
         if self._writer is not None:
             self._writes.append(self._writer.submit(self._do, work, *arguments))
+            # Where the disk is slower than the search, the search waits: else all of a level could pile up in memory.
             self._await(AHEAD)
         else:
             self._do(work, *arguments)
@@ -234,6 +237,7 @@ class Levels:
             self._file = self._path(level).open("wb", buffering=0)
             self._write(self.header(level).pack(), level)
         rest = words.view(np.uint8).data
+        # A file without a buffer may take less than it was given.
         while rest:
             rest = rest[self._file.write(rest) :]
         self.disk += words.nbytes
@@ -264,6 +268,7 @@ class Levels:
         self.counts = list(counts)
         self.starts = [0, *accumulate(counts)]
         self.flushed = flushed
+        # What lies behind the last chunk was written after the checkpoint. Without a full chunk the file is begun anew.
         if flushed:
             self._file = self._path(len(counts)).open("r+b", buffering=0)
             self._file.truncate(HEADER * 8 + flushed * self._full)
@@ -278,6 +283,7 @@ class Levels:
         """Wait until what was written since the last call is on the disk."""
         self.drain()
         if len(self._unsynced) > FEW:
+            # Each level is a file, so a deep and narrow search closes many between two checkpoints.
             os.sync()
         else:
             for path in self._unsynced:
@@ -295,6 +301,7 @@ class Levels:
 
     def close(self) -> None:
         """Close the files, and remove them if they are temporary."""
+        # Nothing may be written any more when the folder goes.
         wait(self._writes)
         self._maps.clear()
         self._close_file()

@@ -22,6 +22,7 @@ def available() -> int:
     """Free memory in bytes: what the system reports, less where a control group or an address-space limit
     allows less."""
     free = _from_meminfo() or os.sysconf("SC_PHYS_PAGES") * PAGE // 2
+    # Version 2 of control groups. In a container the root of this folder is usually the group of the container itself.
     limit, used = _number(CONTROL_GROUP / "memory.max"), _number(CONTROL_GROUP / "memory.current")
     if limit is not None and used is not None:
         free = min(free, max(0, limit - used))
@@ -52,6 +53,8 @@ def taken() -> int:
     try:
         pages = Path("/proc/self/statm").read_text("ascii").split()
     except OSError:
+        # macOS reports bytes here, Linux units of 1,024 bytes.
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most if sys.platform == "darwin" else most << 10
+    # Resident pages but for those of files: mapped level files can be given back at any time.
     return (int(pages[1]) - int(pages[2])) * PAGE

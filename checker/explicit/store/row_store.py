@@ -59,6 +59,7 @@ class RowStore:
         assert parent < 0, link
         row = self.layout.pack(state)
         stage, at = self.levels.stage(1), self.levels.staged
+        # As level files have it for initial states (docs/level-files.md).
         stage.rows[at], stage.parents[at], stage.actions[at] = row, 0, 0
         self.levels.commit(1)
         self._initial.add(row.tobytes())
@@ -76,6 +77,7 @@ class RowStore:
 
     def step(self, state: State, after: State) -> Step:
         """The first step of the reference evaluator from one state to another."""
+        # The stored action is not asked. What is shown is the first step of the evaluator between the two states.
         for action, arguments, outcome in self.outcomes(state):
             if isinstance(outcome, Successor) and outcome.state == after:
                 return Link(action, arguments, outcome.picks).step(after)

@@ -68,6 +68,7 @@ def sorted_part(halves: Any, base: int, cap: int, size: int, marks: Any, rest: A
         if mark != 0 and home(mark, cap) <= slot:
             put_key(halves, base + slot * size, size, mark, n, marks, rest)
             n += 1
+    # Probing goes on at the beginning of a part. So keys that belong to its end are there, before the first empty slot.
     for slot in range(cap):
         mark = word_of(halves, base + slot * size)
         if mark == 0:

@@ -207,6 +207,7 @@ class BoundedSearch(EngineSearch):
 
     def _search(self, starts: Sequence[State]) -> None:
         """Look at one level after the other, until ``Stopped`` says why no further."""
+        # Quantifiers over sorts whose symmetry is broken are strict (docs/design/symmetry-breaking.md).
         self._system = encode_kernel(
             self.model.kernel, self.options.properties, self.breaks, deadlock=self.asks_deadlock
         )
@@ -223,6 +224,7 @@ class BoundedSearch(EngineSearch):
                 raise Stopped(f"level {self.depth} takes {error.what}{self._assumed()}") from None
 
     def _unrolling(self, rows: Sequence[Bits]) -> UnrolledSystem:
+        # The constants of a single initial state run forward through the first frames, whose gates they simplify.
         if len(rows) == 1:
             return UnrolledSystem(self._system, rows[0], self._gates)
         bits = self._gates.inputs(len(self._system.state))
@@ -303,6 +305,7 @@ class BoundedSearch(EngineSearch):
     def _ask(self, unrolling: UnrolledSystem, solver: ChildSolver, *, in_step: bool) -> None:
         """Find everything that is decided at the last frame."""
         frame = len(unrolling.frames) - 1
+        # A run may decide several properties. Those that stay open are asked for until no run decides any.
         while asked := self._open(in_step=in_step):
             if self.options.interrupted():
                 raise KeyboardInterrupt
@@ -335,6 +338,7 @@ class BoundedSearch(EngineSearch):
             raise EnginesDisagreeError(f"the gates begin in a state that is not initial: {states[0]}")
         for after in states[1:]:
             before = self.paths.states[parent]
+            # In the gates a state may stay as it is, and then no step was made.
             number = parent if after == before else self._number(after)
             if number is None:
                 number = self._see(parent, self._link(before, after), after)

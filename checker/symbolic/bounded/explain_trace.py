@@ -122,6 +122,7 @@ class SymbolicTrace:
         with deep_recursion(kernel):
             self._require([is_initial(self._gates, first, rows)])
         self._most_hidden = most_hidden
+        # A unary counter: entry n says that more than n hidden steps happened since the last observed one.
         self._unseen = [TRUE if number < already else FALSE for number in range(most_hidden)]
         self._observations: list[TraceObservation] = []
         self._switches: list[int] = []
@@ -167,15 +168,18 @@ class SymbolicTrace:
 
     def _slot(self, chosen: dict[int, int]) -> None:
         """Encode hidden steps, followed by the observation that the solver chooses."""
+        # Hidden steps come first, as many as may happen here.
         moves = [TRUE]
         while len(moves) <= self._most_hidden and self._unseen[-1] != TRUE:
             moves.append(self._hidden_frame(moves[-1]))
+        # Then as many steps as the longest of these observations has.
         seen = {number: self._observations[number] for number in chosen}
         first = len(self._frames.frames) - 1
         fires = []
         for _ in range(max(len(each.steps) for each in seen.values())):
             fires.append(self._frames.at(len(self._frames.frames) - 1, self._system.fires))
             self._frames.extend()
+        # Each says what holds if it stands here, unless its switch is off.
         for number, each in seen.items():
             for literal in self._meaning(each, first, fires):
                 self._solver.add([-self._switches[number], *map(self._solver.literal, (chosen[number] ^ 1, literal))])
@@ -214,6 +218,7 @@ class SymbolicTrace:
         moves = self._gates.any_of(fires)
         self._require([moves ^ 1, moved])
         self._require([moves ^ 1, self._unseen[-1] ^ 1])
+        # The counter goes up by one where a hidden step happens: each entry takes over the one before it.
         less = [TRUE, *self._unseen]
         self._unseen = [
             self._gates.either(mine, self._gates.both(moves, before))
@@ -235,6 +240,7 @@ class SymbolicTrace:
                 return self._with_fewer_hidden(self._explained())
         core = self._solver.core()
         needed = [switch for switch in self._switches if switch in core]
+        # By deletion: what remains a contradiction without an observation does not need it.
         for switch in list(needed):
             fewer = [each for each in needed if each != switch]
             if not self._solver.solve(fewer):
@@ -248,6 +254,7 @@ class SymbolicTrace:
         fixed = list(self._switches)
         try:
             for slot in self._slots:
+                # Hidden steps come before idle frames. So the first of them that can be idle says how few there may be.
                 fewest = next((each for each in slot.moves if self._solver.solve([*fixed, -each])), None)
                 fixed += [] if fewest is None else [-fewest]
             self._solver.solve(fixed)
@@ -268,6 +275,7 @@ class SymbolicTrace:
                 steps.append(Step(None, (), (), state))
             elif number is not None:
                 steps.append(self._step(steps[-1].state, number, state))
+            # In some frames nothing happens, so several frames may be one state of the trace.
             place.append(len(steps) - 1)
         readings = (
             ObservationSite(self._chosen(slot, given), place[slot.first], place[slot.last]) for slot in self._slots

@@ -83,6 +83,7 @@ class Lassos:
             question: self._frames.at(frame - 1 if question.kind == NO_VALUE else frame, [question.wanted])[0]
             for question in self.open
         }
+        # One question about all of them first: at most lengths nothing is decided.
         if self._solve(self._gates.any_of(literals.values())) is None:
             return
         for question, literal in sorted(literals.items(), key=lambda each: each[0].kind != NO_VALUE):
@@ -106,6 +107,7 @@ class Lassos:
         known, base = self._clauses.variables, self._loops.base
         rows = self._frames.rows(lambda inputs: [known.get(each >> 1, 0) in model for each in inputs])
         states = [base.values(row[: len(base.state)]) for row in rows]
+        # The bit is set by the step from the saved state, so it is first seen one state later.
         return states, next((at for at, row in enumerate(rows[1:]) if row[self._loops.saved]), 0)
 
     def _judge(self, claim: Claim, states: Sequence[State], loop: int) -> None:

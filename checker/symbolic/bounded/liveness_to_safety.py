@@ -57,6 +57,7 @@ class _Writer:
         self.questions: list[SymbolicQuestion] = []
         self.saved = len(self.state)
         self.is_saved = self._remembered()
+        # An input of its own says at which state the loop begins. Once saved, it stays so.
         self.inside = self.gates.either(self.is_saved, self._chosen(1)[0])
         self.after[self.saved] = self.inside
 
@@ -91,6 +92,7 @@ class _Writer:
         found = []
         for bit in bits:
             at, copy = len(self.state), self._remembered()
+            # The copy follows the state until it is saved, and keeps it from then on.
             self.after[at] = self.gates.choose(self.is_saved, copy, bit)
             found.append(self.gates.differ(bit, copy) ^ 1)
         return found
@@ -119,6 +121,7 @@ class _Writer:
         gates = self.gates
         ways = [(source, way) for source, own in enumerate(of.ways) for way in own]
         places = range(len(self.state), len(self.state) + (len(of.ways) - 1).bit_length())
+        # The automaton's state in binary. Its initial state has the number 0, as all new bits have at first.
         here = [self._remembered() for _ in places]
         at, failed = len(self.state), self._remembered()
         chosen = self._chosen((len(ways) - 1).bit_length() if ways else 0)
@@ -126,6 +129,7 @@ class _Writer:
             gates.all_of([self._is(here, source), self._allows(way), self._is(chosen, number)])
             for number, (source, way) in enumerate(ways)
         ]
+        # An input chooses the transition. If it is none that can be taken, this automaton has no run any more.
         self.after[at] = gates.either(failed, gates.any_of(taken) ^ 1)
         for bit, place in enumerate(places):
             self.after[place] = gates.any_of(
@@ -135,6 +139,7 @@ class _Writer:
             self._met(gates.any_of(t for t, (_, way) in zip(taken, ways, strict=True) if number in way.accepting))
             for number in range(of.sets)
         ]
+        # The loop has to come back to the automaton's state as well.
         ends = gates.all_of([back, failed ^ 1, *self._same(here), *accepted])
         self.questions.append(SymbolicQuestion(name, LASSO, ends))
         asks = gates.any_of(gates.both(self._is(here, source), self._asks_too_much(way)) for source, way in ways)

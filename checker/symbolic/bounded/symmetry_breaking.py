@@ -74,6 +74,7 @@ class FirstUse:
             if at is None:
                 del named[sort]  # the element depends on the state, so nothing is required of this sort from here on
                 continue
+            # Elements that this instance names before count as used: `a(b1, b2)` may be the first step of all.
             if at and not named[sort] & {at, at - 1}:
                 yield self._used[sort][at], self._used[sort][at - 1]
             named[sort].add(at)
@@ -82,6 +83,7 @@ class FirstUse:
         gates = self._unrolling.gates
         for sort, used in self._used.items():
             for at, before in enumerate(used):
+                # An element that depends on the state may be any, so then all of its sort count as used.
                 now = (
                     fire
                     for fire, ground in zip(fires, self._system.ground, strict=True)

@@ -62,6 +62,7 @@ def _copied(source: Gates, target: Gates, roots: Sequence[int], image: dict[int,
     missing = [literal for literal in roots if literal >> 1 not in image]
     if missing:
         left, right, both = source.left, source.right, target.both
+        # Gates are made anew in the graph of the unrolling, where constants and equal gates vanish.
         for node in source.cone_below(missing, image):
             a, b = left[node], right[node]
             image[node] = both(image[a >> 1] ^ (a & 1), image[b >> 1] ^ (b & 1))

@@ -128,6 +128,7 @@ def _table(shape: TableShape, of: t.Type, path: Term, shift: int) -> Iterator[Le
         if not shape.partial:
             yield from _leaves(shape.value, of.value, entry, at)
             continue
+        # The bit above the value says whether the key is there. Without the key all bits are 0.
         there = 1 << shape.value.width
         options = ((0, ABSENT), *((there | code, value) for code, value in _codes(shape.value, of.value)))
         known = _key_in(path, of.key, key)
@@ -148,6 +149,7 @@ def _sequence(shape: SlotsShape, of: t.Type, path: Term, shift: int) -> Iterator
     yield Leaf(shift + shape.length.shift, shape.length.shape.width, lengths, _among(count, t.INT))
     for slot in range(shape.capacity):
         options: dict[int, Value] = dict(_codes(shape.item, of.item))
+        # Slots behind the length are 0. Where a value has code 0 too, bits alone do not tell an empty slot from it.
         shared = options.get(0)
         codes = tuple((code, value) for code, value in options.items() if code or shared is None)
         empty: tuple[tuple[int, Value], ...] = ((0, ABSENT),) if shared is None else ((0, Either(shared)),)

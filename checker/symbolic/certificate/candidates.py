@@ -45,6 +45,7 @@ class Templates:
             yield from self._unique(first, second)
         for a, b in combinations(range(len(places[0])), 2):
             yield from self._related(places[0][a], places[1][b])
+            # Both ways round: `<=` and `implies` are not symmetric.
             yield from self._related(places[0][b], places[1][a])
             yield from self._related(places[0][a], _sharing(places[0][a], places[0][b]))
             yield from self._related(places[0][b], _sharing(places[0][b], places[0][a]))
@@ -123,6 +124,7 @@ class Templates:
         apart = differ[0] if len(differ) == 1 else k.Logic(t.BOOL, "or", tuple(differ))
         if isinstance(a.term.type, t.BoolType):
             yield _statement([a, b], k.Not(t.BOOL, k.Logic(t.BOOL, "and", (a.term, b.term))), (apart,))
+        # That different elements differ is no statement.
         elif not isinstance(a.term, k.Local):
             yield _statement([a, b], k.Equal(t.BOOL, a.term, b.term, negated=True), (apart,))
 

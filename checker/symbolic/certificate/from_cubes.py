@@ -46,6 +46,7 @@ def statements(system: System, cubes: Sequence[Cube]) -> list[k.Expr]:
     bits."""
     writer = _Writer(system)
     found: dict[str, k.Expr] = {}
+    # Short statements first: `Induction.needed` tries the last ones first when it leaves some out.
     for cube in sorted(cubes, key=lambda each: (len(each), each)):
         statement = writer.statement(cube)
         if statement is None:
@@ -74,6 +75,7 @@ class _Writer:
             return None
         plain = [term(self._names) for term in conditions]
         used = dict.fromkeys(e.name for part in plain for e in (part, *descendants(part)) if isinstance(e, k.Local))
+        # Cubes that differ by a permutation get the same least text, and `statements` keeps one of them.
         best = min((self._parts(conditions, order) for order in self._orders(used)), key=_texts)
         return self._quantified(best)
 
@@ -120,6 +122,7 @@ class _Writer:
             binders += [(sort, known[name], new) for name, new in zip(mine, fresh, strict=True)]
         names_of = {old.name: new for _, old, new in binders}
         parts = [renamed(part, names_of) for part in parts]
+        # The cube is about different elements, so the binders of one set have to differ.
         distinct: list[k.Expr] = [
             k.Equal(t.BOOL, a, b, negated=True)
             for at, (sort, _, a) in enumerate(binders)

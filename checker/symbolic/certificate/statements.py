@@ -87,6 +87,7 @@ def _with_patterns(body: k.Logic) -> k.Expr:
             continue
         names = {read: k.Local(read.type, f"{_stem(read)}_{number + i + 1}") for i, read in enumerate(wanted[1])}
         number += len(names)
+        # The kernel has no patterns. A local whose name is the text of one is printed as that text.
         pattern = k.Local(t.BOOL, _pattern(each, wanted[0], names))
         *rest, conclusion = [with_parts_replaced(part, names.get) for part in later]
         premises = (*premises[:at], pattern, *rest)

@@ -103,6 +103,7 @@ def _numbers(path: k.Expr, wanted: list[Any], others: list[Any]) -> k.Expr:
         return k.Equal(t.BOOL, path, k.Const(t.INT, wanted[0]), negated=False)
     if len(others) == 1:
         return k.Equal(t.BOOL, path, k.Const(t.INT, others[0]), negated=True)
+    # Both together are all values of the type, so one comparison separates them.
     if wanted[-1] < others[0]:
         return k.Compare(t.BOOL, "<=", path, k.Const(t.INT, wanted[-1]))
     if wanted[0] > others[-1]:

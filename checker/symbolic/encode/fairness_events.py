@@ -86,6 +86,7 @@ def _read_events(system: System, reading: EventEncoding) -> None:
         outcomes = all_outcomes(kernel, system.layout, system.lowering, [meaning])
         leads = [(g.enabled, [g.after[at] for at in owned]) for g in outcomes.ground]
         able = gates.any_of(gates.both(enabled, _differ(system, after)) for enabled, after in leads)
+        # Whichever instance fires, the step is an occurrence of all that lead to the same state.
         happens = gates.any_of(gates.both(enabled, _same(system, after)) for enabled, after in leads)
         cut = gates.any_of(literal for each in outcomes.cuts.values() for literal in each)
         for number in numbers:

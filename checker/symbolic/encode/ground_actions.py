@@ -138,6 +138,7 @@ class GroundWriter:
         way = self._defined(way, undefined)
         if guard.kind == "when":
             return GroundPath(self.code.both(way.reached, value), way.cuts)
+        # An instance is cut by its first false bound, and counts under that label alone.
         first = self.code.both(self.code.invert(value), self.code.invert(self._cut(way)))
         return GroundPath(way.reached, way.cuts if first.known == 0 else (*way.cuts, (guard.label, first)))
 
@@ -161,6 +162,7 @@ class GroundWriter:
         updates = Updates(self.action.body[self._prefix :], self.state, self._types, self.lowering)
         reached = self._defined(GroundPath(uncut), updates.undefined).reached
         for name, exceeded in updates.exceeding():
+            # A capacity cuts only what no bound has cut: `reached` has none of those paths.
             self._note_cuts(GroundPath(reached, ((f"capacity of {name}", exceeded),)), reached)
             reached = self.code.both(reached, self.code.invert(exceeded))
         if reached.known != 0:

@@ -40,6 +40,7 @@ class MemoLowering(Lowering):
         if isinstance(expr, CHEAP):
             return super().lower(expr)
         given = [self.bound.get(name) for name in self._names.get_or_make(expr, _sorted_locals)]
+        # Inside of `old` the same expression reads another state.
         scalars = (self.now is self.before, *map(_scalar, given))
         objects = [expr, *[symbol for symbol in given if not isinstance(symbol, Number | Flag)]]
         known = self._known.get(objects, scalars)
@@ -50,6 +51,7 @@ class MemoLowering(Lowering):
                 known = self._known.put(objects, scalars, (symbol, self.undefined))
             finally:
                 self.undefined = outer
+        # What has no value in it counts at each of its uses.
         self.undefined += known[1]
         return known[0]
 

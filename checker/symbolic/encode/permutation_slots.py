@@ -18,6 +18,8 @@ def places(
     """
     before = _all_before(after)
     behind = [sum(number in those for those in before) for number in range(len(after))]
+    # A thing stands behind all that it comes after, and leaves room for all that come after it. Other positions need no
+    # literal.
     spans = [range(len(those), len(after) - behind[number]) for number, those in enumerate(before)]
     chosen = [
         {number: gates.input() for number, span in enumerate(spans) if place in span} for place in range(len(after))
@@ -29,6 +31,7 @@ def places(
     placed = [FALSE] * len(after)
     for place in chosen:
         for number, here in place.items():
+            # Direct predecessors are enough, since theirs are asked for where they stand themselves.
             for other in after[number]:
                 require([here ^ 1, placed[other]])
         placed = [gates.either(known, place.get(number, FALSE)) for number, known in enumerate(placed)]

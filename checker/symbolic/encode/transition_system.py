@@ -198,6 +198,8 @@ class _Encoder:
     def _after(self, ground: tuple[Ground, ...], fires: Sequence[int]) -> list[int]:
         gates, after = self.gates, []
         for at, literal in enumerate(self.inputs):
+            # Most actions leave a bit as it is. The others are listed by the value that they write, of which there are
+            # few.
             writers: dict[int, list[int]] = {}
             for fire, g in zip(fires, ground, strict=True):
                 if g.after[at] != literal:
@@ -234,6 +236,8 @@ class _Encoder:
             elif prop.kind == "transition":
                 value, no_value = self._holds(prop, self._lowering_of(step))
                 undefined.append(gates.both(step[1], no_value))
+                # Where no action fires there is no step that could violate it. `value` is false where the property is
+                # undefined.
                 found.append(SymbolicQuestion(prop.name, prop.kind, gates.both(step[1], value ^ 1)))
         alive = gates.any_of([*(g.enabled for g in outcomes.ground), *outcomes.stuck, *cuts.values()])
         if self.deadlock:
@@ -258,6 +262,7 @@ class _Encoder:
     def _dead(self, alive: int, lowering: Lowering) -> tuple[int, int]:
         """When the system has stopped where it must not, and when a ``terminal`` that matters is undefined."""
         gates, going, troubled = self.gates, alive ^ 1, FALSE
+        # In their order: one that holds protects those after it from being undefined.
         for each in self.kernel.terminal:
             value, without = lowering.apart(lambda each=each: lowering.flag(each.condition))  # type: ignore[misc]
             holds, no_value = self._literal(value), self._literal(without)

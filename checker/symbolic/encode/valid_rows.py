@@ -51,6 +51,7 @@ def _packs_to_itself(code: BitCode, row: RowWords, place: BitRange) -> Scalar:
 def _may_be_loose(shape: Shape) -> bool:
     """Whether a value of the shape has bits that it does not always use."""
     match shape:
+        # All bits of these are used in every value, so that numbers in range are enough.
         case FlagShape() | NumberShape() | AtomShape() | MaskShape() | CountsShape():
             return False
         case RecordShape(_, fields):
@@ -77,6 +78,7 @@ def _in_range(row: RowWords, shape: Shape, shift: int) -> Iterator[Scalar]:
             for place in fields:
                 yield from _in_range(row, place.shape, shift + place.shift)
         case OptionShape(width, item):
+            # The highest bit of an option says whether there is a value.
             there = row.code.resize(row.field(shift + width - 1, 1), 1)
             yield _unless(row, there, _in_range(row, item.shape, shift + item.shift))
         case TableShape():
@@ -87,6 +89,7 @@ def _in_range(row: RowWords, shape: Shape, shift: int) -> Iterator[Scalar]:
                 yield _at_most(row, shift + at * stride, stride, capacity)
         case SlotsShape():
             yield _at_most(row, shift + shape.length.shift, shape.length.shape.width, shape.capacity)
+            # Slots that are not used are zero, which is in every range.
             for slot in range(shape.capacity):
                 yield from _slot_in_range(row, shape, shift + shape.shift(slot))
         case _:

@@ -45,6 +45,7 @@ def ask_inductive(
         if failure is None and why is None:
             doubt = SecondOpinion(kernel).inductive([each.condition for _, each in conjuncts])
             why = None if doubt is None else f"it is over the gates, but the second encoding has doubts ({doubt})"
+    # A bound may cut initial states as well as steps.
     assumed = sorted((induction.system.cuts.keys() | {cut.label for cut in cuts}) - kernel.accepted_bounds)
     failing = None if failure is None else conjuncts[failure.failing]
     if failure is None and why is None:

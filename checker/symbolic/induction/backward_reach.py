@@ -59,6 +59,7 @@ class _Backwards:
             level = list(self._cubes_leading_into(level))
 
     def _cubes_leading_into(self, level: Sequence[Cube]) -> Iterator[Cube]:
+        # A flag that is true forces the step into its cube. The other direction is not needed: some flag is asked for.
         entered = {cube: self._solver.fresh() for cube in level}
         for cube, there in entered.items():
             for literal in cube:

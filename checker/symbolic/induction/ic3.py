@@ -212,6 +212,7 @@ class Ic3:
         return self._begin.solve([signed(self._at_begin, literal) for literal in cube])
 
     def _is_excluded(self, cube: Cube, level: int) -> bool:
+        # A cube inside of an excluded one needs no question to the solver.
         members = set(cube)
         if any(members.issuperset(other) for cubes in self.levels[level:] for other in cubes):
             return True
@@ -280,6 +281,7 @@ class Ic3:
 
     def _exclude(self, cube: Cube, level: int) -> None:
         members = set(cube)
+        # What is inside of the new cube is excluded by it. The clauses of such cubes stay in the solver, and do no harm.
         for lower in range(1, level + 1):
             self.levels[lower] = [other for other in self.levels[lower] if not members.issubset(other)]
         self.levels[level].append(cube)

@@ -65,6 +65,7 @@ class Induction:
         for at in chosen:
             if self._solver.solve([self._canonical, self._begins, -self._holds[at]]):
                 return InductionFailure(at, None, self._state(0))
+        # The state before the step need not be reachable: induction asks of all that have the statements.
         together = [self._holds[at] for at in chosen]
         for at in chosen:
             if self._solver.solve([self._canonical, *together, self._fails_after[at]]):

@@ -37,6 +37,8 @@ class Lifting:
         """The part without which the step could satisfy the clause ``elsewhere``."""
         act = self._solver.fresh()
         self._solver.add([-act, *elsewhere])
+        # The next state is a function of state and choice. So with the choice fixed there is no other end, and the core
+        # of that refutation says which bits of the state matter.
         fixed = [c if value else -c for c, value in zip(self._choice, choice, strict=True)]
         names = {signed(self._now, literal): literal for literal in state}
         if self._solver.solve([act, *fixed, *names]):

@@ -58,6 +58,8 @@ def _stepped(system: System, rows: NDArray[np.uint8], random: np.random.Generato
     """Every walk makes one of the steps enabled in its state, and stays if there is none."""
     given = _given(system.state, rows)
     enabled = _rows(system.gates.evaluate([g.enabled for g in system.ground], given))
+    # The greatest of random weights is an equal choice among what is enabled. The number after the last ground action
+    # belongs to none, and the state stays.
     staying = np.full((WALKS, 1), 1e-9)  # chosen only where there is nothing else
     chosen = np.argmax(np.concatenate([enabled * random.uniform(0.1, 1.0, enabled.shape), staying], axis=1), axis=1)
     numbers = (chosen[:, None] >> np.arange(len(system.choice)) & 1).astype(np.uint8)
@@ -94,6 +96,7 @@ def guesses(states: NDArray[np.uint8]) -> list[Cube]:
     never = np.diag(together) == 0
     singles: list[Cube] = [(literal(int(at)),) for at in np.flatnonzero(never)]
     apart = np.argwhere(np.triu(together == 0, 1) & ~never[:, None] & ~never[None, :])
+    # A bit and its own negation are never together, which says nothing.
     pairs = (sorted((literal(int(a)), literal(int(b))), key=abs) for a, b in apart if b - a != width)
     return singles + [(one, other) for one, other in pairs]
 
@@ -121,6 +124,7 @@ class _Houdini:
         try:
             while alive and self._solver.solve([some, *(self._excluded[cube] for cube in alive)]):
                 after = self._solver.values(self._after)
+                # All guesses that this one step breaks go at once, and are not asked for again.
                 for cube in [cube for cube in alive if all(after[abs(p) - 1] == (p > 0) for p in cube)]:
                     alive.remove(cube)
                     self._solver.add([-self._entered[cube]])

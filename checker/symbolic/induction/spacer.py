@@ -77,6 +77,7 @@ class Spacer:
                 if thread.is_alive() and self._expired():
                     raise OutOfBudgetError("the time limit was reached")
         finally:
+            # A context of Z3 serves one thread at a time, so nothing may use this one before the query has ended.
             while thread.is_alive():
                 self._context.interrupt()
                 thread.join(POLL)
@@ -117,6 +118,7 @@ class Spacer:
     def _cubes(self) -> Iterator[Cube]:
         """The cubes that the invariant excludes."""
         found = 0
+        # For Z3 level -1 stands for all levels: what holds there is the invariant.
         for clause in _parts(self._engine.get_cover_delta(-1, self._reached), z3.is_and):
             for cube in self._denied(clause):
                 found += 1

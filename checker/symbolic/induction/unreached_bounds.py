@@ -53,6 +53,7 @@ class UnreachedBounds:
         question."""
         asked = sorted(labels)
         known = self._searched(made=False)
+        # A search of all states that was made anyway has counted every cut.
         if known is not None and known.stopped is None:
             return {label for label in asked if not known.bounds.get(label)}
         if not asked:
@@ -72,6 +73,7 @@ class UnreachedBounds:
         answer = Ic3(self.system, self._rows, self.system.cuts[label], self._known, expired).run()
         if isinstance(answer, Unsafe):
             return False
+        # Inductive over the gates, so they help with the next bound. What is concluded is confirmed with all of them.
         self._known += answer.cubes
         return self._is_confirmed(label, expired) or self._is_searched(label)
 

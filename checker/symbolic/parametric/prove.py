@@ -236,6 +236,8 @@ class _AnyProver:
         yield []
         if lemmas:
             yield lemmas
+        # Here variables that are assigned to those of the property count, and below also what guards of such actions
+        # read.
         yield [*lemmas, *self._mined(near)]
         if far != near:
             yield [*lemmas, *self._mined(far)]
@@ -280,6 +282,7 @@ class _AnyProver:
 
     def _states(self) -> list[State]:
         if not self._sample:
+            # The sample only throws candidates out, so the first levels do.
             limits = SearchOptions(max_states=SAMPLE, check_deadlock=False, properties=frozenset(), keep_going=True)
             self._sample = BoundedSearch(self._model, limits).list_levels()
         return self._sample
@@ -305,6 +308,7 @@ class _AnyProver:
                 return failed
             if not failed:
                 return statements
+            # The property itself comes first in the list, and must stay.
             if min(failed) < needed:
                 return Doubt(INFERENCE, min(failed), "it is not inductive with what was found to help")
             statements = [each for at, each in enumerate(statements) if at not in failed]

@@ -32,6 +32,8 @@ def depends_on_size(loaded: Loaded, sorts: Sequence[Sort]) -> list[tuple[str, Sp
     larger = log_kernel(loaded, more, {})
     pairs = zip(_declarations(loaded.kernel), _declarations(larger), strict=True)
     differ = [(what, one.span) for (what, one), (_, other) in pairs if _sizeless(one) != _sizeless(other)]
+    # One element more may leave a number as it is, such as `count(Broker) // 4`. So it must not be computed from the
+    # elements in any way.
     return differ or _computed(loaded, sorts)
 
 

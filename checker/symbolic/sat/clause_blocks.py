@@ -98,6 +98,7 @@ class BlockFormula:
 
     def place(self, block: ClauseBlock, given: Mapping[int, int]) -> list[int]:
         """Use a block: the literals of its roots. ``given`` are the literals of its inputs; others are new."""
+        # Variable v of the block becomes `count - 1 + v`. Variable 1 is the constant true in both.
         names = np.arange(self.count - 1, self.count + block.count, dtype=np.int32)
         names[1] = TRUE
         self.count += block.count

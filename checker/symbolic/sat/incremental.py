@@ -55,6 +55,7 @@ class GateSolver:
         """Whether the clauses have a model under the assumptions. Raises ``OutOfBudgetError``."""
         self._flush()
         given = list(assumptions)
+        # A solver keeps what it has learnt from one slice to the next.
         for _ in range(CONFLICTS // SLICE):
             if self._expired():
                 raise OutOfBudgetError("the time limit was reached")
@@ -71,6 +72,7 @@ class GateSolver:
     def values(self, literals: Sequence[int]) -> list[bool]:
         """The values of solver literals in the last model."""
         model = self._solver.get_model()
+        # A variable beyond the model is in no clause, and counts as false.
         return [(model[abs(each) - 1] > 0) == (each > 0) if abs(each) <= len(model) else each < 0 for each in literals]
 
     def core(self) -> set[int]:

@@ -52,6 +52,7 @@ class Clauses:
         inverted = {
             literal >> 1 for node in nodes if left[node] >= 0 for literal in (left[node], right[node]) if literal & 1
         }
+        # A conjunction that one other alone uses, and not negated, is a part of that one: it needs no variable.
         inner = {
             node for node in nodes if uses[node] == 1 and node not in inverted and left[node] >= 0 and node != root
         }

@@ -28,6 +28,7 @@ class _SetSort:
 
     def _laws(self, of: Any) -> list[Any]:
         a, b, x, y = z3.Const("a", self.sort), z3.Const("b", self.sort), z3.Const("x", of), z3.Const("y", of)
+        # Functions instead of "there is an element": each names one that has to exist (Skolem).
         only, both, some, other = (
             z3.Function(f"{name} {of}", *given, of)
             for name, given in {
@@ -44,6 +45,7 @@ class _SetSort:
         in_a_alone = z3.And(isin(only(a, b), a), z3.Not(isin(only(a, b), b)))
         in_both = z3.And(isin(both(a, b), a), isin(both(a, b), b))
         another = z3.And(isin(other(a, b, x), b), z3.Not(isin(other(a, b, x), a)), other(a, b, x) != x)
+        # A pattern says for which terms Z3 uses a law: those sets whose sizes are asked for, and no others.
         more_than_all = of_a + of_b > self.number(self.whole)
         return [
             z3.ForAll([x], isin(x, self.whole)),
@@ -98,6 +100,7 @@ class Sizes:
         if z3.is_true(inside):
             self._definitions.setdefault(str(sets.whole), (sets, z3.BoolVal(True)))
             return sets.number(sets.whole)
+        # Variables of quantifiers around, on which the set depends, become arguments of its name.
         mentioned = {each.get_id() for each in _parts(inside)}
         free = [each for each in self._scope if each.get_id() in mentioned]
         return sets.number(self._name(sets, x, inside, free)(*free))

@@ -95,6 +95,7 @@ class Collections(ABC):
         items = whole.items
         if items is not None:
             items = tuple((z3.And(p, self._holds_for(node.binder, x, node.condition)), x) for p, x in items)
+        # A set is asked for its elements later, when the names may stand for something else.
         moment = self._moment()
 
         def contains(x: Any) -> Any:
@@ -201,6 +202,7 @@ class Collections(ABC):
         match op:
             case "union":
                 items = (*a.items, *b.items) if a.items is not None and b.items is not None else None
+                # The type has to cover the elements of both. Else a quantifier over the union would leave some out.
                 both = a.of if a.of == b.of else of.item
                 return TSet(lambda x: z3.Or(a.contains(x), b.contains(x)), both, items)
             case "intersection":
@@ -306,6 +308,7 @@ class Collections(ABC):
         if op == "sum":
             raise OutsideTheoryError("a sum")
         result = z3.Int(self.domain.fresh(op))
+        # Of nothing there is no least or greatest element, and any number will do: `require` says so.
         found, value = z3.BoolVal(False), result
         for there, x in items:
             better = z3.And(there, z3.Or(z3.Not(found), x < value if op == "min" else x > value))

@@ -29,6 +29,7 @@ def has_value(reading: SmtEncoder, expr: k.Expr) -> Any:
         case k.Logic(_, op, parts):
             return _in_order(reading, op, parts)
         case k.IfThenElse(_, condition, then, otherwise):
+            # Only the branch that is taken needs a value.
             either = z3.If(reading.read(condition), has_value(reading, then), has_value(reading, otherwise))
             return z3.And(has_value(reading, condition), either)
         case k.LetIn(_, binder, value, body):
@@ -141,6 +142,7 @@ class StepNeeds:
         for parameter in action.parameters:
             self._pick(parameter.binder, parameter.domain, [])
         self._run(action.body, [])
+        # Two writes of which one place lies at or inside the other have no result (`interpreter/actions/update.py`).
         for one, other in combinations(self._writes, 2):
             if one.variable == other.variable:
                 self.needs.append(z3.Not(z3.And(*one.when, *other.when, *self._same_place(one, other))))

@@ -133,6 +133,7 @@ class SmtEncoder(Collections):
         known = self.read(value)
         if isinstance(value, k.StateVar | k.Local | k.TypeDomain) or not isinstance(known, TSet):
             return known
+        # Else a function of sets that calls itself would be encoded at each use, on each level anew.
         if not self.domain.is_listed(known.of) or cardinality(known.of) > max(FEW, len(known.items or ())):
             return known
         return self.domain.set_of(self._items(known), known.of)
@@ -148,6 +149,7 @@ class SmtEncoder(Collections):
 
     def _whole(self, of: t.Type) -> TSet:
         def contains(x: Any) -> Any:
+            # `typed` asks nothing of the elements of a set, so a yes would be no answer here.
             if any(mentions(of, each) for each in COLLECTIONS):
                 raise OutsideTheoryError("membership in a type of collections")
             return self.domain.typed(x, of)
@@ -188,6 +190,7 @@ class SmtEncoder(Collections):
                 raise AssertionError(node)
 
     def _logic(self, op: str, parts: Sequence[k.Expr]) -> Any:
+        # Evaluation may end before a later part. So what such a part needs is not required.
         first, rest = self.read(parts[0]), [self.apart(lambda part=part: self.read(part)) for part in parts[1:]]  # type: ignore[misc]
         if op == "implies":
             return z3.Implies(first, rest[0])
@@ -272,6 +275,7 @@ class SmtEncoder(Collections):
             case k.MakeRecord(_, items):
                 return TRecord(tuple(self.read(x) for x in items))
             case k.MakeVariant(_, variant, items):
+                # Payloads of other variants may be anything: `equal` compares those of the variant alone.
                 payloads = [tuple(domain.filler(f.type) for f in v.fields) for v in of.variants]
                 at = _position(of, variant)
                 payloads[at] = tuple(self.read(x) for x in items)

@@ -103,6 +103,7 @@ class SecondOpinion:
             held = self._held(statements)
             for step in self._all_steps():
                 solver = self._solver([*held, *step.conditions])
+                # What has failed goes, whatever other steps make of it.
                 asked = [at for at in range(len(statements)) if at not in failed]
                 failed |= {at for at in asked if self._fails(solver, step, statements[at]) is not None}
             return failed
@@ -184,6 +185,7 @@ class SecondOpinion:
         doubt = self._asked(solver, z3.Not(z3.And(needs.needs)), "the values of an initial state", None)
         if doubt is not None or not init.conditions:
             return doubt
+        # Where it is asked whether the conditions have a value, they must not be assumed.
         first = first_state(self._domain, replace(self._kernel, init=replace(init, conditions=())))
         both = k.Logic(t.BOOL, "and", tuple(each.condition for each in init.conditions))
         known = has_value(SmtEncoder(self._domain, first.after), both)
@@ -221,6 +223,7 @@ class SecondOpinion:
         """Make the symbolic state. A type outside the theory may prevent that."""
         if not self._typed:
             self._now, self._typed = any_state(self._domain, self._kernel.variables, "")
+            # An empty list means that nothing was made yet, so it must not stay empty in a kernel without variables.
             self._typed.append(z3.BoolVal(True))
 
     def _held(self, statements: Sequence[k.Expr]) -> list[Any]:
@@ -265,6 +268,7 @@ class SecondOpinion:
     def _solver(self, held: Sequence[Any]) -> z3.Solver:
         solver = z3.Solver()
         solver.set("rlimit", self._rlimit)
+        # With a limit of work instead of time, the answer is the same in each run.
         solver.set("random_seed", 0)
         solver.add(*held)
         return solver

@@ -66,6 +66,7 @@ def cuts_of(domain: Domain, kernel: k.Kernel, action: k.Action, now: Values, lab
             if each.label == label:
                 denied = reading.apart(lambda each=each: z3.Not(reading.read(each.condition)))  # type: ignore[misc]
                 yield (*writer.conditions, *reading.known, denied)
+        # Behind the first update there is no bound any more.
         elif isinstance(each, k.Guard | k.Pick | k.Let):
             writer.run([each])
         else:
@@ -100,6 +101,8 @@ class _Writer:
         """Let the binder be any element of the set."""
         value = self.domain.unknown(binder.type, binder.name)()
         self.conditions.append(self.domain.typed(value, binder.type))
+        # A whole type asks for nothing beyond `typed`, and as a set it may be outside of the theory
+        # (`SmtEncoder._whole`).
         if not isinstance(over, k.TypeDomain):
             self.conditions.append(self.reading.read(over).contains(value))
         self.reading.bound[binder.name] = value
@@ -139,6 +142,7 @@ class _Writer:
                     assert_never(node)
 
     def _read(self, expr: k.Expr, when: list[Any]) -> Any:
+        # Under a condition the value may not be needed at all, so what it needs is no condition of the step.
         return self.reading.apart(lambda: self.reading.read(expr)) if when else self.reading.read(expr)
 
     def _for(self, node: k.For, when: list[Any]) -> None:
@@ -148,6 +152,7 @@ class _Writer:
 
     def _assign(self, node: k.Assign, when: list[Any]) -> None:
         value = self._read(node.value, when)
+        # With a value outside of its type the instance is stuck or cut in the language, and makes no step.
         self._require(self.domain.typed(value, node.type), when)
         path = [self._read(part.key, when) if isinstance(part, k.AtKey) else part.index for part in node.path]
         of, current = self._types[node.variable], self.after[node.variable]
@@ -156,6 +161,8 @@ class _Writer:
 
     def _require(self, condition: Any, when: list[Any]) -> None:
         """Allow only steps that satisfy a condition if they make the write it belongs to."""
+        # Where the write is not made, the condition must not hold back the step: the system has it, and a proof would
+        # miss it.
         self.conditions.append(z3.Implies(z3.And(when), condition) if when else condition)
 
     def _put(self, current: Any, of: t.Type, path: list[Any], value: Any, when: list[Any]) -> Any:

@@ -259,6 +259,7 @@ class Domain:
             return TMap(self.set_of((), of.key), lambda _: empty)
 
         def get(key: Any) -> Any:
+            # At other keys the language has no value, so any will do.
             result = entries[0][1]
             for at, value in entries[1:]:
                 result = self.choose(self.equal(key, at, of.key), value, result, of.value)
@@ -270,6 +271,7 @@ class Domain:
         """The sequence of some elements."""
 
         def get(index: Any) -> Any:
+            # Outside of the sequence the language has no value, so any will do.
             result = items[-1] if items else self.filler(of)
             for at, item in enumerate(items[:-1]):
                 result = self.choose(index == at, item, result, of)
@@ -356,6 +358,8 @@ class Domain:
             case t.BoolType() | t.IntType():
                 return z3.BoolVal(True)
             case t.RangeType(low, high, sized, sized_below):
+                # An end that a size parameter gives is open, above and below: with it a proof would be about this size
+                # alone.
                 if sized and self.open_sorts:
                     return z3.BoolVal(True) if sized_below else value >= low
                 return z3.And(value >= low, value <= high)

@@ -54,7 +54,9 @@ class ActionElaborator:
         doing(f"the action `{declaration.name.text}` was translated")
         fresh = Fresh()
         body = Body(unit.scope.allowing(ghost=False), self.diagnostics, fresh, ActionLabels(self.diagnostics))
+        # The list itself is handed over: `new(x)` reads what was assigned so far when it is elaborated.
         body.know_updates(NextValues((body.updates,)))
+        # The index is the first parameter of each action of an array. Calls, mappings and fairness count on that.
         parameters = _index_parameter(unit, fresh)
         parameters += [_parameter(p, unit, body) for p in declaration.parameters]
         doc: str | None = None

@@ -60,6 +60,7 @@ class _Checker:
             case kernel.Assign(variable=variable):
                 return [Effect(statement, 1 if variable in self.arrays else 0)]
             case kernel.If(then=then, otherwise=otherwise):
+                # The two branches are checked apart, since one step runs one of them. Both count for what comes later.
                 return self.sequence(then) + self.sequence(otherwise)
             case kernel.For(binder=binder, body=body):
                 effects = self.sequence(body)
@@ -87,6 +88,7 @@ class _Checker:
 
 
 def _overlap(one: Path, other: Path) -> bool:
+    # The shorter path decides: `m := …` and `m[k] := …` overlap, `m[j] := …` and `m[k] := …` do not as written.
     return all(a == b for a, b in zip(one, other, strict=False))
 
 

@@ -224,8 +224,10 @@ def _wrong_format(form: str) -> str | None:
     """What is wrong with a format of ``strptime``; None if it can be used."""
     try:
         datetime.strptime("", form)
+    # `strptime` makes a regular expression of the format, in which a repeated part is a repeated group.
     except re.error:
         return "it names one part of a time twice"
     except ValueError as error:
+        # No text fits an empty one, so `strptime` refuses a right format too. Only its message tells the two apart.
         return None if "does not match" in str(error) else str(error).partition(" in format")[0]
     return None

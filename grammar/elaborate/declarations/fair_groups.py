@@ -78,6 +78,7 @@ def _per(
             diagnostics.error("E408", path.span, f"`{path}` has no parameter `{name.text}`", note)
             return None
         parameter = named[name.text]
+        # Fair per `b` means one obligation for each value of `b`. With two domains it would not be clear for which.
         if domains.setdefault(name.text, parameter.domain) != parameter.domain:
             what = f"`{name.text}` of `{path}` ranges over other values than that of the actions before it"
             diagnostics.error("E408", path.span, what, Note("the action is declared here", entity.span))

@@ -102,6 +102,7 @@ class Initial:
         arrays = frozenset(unit.prefix + v.name.text for v in unit.state) if unit.index else frozenset()
         check_single_assignment(body.updates, arrays, self.diagnostics)
         self.body += [*body.head, *body.updates]
+        # The picks were handed over above: what is in the head from now on are the guards.
         body.head.clear()
         body.scope = body.scope.allowing(state=True, initial=False)
         elaborate_body([s for s in block.body if isinstance(s, syntax.Guard)], body)

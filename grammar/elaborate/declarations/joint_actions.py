@@ -44,6 +44,7 @@ def add_part(part: syntax.Expr, body: Body, units: Units, declared: Declared, ab
     home, declaration = declared[entity.name]
     unit = units.unit(home.prefix, entity.index)
     inner = Body(unit.scope.allowing(ghost=False), body.diagnostics, body.fresh, body.labels.of_part(entity.name))
+    # A part sees by `new` what the parts before it assign, for all of them are one step.
     inner.know_updates(None if body.after is None else body.after.inside(inner.updates))
     _bind_arguments(entity, arguments or (), declaration, unit, inner, part)
     if isinstance(declaration, syntax.Action):
@@ -78,6 +79,7 @@ def _named(parameter: syntax.ActionParameter, argument: kernel.Expr, inner: Body
     """The expression for the argument: itself if it is a name or a constant, else a local that is computed once."""
     if failed(argument) or isinstance(argument, kernel.Local | kernel.Const):
         return argument
+    # Bound once, or an expression such as `last(log[b])` would be copied to each place that reads the parameter.
     local = kernel.Local(argument.type, inner.fresh(parameter.name.text), span=parameter.name.span)
     inner.head.append(kernel.Let(local, argument, span=argument.span))
     return local

@@ -90,6 +90,7 @@ class PropertyElaborator:
             old=steps, new=present if steps else None, enabled=kind != "property", temporal=kind == "property"
         )
         if unit.index is not None:
+            # The index's name is taken in advance, so that no local of a condition gets it (`_for_every_index`).
             fresh(unit.index.name)
         taken: dict[str, Span] = {}
         lets: list[tuple[kernel.Local, kernel.Expr]] = []

@@ -95,6 +95,7 @@ class Mapped:
 
     def refinement(self, scope: Scope) -> kernel.Refinement:
         """The refinement; it is complete only if no error was recorded."""
+        # Names of the abstract module come last: a mapping's right side is an expression over this module's state.
         inside = replace(scope, used=LayeredNames(scope.used, names_of(self.abstract.units)))
         values = self._values(inside)
         actions = tuple(self._actions(inside))
@@ -246,6 +247,8 @@ def _renamed(name: str, common: Mapping[str, str]) -> str:
     known = [prefix for prefix in common if name.startswith(prefix)]
     if not known:
         return ""
+    # The longest one: below the prefix `log.` there may be an instance `log.epochs.`, which has a counterpart of its
+    # own.
     prefix = max(known, key=len)
     return common[prefix] + name.removeprefix(prefix)
 

@@ -78,6 +78,8 @@ class Scenarios:
     def _missing(self, declaration: syntax.Scenario) -> str | None:
         """Why the scenario cannot be run in this model, if an element is missing."""
         for name in refs(declaration):
+            # A name that no model and no default gives to an element is a mistake, which elaboration reports as
+            # unknown.
             if name.text in self.elements and not self.unit.scope.find(name.text):
                 return f"this model has no element `{name.text}`"
         return None

@@ -87,6 +87,7 @@ def _guard(guard: syntax.Guard, body: Body) -> None:
     found = elaborate_condition(guard.condition, scope, body.diagnostics, body.fresh)
     label = body.labels.given(guard.label) if guard.label else body.labels.placed(guard.span)
     body.head.append(kernel.Guard(guard.kind, label, found.expr, span=guard.span))
+    # What the guard establishes stays (`x != none`, pattern variables), and its permissions do not.
     body.scope = replace(found.when_true, permissions=body.scope.permissions)
 
 
@@ -95,6 +96,7 @@ def _pick(pick: syntax.Pick, body: Body) -> None:
     domain, item = _domain(pick.binder.domain, scope, body)
     for name in pick.binder.names:
         body.head.append(kernel.Pick(body.bind(name, item), domain, span=pick.span))
+        # The domain is copied for the next name. No two binders of a kernel have one name, on which engines rely.
         domain = with_fresh_binders(domain, body.fresh)
 
 
@@ -186,6 +188,7 @@ def _for(statement: syntax.For, body: Body) -> None:
     scope = _of_ghosts(body, only_ghosts(statement.body, body.scope))
     inner = body.nested(body.scope)
     domain, item = _domain(statement.binder.domain, scope, body)
+    # Domains are elaborated outside of the loops: `for a, b in S` takes every pair, and S reads neither a nor b.
     loops = []
     for name in statement.binder.names:
         loops.append((inner.bind(name, item), domain))

@@ -18,6 +18,7 @@ def quantified(expr: syntax.Quantified, cx: Context) -> kernel.Expr:
     bound: list[tuple[kernel.Local, kernel.Expr]] = []
     inner = cx
     for binder in expr.binders:
+        # In `x, y in S` both range over one set, so S is read where neither of them is known.
         domain_cx = inner
         for name in binder.names:
             local, domain, inner = bind_in(name, binder.domain, domain_cx, inner, searched=True)
@@ -93,6 +94,7 @@ def tabulated(expr: syntax.Tabulate, cx: Context, hint: Type | None) -> kernel.E
     value = cx.settled(converted_if_possible(inner.attempt(expr.value, wanted_value), wanted_value))
     if failed(domain, value):
         return erroneous(expr.span)
+    # Over a whole type each key has an entry, so the map is total.
     partial = not isinstance(domain, kernel.TypeDomain) or (wanted_map is not None and wanted_map.partial)
     return kernel.Tabulate(MapType(item, value.type, None, partial), local, domain, value, span=expr.span)
 

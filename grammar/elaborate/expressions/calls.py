@@ -130,6 +130,7 @@ def _expanded_too_often(function: syntax.Def, expr: syntax.Call, cx: Context) ->
 def function_scope(entity: FunctionEntity, cx: Context) -> Scope:
     """The scope of a function's body without its parameters: its module's scope, with the permissions of the call's
     place."""
+    # Whether elements of a symmetric set may be named depends on where the text stands, all else on where it is called.
     allowed = replace(cx.scope.permissions, name_symmetric=entity.home.permissions.name_symmetric)
     return replace(entity.home, permissions=allowed, calls=(*_around(entity, cx), entity.declaration))
 
@@ -161,6 +162,7 @@ def _expanded(
         value = _argument(argument, declared, cx, put=recursive)
         if failed(value):
             return erroneous(expr.span)
+        # Outside a recursion the range of a parameter is not enforced, so an argument may need a wider local.
         kind = declared if fits(value.type, declared) else value.type
         local = kernel.Local(kind, cx.fresh(parameter.name.text), span=parameter.span)
         scope = scope.bind(parameter.name.text, ValueEntity(local, parameter.span))
@@ -175,6 +177,8 @@ def _expanded(
 
 def _argument(argument: syntax.Expr, declared: Type, cx: Context, *, put: bool) -> kernel.Expr:
     """The value of an argument; ``put``: within the ranges of its type, as inside a recursion."""
+    # The levels of a recursion are counted by the values of its parameters' types (`recursion.deepest`). So its
+    # arguments must keep the ranges, or a value might come back deeper than the last level.
     wanted = declared if put else erased(declared)
     return convert(cx.timeless().attempt(argument, erased(declared)), wanted, cx.diagnostics, put=put)
 
@@ -209,6 +213,8 @@ def check_function(entity: FunctionEntity, cx: Context) -> None:
     if any(True for _ in calls_of_itself(function)):
         if deepest(function, home, direct=True) is None or function.result is None:
             return
+        # In its own body the function is some value of its result type. To expand it would have no end here: only a
+        # call tells how deep it goes.
         own = FunctionParameter(function.name.text, tuple(known), type_in(function.result, home), function.span)
         home = home.within(home.scope.bind(function.name.text, own))
     _body(entity, home, None)

@@ -40,11 +40,13 @@ def find(name: syntax.Name, cx: Context) -> Entity | None:
     found = distinct(cx.scope.find(name.text))
     if len(found) == 1:
         return found[0]
+    # No reserved word: what a spec declares under this name comes first. As a value it is the set of both.
     if not found and name.text == "bool":
         return TypeEntity(BOOL, name.span)
     if not found:
         unknown(name, cx.scope.names(), cx)
         return None
+    # Several modules may have a variant of one name. Which is meant, the wanted type tells later (`choose_variant`).
     variants = [entity for entity in found if isinstance(entity, VariantEntity)]
     if len(variants) == len(found):
         candidates = dict.fromkeys(candidate for entity in variants for candidate in entity.candidates)
@@ -242,7 +244,9 @@ def _read_value(entity: ValueEntity, expr: syntax.Expr, cx: Context) -> kernel.E
                 "it is made as large as a log needs; a number that rules compare with is a parameter without `size`"
             )
             return cx.forbidden("E110", expr.span, message, Note("it is declared here", entity.span), advice)
+        # Noted, so that a range that is made of it is `sized`.
         cx.sizes.append(expr.span)
+    # A pattern variable stands for an expression, which is copied to each place that uses it.
     return replace(with_fresh_binders(entity.expr, cx.fresh), span=expr.span)
 
 

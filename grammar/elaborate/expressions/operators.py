@@ -56,6 +56,7 @@ def infix(expr: syntax.Binary, cx: Context, hint: Type | None) -> kernel.Expr:
 def negative(expr: syntax.Unary, cx: Context) -> kernel.Expr:
     """Elaborate ``-a``; of a literal it is a constant."""
     operand = convert(cx.infer(expr.operand, INT), INT, cx.diagnostics)
+    # A constant gets a range as its type without a check (`coercion`), and `-1` should as `1` does.
     if isinstance(expr.operand, syntax.IntLit):
         return kernel.Const(INT, -expr.operand.value, span=expr.span)
     return kernel.Negate(INT, operand, span=expr.span)
@@ -110,6 +111,7 @@ def _inapplicable(expr: syntax.Binary, left: kernel.Expr, right: kernel.Expr, cx
 
 
 def _membership(expr: syntax.Binary, cx: Context) -> kernel.Expr:
+    # `none in S` and `{} in S`: only the right side tells the type of the left one.
     if depends_on_neighbours(expr.left, cx.scope):
         collection = cx.infer(expr.right)
         item = cx.attempt(expr.left, _erased_element(collection.type))
@@ -176,6 +178,7 @@ def _overloaded(expr: syntax.Binary, cx: Context, hint: Type | None) -> kernel.E
         return cx.error("E204", expr.span, "the type of neither side can be known here")
     combination = COMBINATIONS.get((expr.op, type(common)))
     if combination is not None:
+        # What is taken from the left side is no larger than it, and keeps its capacity. A union may outgrow both.
         result = left.type if combination in ("difference", "intersection") else unbounded(common)
         return kernel.Combine(result, combination, left, right, span=expr.span)
     if is_integer(common) and expr.op in ("+", "-"):

@@ -80,6 +80,7 @@ def _constants(cx: Context) -> Context:
             state=False, ghost=False, size=True, old=False, new=None, enabled=False, temporal=False
         ),
         sizes=[],
+        # A wrong type is wrong whoever calls the function that it stands in: it is reported at its own place.
         site=None,
     )
 

@@ -148,6 +148,7 @@ def _added(expr: syntax.Folding, bound: Bound, test: kernel.Expr | None, element
     total = element
     for at, (local, domain) in enumerate(reversed(bound)):
         over = domain if test is None or at else kernel.Filter(domain.type, local, domain, test, span=expr.span)
+        # The filter binds `local` already, and no two binders of a kernel have one name.
         key = local if over is domain else kernel.Local(local.type, f"{local.name}'s", span=local.span)
         value = total if over is domain else _renamed(total, local, key)
         table = kernel.Tabulate(MapType(local.type, INT, None, True), key, over, value, span=expr.span)
@@ -184,6 +185,8 @@ def _first(found: kernel.Expr, of: Type, cx: Context) -> kernel.Expr:
     if is_integer(of):
         return kernel.Aggregate(of, "min", found, span=found.span)
     if not isinstance(of, AtomType) or of.sort.symmetric:
+        # Nothing tells several such elements apart: symmetry reduction may exchange them. So the value is undefined
+        # then.
         return kernel.Endpoint(of, "only", found, span=found.span)
     ties, one, other = (kernel.Local(x, cx.fresh("ties"), span=found.span) for x in (found.type, of, of))
     least = kernel.Compare(BOOL, "<=", one, other, span=found.span)
@@ -234,6 +237,7 @@ def bag_of_all(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Exp
         return cx.attempt(kept, hint)
     place = expr.span
     names = [
+        # A name with a blank in it is none that a spec can write, so it hides nothing.
         (syntax.Name(f"bag {place.line}:{place.column}:{at}", span=place), name, binder.domain)
         for at, (binder, name) in enumerate((binder, name) for binder in expr.binders for name in binder.names)
     ]
@@ -274,6 +278,7 @@ def _written_out(
     start: kernel.Expr, steps: list[Step], each: tuple[kernel.Local, kernel.Local, kernel.Expr], of: Type, cx: Context
 ) -> kernel.Expr:
     total, element, body = each
+    # Each step is bound once. Put into each other, a body that reads the total twice would double at each of 64 steps.
     names = [kernel.Local(of, cx.fresh("so_far"), span=start.span) for _ in steps]
     values = [start]
     for before, (there, item) in zip(names, steps, strict=True):

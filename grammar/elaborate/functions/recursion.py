@@ -31,6 +31,7 @@ def deepest(function: syntax.Def, home: Context, *, direct: bool, circle: str = 
     name = function.name.text
     itself = f"`{name}` calls itself{f' ({circle})' if circle else ''}"
     plain = [(at, p) for at, p in enumerate(function.parameters) if not isinstance(p.type, syntax.FunctionType)]
+    # A row of calls that all differ is no longer than there are arguments. So a deeper call repeats one: it has no end.
     most = prod(_values(at, function, type_in(p.type, home), calls, home) for at, p in plain)
     most = min([most, *(n for at, p in plain if (n := _steps_down(at, function, type_in(p.type, home), calls, home)))])
     if function.result is None:
@@ -81,6 +82,7 @@ def _values(at: int, function: syntax.Def, type_: Type, calls: list[syntax.Call]
     known = not any(home.scope.find(each) for each in ("drop", "take"))  # the functions of the language
     if all(isinstance(each, syntax.Ref) and each.name.text == name for each in given):
         return 1
+    # A set that only shrinks has each size once at most. `s - {x}` may be `s` itself, but then the call repeats one.
     if isinstance(type_, SetType) and any(all(lets.is_(way, each, name) for each in given) for way in (_less, _more)):
         return cardinality(type_.item) + 1
     if (
@@ -99,6 +101,7 @@ def _steps_down(at: int, function: syntax.Def, type_: Type, calls: list[syntax.C
     given = [_argument(at, name, call) for call in calls]
     for way in (_number_less, _number_more, _shorter):
         if given and all(each is not None and way(each, name, home) for each in given):
+            # A step beyond the range is undefined, since arguments of a recursion are checked (`calls`).
             if isinstance(type_, RangeType):
                 return cardinality(type_) if way is not _shorter else None
             return type_.capacity + 1 if isinstance(type_, SeqType) and type_.capacity and way is _shorter else None

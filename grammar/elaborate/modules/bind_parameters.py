@@ -62,6 +62,7 @@ class _Binder:
         """Declare a set parameter; returns the elements that the spec may name."""
         sort = self._sort(param)
         self.unit.own.declare(param.name, "parameter", lambda: SortEntity(sort, param.name.span))
+        # The elements of a set that the instance got from its owner are names in the owner's module.
         shared = self.given.get(param.name.text) is not None
         return {} if shared else self._elements(param, sort)
 

@@ -87,6 +87,7 @@ def _declare_variants(unit: Unit, diagnostics: Diagnostics) -> None:
     by_name: dict[str, list[tuple[syntax.Enum, syntax.Name]]] = {}
     for enum in enums:
         report_repeated((variant.name for variant in enum.variants), "variant", diagnostics)
+        # Reversed, so that of a variant that is repeated the first place remains.
         for name in {variant.name.text: variant.name for variant in reversed(enum.variants)}.values():
             by_name.setdefault(name.text, []).append((enum, name))
     for places in by_name.values():

@@ -76,12 +76,14 @@ class Units:
         own = OwnNames(self.diagnostics)
         uses = [d for d in module.tree.declarations if isinstance(d, syntax.Use) and str(d.path) in module.imports]
         tables: list[Mapping[str, object]] = []
+        # The list is filled below: a scope must exist before the modules that it uses are made.
         used = UsedNames(tables)  # type: ignore[arg-type]
         unit = Unit(module, prefix, own, Scope(module.name, own, used, for_log=self.bindings.from_log), index)
         if canonical:
             self.by_prefix[prefix] = unit
         elif index is not None:
             self.at_index[prefix, index.expr] = unit
+        # Of two equal names the first that is declared keeps its meaning. So modules come first, then parameters.
         for use in uses:
             self._use(use, unit, tables)
         tables.extend(declare_parameters(unit, given, self.slots, self.bindings, self._top(unit)))

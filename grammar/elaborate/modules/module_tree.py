@@ -122,6 +122,8 @@ class _Reader:
             cycle = " -> ".join([*(name for _, name in above[files.index(found.file) :]), name])
             self.diagnostics.error("E303", path.span, f"modules may not use each other in a circle: {cycle}")
             return None
+        # One object for each file: modules are told apart by identity, and one that two others use has one set of
+        # variables.
         return self.done.get(found.file) or self.read(found, name, above)
 
     def _report_missing(self, path: syntax.DottedName, user: UnreadModule) -> None:

@@ -84,6 +84,7 @@ def collect(
 ) -> Bindings:
     """The bindings from outside. The names in every model are checked, the chosen model is used, and ``--set``
     overrides it."""
+    # By identity: a spec may declare two models alike, and each is checked at its own place.
     of_models = IdentityMemo((other, _of_model(other, slots, diagnostics)) for other in models)
     of_model = of_models[model] if model is not None else {}
     given: dict[str, syntax.Expr] = {}

@@ -64,6 +64,7 @@ def cell(pattern: syntax.SubPattern, type_: Type) -> Cell:
 
 def uncovered(cells: Sequence[Cell], type_: Type) -> str | None:
     """A value that fits none of the patterns, as a pattern; None if every value fits one."""
+    # Whether `==e` fits is known in a state only. So it covers nothing here, and below it makes no case unreachable.
     found = _missing(tuple((each,) for each in cells if not _compares(each)), (type_,))
     return None if found is None else found[0]
 
@@ -133,6 +134,7 @@ def _missing(rows: Sequence[Row], types: tuple[Type, ...]) -> list[str] | None:
                 inside = f"({', '.join(found[: len(fields)])})" if fields else ""
                 return [key + inside, *found[len(fields) :]]
         return None
+    # Some constructor has no row, so rows that ask for another one cannot cover it: Maranget's default matrix.
     rest = _missing(_without_first(rows), tuple(others))
     if rest is None:
         return None

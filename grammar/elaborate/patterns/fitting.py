@@ -53,6 +53,7 @@ def fitted(pattern: syntax.CasePattern, subject: kernel.Expr, cx: Context, span:
     if failed(*found.parts):
         return PatternTest(erroneous(span), _declared(pattern, cx), cx.scope)
     test = _conjunction(found.parts, subject, cx, span)
+    # Of several conditions one failed, and nothing tells which.
     return PatternTest(test, found.cx.scope, negative if len(found.parts) == 1 else cx.scope)
 
 
@@ -62,6 +63,8 @@ def _conjunction(parts: list[kernel.Expr], subject: kernel.Expr, cx: Context, sp
             fits = kernel.Const(BOOL, True, span=span)
             if _has_a_value(subject):
                 return fits
+            # True for every value, but the subject may have none. It is bound and not read, so that the test is
+            # undefined too.
             return kernel.LetIn(
                 BOOL, kernel.Local(subject.type, cx.fresh("matched"), span=span), subject, fits, span=span
             )

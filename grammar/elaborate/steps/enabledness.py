@@ -85,6 +85,7 @@ def _local_names(root: kernel.Node) -> Iterator[str]:
 
 def _can_change(action: kernel.Action, atom: kernel.ActionAtom, types: Mapping[str, Type], fresh: Fresh) -> kernel.Expr:
     """Some instance that the atom means fulfils its guards and changes a variable."""
+    # `enabled(a)` without arguments asks of some instance, as an argument `_` does.
     arguments = atom.arguments or tuple(None for _ in action.parameters)
     head = [line for line in action.body if isinstance(line, kernel.Guard | kernel.Pick)]
     first = next((at for at, line in enumerate(action.body) if isinstance(line, _UPDATES)), len(action.body))
@@ -142,6 +143,7 @@ def _changes(updates: Sequence[kernel.Statement], types: Mapping[str, Type], pla
     for name in assigned:
         old = kernel.StateVar(types[name], name, span=place)
         new = value_after(updates, name, old, fresh)
+        # As ENABLED ⟨A⟩_vars in TLA+: a step that leaves every variable as it is does not count.
         found.append(kernel.Equal(BOOL, new, old, True, span=place))
     whole: kernel.Expr = kernel.Const(BOOL, False, span=place)
     if found:

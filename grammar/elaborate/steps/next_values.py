@@ -61,6 +61,7 @@ class NextValues:
             message = "`new` cannot be read inside the loop that assigns the variable: other passes assign more of it"
             return cx.forbidden("E414", span, message, "move the line below the loop")
         for name in variables:
+            # Of the variables that no line has assigned as well: a later assignment would make what is read here wrong.
             self.read.setdefault(name, span)
         try:
             return _after(expr, [variables[name] for name in assigned], lines, cx.fresh)
@@ -113,6 +114,7 @@ def value_after(lines: Statements, variable: str, value: kernel.Expr, fresh: Fre
             case kernel.Assign(path=path, value=new, type=of):
                 value = _put(value, path, _stored(new, of), fresh)
             case kernel.If(condition, then, otherwise):
+                # Bound once: both branches read it, so a row of `if` lines would double the text with each line.
                 before = kernel.Local(value.type, fresh("before"), span=line.span)
                 yes, no = (_of_block(block, variable, before, fresh) for block in (then, otherwise))
                 chosen = kernel.IfThenElse(value.type, condition, yes, no, span=line.span)
@@ -173,6 +175,7 @@ def _of_loop(loop: kernel.For, variable: str, value: kernel.Expr, fresh: Fresh) 
 def _own_entries(loop: kernel.For, variable: str) -> bool:
     """Whether each pass assigns nothing but the entry of its own element."""
     places = [each for each in nodes(loop) if isinstance(each, kernel.Assign) and each.variable == variable]
+    # Then no entry is changed by two passes, and all can be computed at once, over a set of any size.
     return all(place.path[:1] == (kernel.AtKey(loop.binder),) for place in places)
 
 

@@ -66,6 +66,7 @@ def power(base: int, exponent: int) -> int:
     """``base`` to the ``exponent``, or ``MANY``."""
     if base <= 1 or exponent <= 0:
         return base if exponent > 0 else 1
+    # The base is 2 or more, so a larger exponent is beyond the limit; `2**(10**6)` need not be computed.
     return MANY if exponent > LIMIT.bit_length() else min(MANY, base**exponent)
 
 

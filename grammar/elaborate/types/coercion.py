@@ -58,6 +58,7 @@ def converted_if_possible(expr: kernel.Expr, to: Type | None) -> kernel.Expr:
 def _converted(expr: kernel.Expr, to: Type, put: bool) -> kernel.Expr | None:
     if _is_tuple_display(expr) and isinstance(to, RecordType) and to.is_tuple:
         return _tuple_of(expr, to, put)
+    # `none` and `{}` have no type of their own: they take that of their place, whatever it is.
     if mentions(expr.type, UnknownType):
         return _settled(expr, to)
     if same(expr.type, to):
@@ -66,8 +67,10 @@ def _converted(expr: kernel.Expr, to: Type, put: bool) -> kernel.Expr | None:
         return _as_partial(expr, to)
     if not isinstance(to, OptionType):
         return None
+    # A test such as `x != none` made `T` of `T?` (`narrowing`), and here `T?` is wanted: the value as it was.
     if isinstance(expr, kernel.Unwrap) and same(expr.operand.type, to):
         return _converted(expr.operand, to, put)
+    # Part of another value from now on, so its range is checked whatever the caller does.
     item = _converted(expr, to.item, True)
     return None if item is None else kernel.MakeSome(to, item, span=expr.span)
 

@@ -82,6 +82,7 @@ def _value(expr: kernel.Expr, env: Env) -> Value:
         case kernel.Compare(_, op, left, right):
             return ORDERS[op](_position(_value(left, env)), _position(_value(right, env)))
         case kernel.IfThenElse(_, condition, then, otherwise):
+            # The other branch need not have a value.
             return _value(then if _value(condition, env) else otherwise, env)
         case kernel.LetIn(_, binder, value, body):
             return _value(body, {**env, binder.name: _value(value, env)})
@@ -204,6 +205,7 @@ def _variant(expr: kernel.Expr, env: Env) -> VariantValue:
 
 
 def _logic(op: str, parts: tuple[kernel.Expr, ...], env: Env) -> bool:
+    # Left to right, and no further than needed: `n != 0 and 10 // n > 1` has a value for n = 0.
     match op:
         case "and":
             return all(_value(part, env) for part in parts)

@@ -63,6 +63,7 @@ def together(
     """
     values = [erroneous(expr.span) for expr, _ in items]
     common: Type | None = None
+    # Those come last whose type depends on the others: in `none == x` the right side is elaborated first.
     for index in sorted(range(len(items)), key=lambda i: (depends_on_neighbours(items[i][0], items[i][1].scope), i)):
         expr, cx = items[index]
         values[index] = cx.attempt(expr, hint if hint is not None else _suggestion(expr, common))

@@ -164,6 +164,8 @@ class AgentServer:
 
     def _path(self, spec: str) -> str:
         """A spec in the folder, or a bundled one."""
+        # A path that leaves the folder, by `..` or by a link, would let an agent read files that its user has not
+        # offered.
         inside = self.folder / spec
         try:
             if inside.is_file() and is_inside(self.folder, inside):
@@ -197,6 +199,7 @@ def manual_pages() -> dict[str, str]:
 async def _answered(kind: str, question: dict[str, Any], folder: Path) -> dict[str, Any]:
     """What a process of its own answers. Its group is killed when nobody waits any more."""
     command = [sys.executable, "-m", "assay.agents.worker"]
+    # In a session of its own, so that the solvers that it starts are killed with it.
     process = await anyio.open_process(
         command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd=folder, start_new_session=True
     )

@@ -14,6 +14,7 @@ from assay.agents.answers import answer_to
 def main() -> None:
     """Read a question from standard input, a line of JSON, and write its answer to standard output."""
     asked = json.loads(sys.stdin.buffer.readline())
+    # Whatever prints while the answer is made must not get into it.
     answers, sys.stdout = sys.stdout, sys.stderr
     threading.Thread(target=_end_with_the_asker, daemon=True).start()
     found: dict[str, Any] = answer_to(asked["kind"], asked["question"])

@@ -158,6 +158,8 @@ class _LogSoFar:
         asked = ClusterQuestion(
             _selection(question),
             question.clause,
+            # Mutants, and the search of all slices together, are for the last answer alone: the others are due soon
+            # after a line.
             replace(question.options, mutants=0, whole=False),
             question.scope,
             self._options,

@@ -186,6 +186,7 @@ def read_options(question: LogQuestion) -> ReadOptions:
 def answer_about(question: LogQuestion, reading: LogReading, show: Callable[[str], None]) -> LogAnswer:
     """The answer about logs that were read. Raises ``SpecError``."""
     loaded = None if question.spec is None else question.spec.loaded
+    # Before names are redacted: the user writes a topic as the logs do.
     _refuse_unknown(question.scope.topics, reading, redact=question.redact)
     scope = question.scope
     shown: Callable[[str], str] = str

@@ -75,6 +75,8 @@ class Document:
         if found.loaded is not None and found.units is not None:
             self.loaded, self.units = found.loaded, found.units.canonical()
             self._known = Known(found.units, {each.name: each for each in found.loaded.kernel.actions})
+        # Keys came meanwhile. Names are looked up in the newer units all the same, and its diagnostics are of another
+        # text.
         if found.text != self.text:
             return False
         self.diagnostics = found.diagnostics

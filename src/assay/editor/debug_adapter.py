@@ -177,6 +177,7 @@ class DebugSession:
             self._step_in_targets({})
             if len(self._targets) != 1:
                 raise DebugError(f"{len(self._targets)} steps are possible: choose one by `Step Into Target`")
+        # A run that was loaded ends here: what came after it need not be possible behind another step.
         self._run[self._at + 1 :] = [self._targets[_index(data.get("targetId") or 0)].step]
         return self._go(1, until_break=False)
 
@@ -229,6 +230,7 @@ class DebugSession:
         changed = {path: f"{old} -> {now[path]}" for path, old in before.items() if path in now and now[path] != old}
         changed |= {path: f"new {value}".strip() for path, value in now.items() if path not in before}
         changed |= {path: f"gone {value}".strip() for path, value in before.items() if path not in now}
+        # Other requests count on the stepper standing on the top frame, so it goes back there below.
         self._walk.stand_on(self._run[: place + 1])
         words = {True: "holds", False: "is false", None: "has no value"}
         with deep_recursion(kernel):

@@ -89,6 +89,7 @@ def _covers(span: Span, column: int) -> bool:
 
 def names_in(text: str, file: str, line: int | None = None) -> Iterator[NameAt]:
     """Every part of every name outside of strings and comments; only those of a line, if one is given."""
+    # Blanked and not cut out, so that lines and columns stay.
     plain = _STRING_OR_COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
     for number, content in enumerate(plain.split("\n"), 1):
         if line is None or number == line:
@@ -167,11 +168,13 @@ def _local(text: str, name: NameAt, unit: Unit) -> Declared | None:
     if around is None or len(name.path) != 1:
         return None
     lines = text.split("\n")
+    # `x: T`, `x, y in S`, `let x = e`, and `x` within `is V(x, y)`.
     binding = re.compile(rf"(?<![\w.]){re.escape(name.last)}(?=\s*(?:,\s*\w+\s*)*(?::|\bin\b)|\s*=(?!=))|"
                          rf"\bis\b[^:]*\(\s*(?:[\w, ]*,\s*)?{re.escape(name.last)}(?=\s*[,)])")  # fmt: skip
     for number in range(name.span.line, around.span.line - 1, -1):
         line = lines[number - 1] if number <= len(lines) else ""
         found = binding.search(line)
+        # In the first line, such as `action elect(b: Broker):`, what is not in brackets is the declaration's own name.
         if found is not None and (number > around.span.line or "(" in line[: found.start()] or " in " in line):
             column = line.index(name.last, found.start()) + 1
             span = Span(name.span.file, number, column, number, column + len(name.last))

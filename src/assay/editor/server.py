@@ -87,6 +87,7 @@ async def _analyse_later(uri: str, document: Document) -> None:
     await asyncio.sleep(PAUSE)
     if document.take(await asyncio.to_thread(document.analysis)) and documents.get(uri) is document:
         _publish(uri, document)
+    # Here nobody waits: the writer has paused, and the diagnostics are shown.
     gc.collect()
 
 
@@ -219,6 +220,8 @@ async def run_check(uri: str, name: str | None = None) -> None:
         _show("Save the file first: what is checked is what is saved.", lsp.MessageType.Warning)
         return
     chosen = [] if name is None else ["--property", name]
+    # A process of its own: a search takes all memory and cores that it gets, and an error in it must not end the
+    # server.
     command = [sys.executable, "-m", "assay", "check", str(document.path), *chosen, "--timeout", str(LONGEST_CHECK)]
     process = await asyncio.create_subprocess_exec(
         *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT

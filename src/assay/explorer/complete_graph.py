@@ -96,6 +96,7 @@ def complete_graph(stepper: Stepper) -> dict[str, Any]:
             {"number": number, "text": clean(each.text), "changes": changes, "state": builder.number(each.state)}
         )
     states: list[dict[str, Any]] = []
+    # Each state may bring further ones, which get the next numbers: breadth first.
     while len(states) < len(builder.found):
         states.append(builder.state(builder.found[len(states)]))
     return {

@@ -39,6 +39,7 @@ def _lines(stepper: Stepper, trace: Trace) -> Iterator[str]:
         if step.action is None:
             continue
         call = show_instance(stepper.kernel.action(step.action), [value for _, value in step.arguments])
+        # An action `expect` without arguments would be read as the beginning of an `expect` line.
         yield f"`{call}`" if call == "expect" else call
         if step.picks or step is trace.steps[-1]:
             changes = what_changed(before.state, step.state, stepper.kernel)

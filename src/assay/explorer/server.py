@@ -101,10 +101,13 @@ class _Handler(BaseHTTPRequestHandler):
     def _may(self, token: str) -> bool:
         """Whether the request is from the page; answers it if not."""
         origin = self.headers.get("Origin")
+        # DNS rebinding: a page elsewhere may have its own name resolve to loopback, but its requests still carry that
+        # name.
         if self.headers.get("Host") not in self.server.hosts():
             self._refuse(HTTPStatus.FORBIDDEN, "only this machine is answered")
         elif origin is not None and origin not in {f"http://{host}" for host in self.server.hosts()}:
             self._refuse(HTTPStatus.FORBIDDEN, "pages of other origins are not answered")
+        # In a time that does not depend on how much of the token is right.
         elif not secrets.compare_digest(token.encode(), self.server.token.encode()):
             self._refuse(HTTPStatus.FORBIDDEN, "the token is missing or wrong: open the address that assay printed")
         else:

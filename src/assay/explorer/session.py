@@ -89,6 +89,7 @@ class ExplorerSession:
         }
         if question not in questions:
             raise ExplorerError(f"there is no question `{clean(question)}`")
+        # Each request has a thread, and all share one stepper, which stands on one moment at a time.
         with self._lock, deep_recursion(self.stepper.kernel):
             try:
                 return questions[question](data)
@@ -241,6 +242,8 @@ class ExplorerSession:
         """Go to a moment: its state and the one before are all that anything depends on."""
         number = self._at(data)
         node = self._nodes[number]
+        # Two steps suffice: `old(x)` and transitions look back by one. A long run need not be gone through for each
+        # question.
         before = [self._nodes[node.parent].step] if node.parent >= 0 else []
         self.stepper.stand_on([*before, node.step])
         return number

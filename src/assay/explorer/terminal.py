@@ -80,6 +80,7 @@ class ExplorerApp(App[None]):
         if event.option.id == EARLIER:
             self._show_earlier()
         elif event.option_list.id == "walk":
+            # The first option is `… earlier`, if there is one.
             self._at = event.option_index - bool(self._earlier)
         elif event.option.id is not None:
             self._take(int(event.option.id))

@@ -6,6 +6,7 @@ import logging
 
 from assay.record.recorder import Recorder
 
+# What `logging` itself puts into a record: formatters add `message` and `asctime`, and Python 3.12 added `taskName`.
 _ATTRIBUTES = frozenset({*logging.makeLogRecord({}).__dict__, "message", "asctime", "taskName", "event"})
 
 

@@ -34,6 +34,7 @@ class OwnFile:
         """Open the first file that nobody else writes; raises ``OSError`` if there can be none."""
         for path in self._names():
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            # O_EXCL: between the look whether it exists and here, another thread may have made it.
             descriptor = os.open(path, flags if path == self.wished else flags | os.O_EXCL, 0o666)
             if _is_free(descriptor):
                 self.path, self._descriptor = path, descriptor
@@ -57,6 +58,7 @@ class OwnFile:
     def write(self, lines: Sequence[bytes]) -> int:
         """Append the lines, in one call of the system where it takes them all. Returns how many were lost."""
         text = b"".join(lines)
+        # A line that was cut is ended first. Else the next one would be glued to it, and both would be lost.
         written = self._append(b"\n" + text if self._is_cut else text) - self._is_cut
         if written >= len(text):
             self._is_cut = False

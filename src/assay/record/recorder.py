@@ -65,6 +65,7 @@ class Recorder:
         self._pending: deque[bytes] = deque()
         self._heads: dict[str, bytes] = {}
         self._numbers = count(1)
+        # A new lock: in a forked child the old one may be held by a thread that is not there.
         self._writing = threading.Lock()
         self._ended = threading.Event()
         self._same: Counter[str] = Counter()
@@ -92,6 +93,8 @@ class Recorder:
         for name, value in fields.items():
             if isinstance(value, Enum):
                 fields[name] = value.name
+        # No lock is taken from here on: `next` of a count and `append` of a deque are atomic
+        # (docs/design/recording.md).
         if not fields:
             text = b"%b%.3f%b%d}\n" % (head, time_ns() / 1e6, own, next(self._numbers))
         elif _KEYS.isdisjoint(fields):
@@ -116,6 +119,7 @@ class Recorder:
         """
         thread = threading.current_thread()
         with self._writing:
+            # Threads may share a name, and lines of one name are taken to be in order by `order: thread`.
             if thread not in self._names:
                 self._same[thread.name] += 1
                 same = self._same[thread.name]
@@ -159,6 +163,7 @@ class Recorder:
         """Write what was recorded, and close the file. What is recorded later is lost, and counted."""
         for other in self._nodes:
             other.close()
+        # Before the last lines are written, so that the logger is told of all that were lost.
         self._ended.set()
         self.flush()
         with self._writing:
@@ -234,6 +239,7 @@ _RECORDERS: weakref.WeakSet[Recorder] = weakref.WeakSet()
 
 
 def _flush_often(of: weakref.ref[Recorder], ended: threading.Event) -> None:
+    # A weak reference: this thread must not keep a recorder that the program has dropped.
     interval = getattr(of(), "flush_interval", 0)
     while not ended.wait(interval):
         recorder = of()

@@ -64,6 +64,8 @@ def _add(suite: Xml.Element, classname: str, case: Case) -> None:
     element = Xml.SubElement(suite, "testcase", {"classname": classname, "name": clean(case.name)})
     if case.status != "passed":
         child = Xml.SubElement(element, case.status, {"message": clean(case.message)})
+        # XML 1.0 has no control characters but tab and line ends, not even as references: one of a log would spoil the
+        # file.
         child.text = "\n".join(map(clean, case.details.splitlines())) or None
     elif case.message:
         Xml.SubElement(element, "system-out").text = clean(case.message)

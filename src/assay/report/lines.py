@@ -46,6 +46,7 @@ def clean(text: str) -> str:
     """The text with control characters as escapes. Text of a log must not reach a terminal raw: it could contain
     escape sequences.
     """
+    # Marks of direction such as U+202E are not printable either: they could turn the text of a line round.
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)

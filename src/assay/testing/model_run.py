@@ -144,6 +144,7 @@ class ModelRun:
 
     def _refused(self, action: str, wanted: Wanted | None = None) -> Iterator[ModelCall]:
         for each in islice(self._stepper.refused(action, wanted), MOST_CALLS):
+            # A call that a bound refuses too is left out: bounds limit the model, and the code need not know of them.
             if each.guards and all(guard.kind == "guard" for guard in each.guards):
                 yield ModelCall(action, each.arguments, each.text, (), each.guards)
 
@@ -174,6 +175,7 @@ class ModelRun:
     def _refused_by_code(self, call: ModelCall) -> None:
         if call.steps:
             raise self._departure("the code refused it, and the model allows it")
+        # Of several guards that are false none is shown to be needed: the code may check one of them alone.
         if len(call.guards) == 1:
             self.coverage.refused[call.action, call.guards[0].label] += 1
         self._said[-1] += " is refused"
@@ -193,6 +195,7 @@ class ModelRun:
             self._stepper.undo()
             wrong += found
             if not found:
+                # By its state: steps that pick differently and lead to one state need not be told apart.
                 fitting.setdefault(step.state, step)
         if not fitting:
             raise self._departure("; ".join(dict.fromkeys(wrong)))

@@ -59,6 +59,7 @@ class SubprocessDriver:
             asked.flush()
         except BrokenPipeError:
             raise DepartureError(f"the program ended with exit code {self._process.wait()}") from None
+        # Read by `select`, not by `readline`: that would wait without end for a program that writes half a line.
         line, end = b"", time.monotonic() + self.patience
         while not line.endswith(b"\n"):
             if not select.select([answers], [], [], max(end - time.monotonic(), 0.0))[0]:

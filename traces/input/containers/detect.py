@@ -27,6 +27,7 @@ from assay.traces.input.lines.record_scanner import BOM
 from assay.traces.input.lines.timestamps import STOCK_STAMP
 from assay.traces.patterns.container import Container, ContainerForm, Containers
 
+# Not all lines: stack traces, lines of the collector itself and a cut last line stand without a prefix.
 _MIN_SHARE = 0.9
 STOCK = re.compile(rb"\[" + STOCK_STAMP + rb"\] [A-Z]{4,5} ")
 LONGEST_HEADING = 400
@@ -91,6 +92,7 @@ class ContainerDetector:
         """
         if _is_bare(head):
             return None
+        # What is learned holds for one file. Before and after it, nothing is known but the catalogue.
         self._learned, self.objects = (), self._plain_objects
         found = self._find(head, of_page=of_page)
         found = None if found is None else replace(found, learned=self._learned)
@@ -105,6 +107,7 @@ class ContainerDetector:
         text = without_colours(head).removeprefix(BOM)
         found = self._document(text) or self._table(text)
         if found is None:
+            # The last line may be cut at the end of the sample.
             whole = text[: text.rfind(b"\n") + 1] or text
             if not of_page and (is_markup(whole) or _is_spaced(whole)):
                 return Wrapping(("web page",), markup=True)
@@ -122,6 +125,7 @@ class ContainerDetector:
         names: list[str] = []
         headings, lines = self._below_headings(lines, names)
         layers, texts = self._layers(lines, names)
+        # An object holds its line as a whole, whatever its length.
         wrap = find_wrap(texts) if None not in layers else None
         if wrap is not None:
             names.append(f"wrapped at column {wrap.column}")
@@ -175,6 +179,7 @@ class ContainerDetector:
         for text, content in contents:
             if self.is_event(content):
                 seen["JSON events" if text.startswith(b"{") else LOGFMT] = None
+                # An event holds no line, so nothing is looked for in it.
                 found.append(b"")
             elif (opened := self.objects.open(content)) is not None:
                 seen[opened.container.name] = None
@@ -198,6 +203,7 @@ class ContainerDetector:
         opened = [self.objects.open(content, table) for content in contents]
         messages = ["" if each is None else each.text for each in opened]
         parts: dict[str, tuple[str, ...]] = {}
+        # First the message, if no catalogue says which key it is. Then the node, and a container that knows both.
         leaves = leaves_of(contents)
         if not any(map(self._holds_text, messages)):
             parts = learned_message(leaves, self._holds_text) if table is None else {}
@@ -256,6 +262,7 @@ class ContainerDetector:
                 continue
             if any(self.begins(rest, stamped=prefix.timed) for rest in rests):
                 return prefix
+            # Behind this prefix stands another one, behind which records begin.
             if rests and len(rests[0]) < len(texts[0]) and self._outermost(rests) is not None:
                 return prefix
         return None
@@ -343,6 +350,7 @@ class ContainerDetector:
     def _table(self, head: bytes) -> Wrapping | None:
         """CSV with a head line, or entries of fields."""
         first, _, rest = head.partition(b"\n")
+        # `sep=;`, with which Excel is told the delimiter.
         if first.startswith(b"sep="):
             first, _, rest = rest.partition(b"\n")
         if not rest:
@@ -370,6 +378,7 @@ class ContainerDetector:
 
     def _unnamed_table(self, lines: Sequence[bytes], delimiter: str, columns: tuple[str, ...]) -> Wrapping | None:
         """A table whose head does not say which column has the log lines: that in which most records begin."""
+        # The first line is a record with commas, and no head.
         if any(self.begins(name.encode(), stamped=False) for name in columns):
             return None
         rows = [row.cells for row in islice(rows_of(iter(lines), delimiter, columns), _SAMPLE_ITEMS)]

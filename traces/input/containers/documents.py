@@ -52,12 +52,14 @@ class _Walk:
         at = self._blanks(0)
         while at < len(self._text) and not self.cut:
             end = yield from self._value(at, steps, {})
+            # What stands here is no value, and nothing behind it can be trusted.
             if end <= at:
                 break
             at = self._blanks(end)
 
     def _value(self, at: int, steps: tuple[str, ...], beside: Mapping[str, Any]) -> Walked:
         """The elements in a value, reached by further steps; returns where it ends."""
+        # No further array on the way: this value is an element.
         if not steps or not any(step == "[]" for step in steps):
             end = self._skip(at)
             if not self.cut and self._container.by_column:
@@ -98,6 +100,7 @@ class _Walk:
         while at < len(self._text) and self._text[at] == '"':
             key, at = self._key(at)
             begin, at = at, self._skip(at)
+            # The document is cut behind the wanted member. The walk itself will find that.
             if self.cut:
                 self.cut = False
                 return

@@ -23,18 +23,22 @@ def as_event(container: Container, content: Mapping[Any, Any]) -> dict[Any, Any]
     is not replaced. ``start`` and ``end`` are in nanoseconds since 1970.
     """
     found = dict(content)
+    # What the element refers to: a span of Jaeger names its process, which stands beside all spans.
     for target, (where, by) in container.lookup.items():
         known = _at(found, where)
         found[target] = known.get(_at(found, by), {}) if isinstance(known, Mapping) else {}
+    # Lists of keys and values become objects: `[{"key": "k", "value": {"intValue": "7"}}]` is `{"k": 7}` then.
     for path in container.named:
         _name_values(found, path.split("."), 0)
     if isinstance(found.get("body"), dict):
         found["body"] = typed_value(found["body"])
+    # Attributes become fields of the event.
     for path in container.fields_of:
         values = _at(found, path)
         for name, value in values.items() if isinstance(values, Mapping) else ():
             if name is not TWICE:
                 found.setdefault(name, cell(value) if container.cells and isinstance(value, str) else value)
+    # Name, time and node get the keys that events have by default.
     logged = {
         key: next((value for path in paths if _is_logged(value := _at(found, path))), None)
         for key, paths in container.event.items()
@@ -73,6 +77,7 @@ def typed_value(value: Any, depth: int = 0) -> Any:
     match kind, inner:
         case "stringValue" | "boolValue" | "bytesValue", _:
             return inner
+        # The JSON of protobuf writes 64-bit integers as texts.
         case (("intValue" | "doubleValue"), str()):
             return _number(inner)
         case (("intValue" | "doubleValue"), _):

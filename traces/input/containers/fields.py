@@ -71,6 +71,8 @@ class ObjectReader:
 
         An object with a message that is no record, and without time, level and origin, may be anything.
         """
+        # Types count, too: under one key one object has a text, and another an object whose parts have to be looked
+        # for.
         key = (*content, *map(type, content.values()))
         plan = self._plans.get(key)
         if plan is None or (table is not None and plan.container is not table):
@@ -122,6 +124,7 @@ class ObjectReader:
             forms.insert(0, Roles(message, time, level, logger, thread, fixed))
         for roles in forms:
             shape = fixed_shape(line, roles, self._levels)
+            # A shape is taken only if it makes of this very line what parsing makes of it.
             if shape is not None and shape.example == text == stamped(text, opened.time):
                 return shape, opened.origin
         return None
@@ -144,6 +147,7 @@ class ObjectReader:
             return message if message.endswith("\n") else message + "\n"
         begin = f"[{stamp}] {level}" if stamp else level
         thread, stack = _value(content, plan.thread), _value(content, plan.stack)
+        # Some layouts put the stack into the message. In Kafka's own the logger stands between the two.
         if not stack and (below_message := _STACK.search(message)) is not None:
             message, stack = message[: below_message.start()], message[below_message.end() :]
         last = f" [{thread}]" if isinstance(thread, str) and "]" not in thread and "\n" not in message else ""
@@ -165,6 +169,7 @@ class ObjectReader:
         inner = tuple(container.inside.split(".")) if container.inside else ()
         for step in inner:
             content = content[step] if isinstance(content.get(step), Mapping) else {}
+        # Where a container names the keys of a part, the general ones do not count.
         own, general = container.parts, self._containers.parts
         paths = {
             part: tuple(path for key in own.get(part, keys) for path in _paths(content, key))
@@ -237,6 +242,7 @@ def _value(content: dict[str, Any], paths: tuple[Path, ...]) -> Any:
             continue
         if type(value) is list and value:
             value = value[0] if len(value) == 1 else _text_of_bytes(value)
+        # log4j 2 writes its `instant` as an object of seconds and nanoseconds.
         if value is None or (type(value) is dict and "epochSecond" not in value):
             continue
         return value

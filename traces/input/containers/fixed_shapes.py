@@ -27,6 +27,7 @@ PARTS = ("date", "part", "level", "message", "logger", "thread")
 """The groups of a record that is put together, in its order."""
 
 _PLAIN = rb"[ !#-\[\]-~]"
+# Times of UTC alone: others have to be calculated, so their lines are parsed.
 _TIME = rb"(?P<date>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)[.,](?P<part>\d{3})\d{0,6}(?: ?(?:Z|UTC|[+-]00:?00))?"
 _LOGGER = rb"(?P<logger>[A-Za-z_][\w$.-]{0,250})"
 _THREAD = rb"(?P<thread>[ !#-\[^-~]+)"
@@ -65,6 +66,7 @@ class FixedShape:
     """The shape of a line, which reads rows of lines of this shape."""
 
     def __init__(self, line: bytes, pattern: bytes, *, threads: bool) -> None:
+        # Possessive: the first line of another shape ends the row, and no shorter row is tried.
         self._row = re.compile(b"(?:" + re.sub(rb"\(\?P<\w+>", b"(?:", pattern) + b")++")
         self._line = re.compile(pattern)
         groups = self._line.groupindex
@@ -94,6 +96,7 @@ def fixed_shape(line: bytes, roles: Roles, levels: Mapping[str, str]) -> FixedSh
     whole = roles.logger is None
     named = {roles.message: _RECORD if whole else _MESSAGE}
     if not whole:
+        # A level that has another name here could not be copied as it stands.
         own = [each.encode() for each in LEVELS if levels.get(each, each) == each]
         named |= {path: text for path, text in (
             (roles.time, _TIME),
@@ -134,6 +137,7 @@ def _pieces(line: bytes) -> list[bytes | JsonLeaf] | None:
         mark = token["mark"]
         if token["text"] is not None and is_name:
             name = token["text"].decode()
+            # A name that stands there twice: parsers disagree which value counts, so such lines are parsed.
             if token["feed"] or name in names[-1]:
                 return None
             names[-1][name] = None

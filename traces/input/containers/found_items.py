@@ -15,6 +15,7 @@ from assay.traces.patterns.container import Container, ContainerForm
 _BLANKS = re.compile(r"[ \t\r\n,:]*")
 _DECODER = json.JSONDecoder()
 _MARKS = re.compile(r'\\.|["\[\]{}]')
+# A backslash, or `\u00`, with which a sample ends.
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?\Z")
 _MOST_COLUMNS = 200
 _DEEPEST = 12
@@ -22,6 +23,7 @@ _DEEPEST = 12
 
 def found_items(head: bytes, holds: Callable[[dict[str, Any]], bool]) -> Container | None:
     """The document as a container; None if nothing in its beginning holds a log line, as ``holds`` says of an object."""
+    # As Latin-1 each character is a byte.
     search = _Search(head.decode("latin-1"), holds)
     if not search.value(0, ()):
         return None
@@ -112,6 +114,7 @@ class _Search:
             self.steps, self.by_column = steps, True
             return True
         if isinstance(whole, list) and 1 < len(whole) <= _MOST_COLUMNS:
+            # Names may stand in objects: `{"name": "message", "type": "text"}`, as Elasticsearch's SQL lists columns.
             columns = [each.get("name") if isinstance(each, dict) else each for each in whole]
             if all(isinstance(each, str) for each in columns):
                 self._names.append(tuple(map(str, columns)))

@@ -24,6 +24,7 @@ _WRITER = re.compile(r"\[[A-Z]\w{2,40} (?:\w{1,20} )?\w{0,12}[iI]d=(\d{1,9})\b")
 _NODE = re.compile(
     r"(?i)host|node|pod|instance|machine|server|broker|container|computer|rechner|knoten|noeud|nodo|^vm|logstream|^source$|^key$"
 )
+# `instanceId` and `host_ip` are called like a node, and are none.
 _NO_NODE = re.compile(r"(?i)(?:id|ip|image|namespace|port|type|time|labels?|hash|uid)$|entrysource|logsource")
 _NAME = re.compile(r"(?=.{0,200}[A-Za-z])[\w.:/@-]{1,253}")
 _HASH = re.compile(r"[0-9a-f]{8}(?:-?[0-9a-f]{4}){1,14}")
@@ -85,6 +86,7 @@ def learned_node(leaves: Leaves, messages: Sequence[str], stated: Sequence[str])
     named = {key: own for key, own in leaves.items() if _are_names(own)}
     telling = [key for key, own in named.items() if tells_brokers_apart(own, writers)]
     if telling:
+        # Of several keys the one with the fewest values: others, such as a file, differ within one node, too.
         return min(telling, key=lambda key: (not _called_node(key), len(set(named[key]))))
     called = [key for key in named if _called_node(key)]
     different = [key for key in called if len(set(_texts(named[key]))) > 1]  # a last row that is cut has none

@@ -76,6 +76,7 @@ def _before(texts: Sequence[bytes]) -> Iterator[tuple[str, str]]:
             continue
         if place.start() == 0:
             plain += 1
+            # Most records begin their lines, so what stands before the others is no prefix of the file.
             if plain > _FEWEST and plain > behind:
                 return
             continue
@@ -100,6 +101,7 @@ def _groups(columns: Sequence[Sequence[str]], writers: Sequence[int | None], *, 
             if "path" not in found.values():
                 found[number] = "path"
         elif len(different) <= _MOST_NODES and not any(map(_CLOCK.search, different)):
+            # In the order of preference: words that differ between lines, then words with a digit, then the first.
             names.append((len(different) == 1, not any(map(str.isdigit, values[0])), number))
     if names and "path" not in found.values() and not named:
         found[min(names)[2]] = "node"

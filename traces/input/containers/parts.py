@@ -43,6 +43,7 @@ class Placement(NamedTuple):
         """The lines and the bytes in the file of bytes of the part."""
         if not len(self.starts):
             return np.ones_like(offsets), np.zeros_like(offsets)
+        # A record begins where a text begins, so its place is that of the last text that begins there or before.
         which = np.maximum(0, np.searchsorted(self.starts, offsets, side="right") - 1)
         return self.lines[which], self.offsets[which]
 
@@ -97,6 +98,7 @@ class PartLines:
 
     def take_rows(self, text: bytes, line: int, offset: int, row: bytes) -> None:
         """Add as many lines as stand in a row of the file from that place on."""
+        # The n-th line of the text is the n-th of the row, so all places come from where both have their line feeds.
         ends, written = (np.flatnonzero(np.frombuffer(each, np.uint8) == LF) + 1 for each in (text, row))
         self._starts.frombytes((self._length + _begins(ends)).tobytes())
         self._lines.frombytes(np.arange(line, line + len(written), dtype=np.int64).tobytes())
@@ -108,6 +110,7 @@ class PartLines:
     def _take_wrapped(self, text: bytes, line: int, offset: int, wrap: WrapColumn) -> None:
         """Add a line, joined to the one before if that was wrapped."""
         plain = text.decode("utf-8", "surrogateescape").rstrip("\r\n")
+        # Compared is the last line alone: the joined one is always wider than the column.
         if self._open is not None and wrap.joins(self._width, plain) and len(self._open[0]) < self._limit:
             before, first, begin = self._open
             joined = wrap.joined(before.decode("utf-8", "surrogateescape"), plain)

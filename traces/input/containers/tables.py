@@ -57,6 +57,7 @@ def head_of(line: bytes) -> tuple[str, tuple[str, ...]] | None:
 
 def rows_of(lines: Iterator[bytes], delimiter: str, columns: tuple[str, ...]) -> Iterator[TableRow]:
     """The rows of a table whose head was not read yet. A row that is cut short has the cells that it has."""
+    # `csv` refuses cells above 128 KB by default; a stack trace may be longer.
     csv.field_size_limit(min(_LONGEST_FIELD, sys.maxsize))
     counted = _CountedLines(lines)
     reader = csv.reader(counted, delimiter=delimiter)
@@ -69,6 +70,7 @@ def rows_of(lines: Iterator[bytes], delimiter: str, columns: tuple[str, ...]) ->
         except csv.Error:
             line, offset = reader.line_num + 1, counted.offset
             continue
+        # The head may come again, where several exports were put into one file.
         if cells and not is_head and tuple(cells) != columns:
             row = dict(zip(columns, cells, strict=False))
             if len(cells) > len(columns):

@@ -27,6 +27,7 @@ _LARGEST_DOCUMENT = 1 << 29
 CUT = "end cut off"
 """The kind of notice about a document that ends too early."""
 
+# So many bytes wait in all parts together, however many these are, before records are cut out of them.
 _WAITING = 1 << 20
 _LABEL = re.compile(r'\b(?:pod|instance|hostname|host|node_name|container)="([\w.:-]{1,100})"')
 
@@ -92,6 +93,7 @@ class Unwrapper:
             self._read_document(stream, frame)
         else:
             self._read_table(stream, frame)
+        # What no later line completed is a line by itself.
         for origin, (text, number, offset) in self._incomplete.items():
             self._give(text, number, offset, origin, None)
         for part in self._parts.values():
@@ -106,6 +108,7 @@ class Unwrapper:
         for number, offset, line in self._lines(stream):
             text = without_colours(line) if b"\x1b" in line else line
             if headings and (found := heading_of(headings, text)) is not None:
+                # The lines below are of this origin, up to the next heading.
                 origin, _ = _with_groups(found, NOBODY, None)
                 continue
             take(text, number, offset, layers, origin, None)
@@ -119,6 +122,7 @@ class Unwrapper:
         for first, offset, data in self._blocks(stream):
             number, at = first, 0
             while at < len(data):
+                # Lines that go on are joined one by one: a shape takes each line for a whole one.
                 end = at if self._incomplete else self._take_row(data, at, number, offset)
                 if end > at:
                     number += data.count(b"\n", at, end)
@@ -141,6 +145,7 @@ class Unwrapper:
             end = shape.end(data, at)
             if end == at:
                 continue
+            # To the front: what wrote this line writes the next one, most likely.
             if place:
                 self._shapes.insert(0, self._shapes.pop(place))
             row = data[at:end]
@@ -268,10 +273,12 @@ class Unwrapper:
             found = layer.pattern.match(text) if layer.pattern is not None else None
             if found is None:
                 if text.startswith((b" ", b"\t")):
+                    # It goes on with the last line, as a stack trace does.
                     origin = self._last
                 elif text.strip() and not self._noise(text):
                     self._without.append(LogPosition(self._file, number, offset))
                 break
+            # Most prefixes are only cut off. That is done here, without a call for each line.
             is_plain = not (layer.rest or layer.controls or layer.moves_level)
             text = text[found.end() :] if is_plain else layer.inside_of(text)
             group = found.groupdict()
@@ -316,6 +323,7 @@ class Unwrapper:
         if self._is_event(content):
             self._take_event(self._origin(origin), LogPosition(self._file, number, offset), self._logged(content), time)
             return True
+        # One collector may wrap what another wrote: docker's `log` holds an object in which Kafka's line is.
         for depth in range(_MAX_NESTING):
             opened = self._objects.open(content, None if depth else self._table)
             if opened is None:

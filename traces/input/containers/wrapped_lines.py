@@ -69,6 +69,7 @@ def _is_wrapped(texts: Sequence[str], continued: Sequence[tuple[str, str]], way:
     if fitting < _FEWEST or fitting < _MIN_SHARE * len(continued):
         return False
     records = [record for record in _rejoined(texts, way) if _begins_record(record)]
+    # The proof of a wrap: joined, more records end in their logger than before.
     before = sum(_is_whole(text) for text in texts if _begins_record(text))
     return sum(map(_is_whole, records)) > before
 

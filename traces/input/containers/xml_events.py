@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from xml.parsers import expat
 
+# A file of events has many elements at its top, and XML allows one. Its declaration may only stand before that.
 _ROOT = b"<_>"
 _DECLARATION = re.compile(rb"\s*<\?xml[^>]{0,200}\?>")
 _BLOCK = 1 << 16

@@ -65,6 +65,8 @@ class EventDecoder:
         self._clock = EventClock(source)
         self._stamps = StampReader(source) if source.order == "causal" else None
         self._readers = field_readers(source)
+        # `node` and `run` are never fields of their own: `fields_of` adds them to each event, in the form that rules
+        # expect.
         self._hidden = RESERVED - (source.needed - {"node", "run"})
 
     def describes(self, line: bytes) -> bool:  # noqa: ARG002 - lines of text are described by patterns
@@ -197,6 +199,7 @@ class EventDecoder:
 
 
 def _parsed(line: bytes) -> Any:
+    # Most lines are JSON, and begin so: they are spared the two patterns of EDN.
     if not line.startswith(b'{"') and is_jepsen(line):
         return jepsen_object(line)
     return exact_json(line)

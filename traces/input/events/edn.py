@@ -51,6 +51,7 @@ def jepsen_object(line: bytes) -> Any:
     if value is not None:
         found["value"], *more = _all_values(value.decode())
         if more:
+            # Jepsen prints the reason of a failure behind the value: `0 :info :write 3 :timed-out`.
             found["error"] = more[0]
     return found
 
@@ -138,6 +139,7 @@ def _map(parts: list[Any]) -> dict[str, Any]:
 
 def _text(token: str) -> str:
     try:
+        # Not strict, because texts in EDN may hold line feeds as they are.
         text: str = json.loads(token, strict=False)
     except ValueError:
         raise EdnError(f"{token} has an escape that no text in EDN has") from None
@@ -149,6 +151,7 @@ def _atom(token: str) -> Any:
         return _CONSTANTS[token]
     if _NUMBER.match(token):
         try:
+            # EDN marks integers of any size with `N`, and decimals with `M`.
             number = Decimal(token.rstrip("NM"))
         except InvalidOperation:
             return token

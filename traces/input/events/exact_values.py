@@ -67,6 +67,7 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
     return content
 
 
+# As decimals: 0.29 times 100 is 29, and as floats it is 28.999999999999996.
 _DECODER = json.JSONDecoder(parse_float=Decimal, object_pairs_hook=_object_of)
 
 

@@ -30,6 +30,7 @@ def as_field(value: object, depth: int = 0) -> Field:
     ``Opaque``: it matters only if a rule needs it.
     """
     kind = value.__class__
+    # Nearly all values are of these classes; a `match` would try its cases one after the other.
     if kind is str or kind is int or value is None or kind is bool:
         return value  # type: ignore[return-value]
     if depth > DEEPEST:
@@ -70,6 +71,7 @@ Reader = Callable[[Mapping[str, Any]], Field]
 def field_readers(source: EventSource) -> tuple[tuple[str, Reader], ...]:
     """For each field that the block reads from a key of its own: its name, and what reads it from a line's object."""
     clock = EventClock(EventSource(zone=source.zone))
+    # A field that is read from the key of the time has its format. Other times are ISO 8601.
     own = EventClock(source) if "%" in (source.time_form or "") else clock
     times = source.path("time")
     return tuple((each.name, _reader(each, own if each.path == times else clock)) for each in source.fields)
@@ -103,6 +105,7 @@ def _scaled(value: object, how: FieldSource, clock: EventClock) -> Field:
         if moment is None:
             return Opaque(f"`{how.path}` is neither a number nor a time, but {value!r}")
         number = Decimal(moment)
+    # By the exponent, before anything is computed: `1e999999` would have a million digits.
     if not number.is_finite() or number.adjusted() > MOST_DIGITS or number.adjusted() < -MOST_DIGITS:
         return whole(number) if not number.is_finite() or number.adjusted() > 0 else 0
     exact = _EXACT.divide(_EXACT.multiply(number, Decimal(how.times)), Decimal(how.divided))

@@ -145,10 +145,12 @@ def lines_of(
                 yield LogPosition(file, number, offset), line
             skipping = False
             offset += len(line) + 1
+        # A line that is too long comes once, cut. What is left of it is passed over up to its line feed.
         if len(rest) > limits.record:
             if not skipping:
                 yield LogPosition(file, number + 1, offset), rest[: limits.kept]
             skipping, offset, rest = True, offset + len(rest), b""
     if rest and not skipping:
         yield LogPosition(file, number + 1, offset), rest
+    # The last line may lack its line feed.
     tally.lines = number + bool(rest or skipping)

@@ -75,6 +75,7 @@ def described(text: Iterator[str], catalogue: Catalogue) -> DescribedLines:
 def _beginnings(line: str, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     """What stands in a line before the first place from which on a pattern describes it."""
     for pattern in catalogue.patterns:
+        # From the second character on, since no pattern describes the line from the first.
         hit = pattern.regex.compiled.search(line, 1)
         if hit is not None and (pattern.reads is not MatchExtent.WHOLE or hit.end() == len(line)):
             yield pattern.name, line[: hit.start()]
@@ -140,6 +141,7 @@ def refuse_misfits(catalogue: Catalogue, files: Sequence[Path]) -> None:
         (each.pattern.name, text)
         for each in examples_of(catalogue)
         for text in each.wrong
+        # What is wrong with an example alone is for the command that tests patterns to say; logs are read all the same.
         if not text.startswith("its example")
     ]
     if wrong:

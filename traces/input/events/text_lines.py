@@ -79,6 +79,7 @@ def _usual_starts(line: str) -> Iterator[LineStart]:
     stamp = _STAMPED.match(line)
     # A time without its date says nothing of the order among files: the order of the lines alone is known.
     timed = {} if stamp is None or _DATED.fullmatch(stamp["time"]) is None else {"time": stamp["time"]}
+    # The line as a whole comes first: a pattern may describe it with its time.
     yield LineStart(timed, line)
     rest = line if stamp is None else line[stamp.end() :]
     if stamp is not None:

@@ -58,6 +58,7 @@ class EventClock:
         if not number.is_finite() or number.adjusted() > 30:
             raise TimeError(f"is no number of {unit} since 1970")
         factor = TIME_UNITS[unit]
+        # Downwards, so that times before 1970 are cut like all others.
         moment = int((number * -factor if factor < 0 else number / factor).__floor__())
         if not -_LATEST <= moment <= _LATEST:
             raise TimeError(f"lies after the year 9999 if it is in {unit}: say its unit, such as `time = … in ns`")
@@ -71,6 +72,7 @@ class EventClock:
         if moment is None:
             raise TimeError("is neither a number of milliseconds nor ISO 8601")
         if self._clock.lacks is not None:
+            # A new clock, because the old one has begun to count days or years, and would shift later times by them.
             self._clock = Clock()
             raise TimeError(f"is neither a number of milliseconds nor ISO 8601: it {_HAS_NO_DATE}")
         resolution = self._clock.resolution

@@ -14,7 +14,9 @@ _DOCUMENT = re.compile(rb"^---[ \t]*\r?\n", re.MULTILINE)
 _ENTRY = re.compile(
     r"""(?P<key>"[^"\n]{0,300}"|'[^'\n]{0,300}'|[^\s'"#{\[-][^\n:]{0,300}?)[ ]?:(?:[ ]+(?P<value>[^\n]*))?\Z"""
 )
+# `|` keeps the lines of a text and `>` folds them; `-` drops the line feed at its end.
 _BLOCK_TEXT = re.compile(r"(?P<style>[|>])(?P<indent>\d?)(?P<end>[+-]?)\d?\Z")
+# In single quotes two quotes are one, and end nothing.
 _SINGLE_END = re.compile(r"(?<!')(?:'')*'\Z")
 _DOUBLE_END = re.compile(r'(?<!\\)(?:\\\\)*"\Z')
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
@@ -56,6 +58,7 @@ class _Block:
                 found[_unquoted(entry["key"])] = self._scalar(value, indent)
                 continue
             self._skip_blank()
+            # A list may stand as far to the left as the key that it is the value of.
             listed = self._goes_on(indent) and _is_item(self._lines[self.at])
             found[_unquoted(entry["key"])] = self.value(indent if listed else indent + 1, depth + 1)
         if self._goes_on(indent):  # in no form that is known
@@ -70,6 +73,8 @@ class _Block:
                 self.at += 1
                 found.append(self._scalar(text, indent))
             else:
+                # The hyphen counts as a blank in front of the mapping that begins behind it: `- name: x` is one
+                # indented by two.
                 self._lines[self.at] = self._lines[self.at].replace("-", " ", 1)
                 found.append(self.value(indent + 1, depth + 1))
         return found

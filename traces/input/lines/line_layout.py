@@ -37,6 +37,7 @@ LEVEL_FIRST = re.compile(rb"\[?(?:" + _LEVELS + rb")\]?[ :]")
 
 _LEVEL = r"\[?(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\]?(?: {0,8}[:|])?"
 _FIRST = rf"(?:{_LEVEL} {{1,8}})?"
+# `[INFO]` is a level in brackets, and no thread.
 _THREAD = r"\[ {0,40}(?!(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\])(?P<thread>[^\]\n]{0,160})\]"
 _LOGGER = (
     r"(?:[\[(](?=[\w$.:@-]{1,400}[\])]))?(?P<logger>[A-Za-z_][\w$]{0,80}(?:\.[\w$-]{1,80}){0,12})(?:[:@]\d{1,6})?[\])]?"
@@ -115,6 +116,7 @@ def split_logger(text: bytes) -> tuple[bytes, bytes, bytes]:
     line = line.removesuffix(b"\r")
     if line.endswith(b")"):
         at = line.rfind(b" (") + 1
+        # Without a pattern over the whole line: the logger is looked for behind the last ` (` alone.
         if line[at] == _OPEN and (last := _LAST.fullmatch(line, at + 1, len(line) - 1)) is not None:
             return text[: max(at - 1, 0)], last[1], text[end + 1 :] if end >= 0 else b""
     if end >= 0 and (match := _SUFFIX.search(text, end)) is not None:

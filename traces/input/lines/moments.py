@@ -74,6 +74,7 @@ def _of_number(number: float) -> str:
     if not 0 <= number < 1e20:
         return ""
     scale = next((scale for limit, scale in _UNITS if number < limit), 0.001)
+    # Rounded to microseconds before it is cut: 1078625331.860 times 1000 is 1078625331859.9999 as a float.
     millisecond = round(number * scale) // 1000
     second, rest = divmod(millisecond, 1000)
     return f"{_second(second)}.{rest:03}"

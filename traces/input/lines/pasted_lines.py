@@ -12,6 +12,7 @@ from assay.traces.input.lines.timestamps import Clock
 from assay.traces.patterns.match import PatternMatch, PatternMatcher
 
 _WIDTHLESS = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+# What word processors and web pages make of quotes, hyphens and blanks. Characters without a width vanish.
 _LETTERS = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4`", "'"),
@@ -74,6 +75,7 @@ def _first_match(lines: list[bytes], place: LogPosition, matcher: PatternMatcher
     for used, line in enumerate(lines, 1):
         if len(line) > _LONGEST or (used > 1 and not line.strip()):
             break
+        # With one blank in between, because pages and mails wrap lines between words.
         text = f"{text} {line.decode('utf-8', 'replace').strip()}"
         plain = normalise(text).strip()
         if used == 1 and not _may_be_log_line(plain, matcher):

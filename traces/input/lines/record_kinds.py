@@ -66,6 +66,7 @@ def record_at(file: str, records: SortedBlock, at: int, level: str, logger: str)
     """A record of a block, as an object."""
     block = records.block
     stop, last = int(records.stops[at]), int(block.starts[at + 1])
+    # Records with other characters than ASCII have no ending here (`find_endings`), so any encoding will do.
     message = block.text[int(block.bodies[at]) : int(records.ends[at])].decode("latin-1")
     if stop < last:
         message = f"{message}\n{block.text[stop + 1 : last + 1].decode('latin-1').rstrip()}"
@@ -98,6 +99,8 @@ class RecordKinds:
         self._endings, self._messages = DigitPool(_ENDINGS, _BYTES_OF_ENDINGS), DigitPool(_KINDS, _BYTES_OF_KINDS)
         self._loggers.clear()
         self._layouts = RecordLayouts()
+        # The layouts of the kinds -2 and -1, which have none. So a kind and its layout differ by 2 in number, as in
+        # `sort`.
         for _ in range(2):
             self._layouts.add(RecordLayout("", "", NO_MATCH, b""))
         self._packs = np.zeros(_KINDS + 2, np.uint8)
@@ -118,6 +121,7 @@ class RecordKinds:
         rows, store = self._fold_rows, self._messages.arrays
         number_kinds(text, block.starts, ends, endings, rows, self._folds, LONGEST_CACHED, store, numbers)
         self._learn_kinds()
+        # The kinds -2 and -1 move to the places 0 and 1, so that arrays are indexed by kinds.
         numbers += 2
         troubles = self._troubles[numbers]
         troubles[(numbers == _OTHER + 2) & _IS_TROUBLE[text[block.starts[:count] + LEVEL]]] = BY_LOGGER
@@ -185,6 +189,7 @@ class RecordKinds:
             logger: LoggerDispatch = ("", None) if found is None else self._dispatch(found[1])
             self._loggers.append(logger)
             patterns = logger[1]
+            # Without a logger, or with patterns that cannot be judged, nothing follows from a template.
             if found is None or (patterns is not None and patterns.table is None):
                 self._fold_rows[number] = _ALONE
             elif patterns is not None and patterns.table is not None:

@@ -102,6 +102,7 @@ def _header(match: re.Match[bytes]) -> Header:
 
 def _may_continue(match: re.Match[bytes], data: bytes) -> bool:
     """Whether a header at the end of a text may be longer than what has arrived."""
+    # Only a header of another layout can grow: a stock one has its level, with which it ends.
     return match[2] is None and len(data) - match.start() < HEADER_LIMIT and data.find(b"\n", match.end()) < 0
 
 
@@ -139,6 +140,7 @@ class Cutter:
     def _appended(self, block: bytes) -> bytes:
         """The data with the next block appended, without a byte order mark at the beginning of the file."""
         data = self._data + block
+        # At the beginning of a file an imagined line feed stands at -1, and the mark behind it.
         if self._base == -1 and data.startswith(BOM, 1):
             self._base += len(BOM)
             return data[:1] + data[1 + len(BOM) :]
@@ -154,6 +156,7 @@ class Cutter:
 
     def finish(self) -> Iterator[RawRecord]:
         """The records that the end of the stream completes."""
+        # No more text comes, so headers at the very end are complete.
         yield from self._advance(self._data, last=True)
         data = self._data
         if self._header is None:
@@ -172,6 +175,7 @@ class Cutter:
                 break
             if header is None:
                 self._report_cut(start - at)
+            # Before the first header of a file there may be no text at all.
             elif start > at:
                 yield RawRecord(base + at + 1, line, header[0], header[1], data[at + header[2] : start + 1])
             line += data.count(b"\n", at + 1, start + 1)
@@ -207,11 +211,14 @@ class Cutter:
         for at in np.flatnonzero(found.bodies == 0).tolist():
             start = int(found.starts[at])
             match = START.match(data, start)
+            # The record with which the text begins was confirmed in an earlier block.
             if start == 0 and self._header is not None and self._header[1]:
                 headers[start] = self._header
             elif match is None:
                 kept[at] = False
             elif _may_continue(match, data):
+                # It may go on in the next block. Until then it is open what this record is, and where those behind it
+                # begin.
                 kept[at:] = False
                 break
             else:
@@ -226,6 +233,7 @@ class Cutter:
             stamp, level, body = self._header
             self._cut_at = self._place(self.line, self._base + 1)
             yield RawRecord(self._base + 1, self.line, stamp, level, self._data[body : body + self._limits.kept])
+        # The last bytes stay, because the header of the next record may have begun in them.
         dropped = len(self._data) - HEADER_LIMIT
         self.line += self._data.count(b"\n", 1, dropped + 1)
         self._skipped += dropped

@@ -132,6 +132,7 @@ class StatementReader:
 
     def statement(self, logger: str, message: str) -> LogStatement | None:
         """The family of a line, remembered for all that differ from it in digits only."""
+        # The first line alone names the family; a stack trace below it may be any.
         key = (logger, message.partition("\n")[0].encode("utf-8", "replace").translate(_DIGITS))
         if key not in self._known:
             if len(self._known) > 1 << 16:
@@ -160,6 +161,7 @@ class StatementReader:
                 record.logger, record.level, text, name, described and found is None, 0, record, record
             )
         group.count += count
+        # By place: lines of a block are noted kind by kind, and not in the order of the text.
         group.first = min(group.first, record, key=_position)
         group.last = max(group.last, last, key=_position)
         if found is not None and found.each and len(group.lines) < KEPT:

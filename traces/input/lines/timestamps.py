@@ -86,6 +86,8 @@ class Clock:
         month = int(month) if month else _MONTHS.get(part["name2"] or part["name4"] or b"Jan", 0)
         day = int(part["day"] or part["day2"] or part["day3"] or part["day4"] or b"1")
         hour, minute, second = int(part["hour"]), int(part["minute"]), int(part["second"])
+        # `23:59:60` is a leap second. `timegm` makes it the first second of the next minute, as the compiled scanner
+        # does.
         if not (year != b"0000" and 1 <= month <= 12 and hour < 24 and minute < 60 and second < 61):
             return None
         if not 1 <= day <= monthrange(int(year or BASE_YEAR), month)[1]:

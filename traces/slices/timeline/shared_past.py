@@ -75,10 +75,12 @@ def shared_past(model: TraceModel, path: SearchPath, seen: Sequence[int], orderi
     marks: dict[FileOfStream, list[SharedLineMark]] = {}
     last: OrderedObservation | None = None
     for move in path.moves():
+        # A step that a repair inserted has no line. It takes the times of the line before.
         item = move.item or last
         before = len(found)
         for taken in (*move.hidden, *move.taken):
             after = _seen(model.states[taken.state], seen)
+            # The line's own steps are not before it, but the hidden steps of its move are.
             before = before if taken in move.taken else len(found) + (after != values)
             if after != values and item is not None:
                 sure = taken in move.taken and (last is None or _is_surely_after(last, item, ordering.skew))

@@ -77,6 +77,7 @@ def chain(model: TraceModel, path: SearchPath, plan: TracePlan, seen: Iterable[i
     blank = model.states[path.root.node.state]
 
     def visible(state: State) -> State:
+        # What no slice reads keeps its first value, so that more positions are equal and are evaluated once.
         return tuple(value if i in kept else blank[i] for i, value in enumerate(state))
 
     states, earliest = [visible(blank)], [float("-inf")]
@@ -84,8 +85,10 @@ def chain(model: TraceModel, path: SearchPath, plan: TracePlan, seen: Iterable[i
     uncertain: set[int] = set()
     for move in path.moves():
         before = len(states) - 1
+        # Never below the position before: `latest_at` looks for a time by bisection.
         time = earliest[-1] if move.item is None else max(earliest[-1], move.item.earliest)
         for taken in move.hidden:
+            # No line bounds a hidden step, so it may have come right after the step before it.
             _extend(states, earliest, visible(model.states[taken.state]), earliest[-1])
         uncertain |= set(range(before + 1, len(states)))
         before = len(states) - 1

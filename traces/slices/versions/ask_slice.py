@@ -58,6 +58,7 @@ def contradictory_lines(
         if isinstance(found, WindowRefuted):
             return found
         answer = answer if found == EXPLAINED else found
+    # The first suspects were then in no window, so nothing is known of them.
     return answer if len(suspects) <= SUSPECTS * MOST_WINDOWS else UNANSWERED
 
 
@@ -90,9 +91,11 @@ def ask_slice(log: LogPart, lines: Sequence[OrderedObservation]) -> SliceWindowA
         with deep_recursion(log.loaded.kernel):
             if len(lines) <= FEW_LINES:
                 return refuted_lines(log, lines, TWICE) or EXPLAINED
+            # Most slices of healthy logs are answered here, by clauses that all slices share.
             if is_explained_in_turn(log, lines):
                 return EXPLAINED
             for together in (True, False):
+                # What one order refutes is a suspicion. Only the question in every order, with more room, counts.
                 first = refuted_lines(log, lines, 1, in_turn=True, together=together)
                 if first is None:
                     return EXPLAINED

@@ -69,6 +69,7 @@ def have_restarted(model: TraceModel, lines: Iterable[OrderedObservation]) -> bo
     A list changes with a version of its own. So these are lines of two slices of one name.
     """
     *before, last = sorted(lines, key=by_time)
+    # For example version 7 with replicas 1,2,3, and later version 2 with replicas 2,3,4.
     number = number_of(model, last)
     lists = {(name, value) for name, value in last.observation.values if isinstance(value, tuple)}
     return any(

@@ -12,6 +12,7 @@ from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.result import LogViolation, TraceVerdict
 from assay.traces.slices.versions.version_history import Frontier, VersionedUpdate, VersionNode
 
+# In a recording of 0.10 two updates in a row without lines turned 32 nodes into 1,728.
 WIDTHS = 24, 100, 400
 """Beam widths: the first one, and those that are tried next where it leaves anything open."""
 

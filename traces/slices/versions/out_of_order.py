@@ -45,6 +45,7 @@ def _conflicts(model: TraceModel, numbered: Sequence[Numbered], late: float) -> 
     prompt = {n for n in first if is_prompt(model, lines[n])}
     found: dict[OrderedObservation, set[int]] = {}
     ordered = sorted(first)
+    # Of each version the latest first line up to it: by this one number most lines have no conflict.
     shown = accumulate((first[n] if n in prompt else -inf for n in ordered), max)
     latest = dict(zip(ordered, shown, strict=True))
     for number, line in numbered:

@@ -62,6 +62,7 @@ class UnloggedStates:
         Lines that only observe may tell of the state itself, others of a step from it.
         """
         acts = any(line.observation.names_action for line in write.lines)
+        # A line that names an action tells of the step to its version, so the state before has the version before.
         return self._explain(frontier, write, write.number - acts, acts=acts)
 
     def at(self, frontier: Frontier, line: UnversionedLine, least: int) -> Frontier:
@@ -87,6 +88,7 @@ class UnloggedStates:
                 found += onward
                 if onward and acts:
                     explained.add(numbers)
+        # Of the states with the same numbers one is kept, so a later mismatch may be due to this choice.
         self._history.narrowed = self._history.narrowed or bool(found)
         return self._history.kept(tuple(found))
 

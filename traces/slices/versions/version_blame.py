@@ -74,6 +74,7 @@ class Blamer:
     """Explains mismatches of slices of one kernel; it caches what actions do without their guards."""
 
     def __init__(self, kernel: k.Kernel, writer: ConditionPrinter) -> None:
+        # Without its guards an action says what it would have done. Which of them are false is asked of few attempts.
         free = (replace(a, body=tuple(s for s in a.body if not isinstance(s, k.Guard))) for a in kernel.actions)
         self.unguarded = Meanings(replace(kernel, actions=tuple(free)), bounded=False, remember=True)
         self.writer = writer
@@ -97,6 +98,7 @@ class Blamer:
         ]
         found: dict[tuple[object, ...], BlameCandidate] = {}
         for lines in range(len(write.lines) + 1):
+            # What is left has at least `lines` obstacles. Its false guards, which take long to find, need not be asked.
             if sum(attempt.cost < lines for attempt in found.values()) >= most:
                 break
             for onward, odd in (way for way in ways if len(way[1]) == lines):
@@ -154,6 +156,7 @@ class Blamer:
         obstacles = [
             Obstacle(kind, line.observation.rule.label, atom) for atom in disagreeing(history, line, start, after)
         ]
+        # The outcome agrees: then the line's action was not possible, or it had other arguments.
         if not obstacles and line.observation.rule.steps:
             others = obstacles_of(history.model, line, start)
             action, obstacles = min(others, key=lambda each: self._unlike(history, *each), default=(action, []))

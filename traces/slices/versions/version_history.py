@@ -142,6 +142,7 @@ class VersionHistory:
         ``most`` limits them; by default it is ``views.tried``.
         """
         most = self.views.tried if most is None else most
+        # If no hidden action writes what the entry reads, no sequence of them changes its answer.
         for hidden in range((most if any(self.view(entry).hidden[:1]) else 0) + 1):
             # Nodes without hidden steps exclude those with more: an execution with as few unlogged steps as possible is
             # the one that people expect, and the search stays small.
@@ -269,6 +270,7 @@ class VersionHistory:
         if not names:
             yield (), state
             return
+        # `names` is by the distance to the observation, so its last entry is the step that comes first.
         for taken in self.model.hidden(state, names[-1]):
             for route, end in self._after_hidden(taken.state, names[:-1]):
                 yield (taken, *route), end

@@ -65,6 +65,7 @@ class WrittenModel(TraceModel):
         return self.agreed(item, state)
 
     def _may_leave_unchanged(self, item: OrderedObservation, state: int) -> bool:
+        # The base class asks the first line alone; here every line has to agree with the step back to the same state.
         if isinstance(item, WrittenItem):
             return any(after == state for after, _ in self.consume(item, state))
         return super()._may_leave_unchanged(item, state)
@@ -81,6 +82,7 @@ def mismatch(
             for odd in _odd_lines(search.model, item, path):
                 blame = as_blame(odd, writer)
                 return LogViolation(blame.event, blame.action, (blame,), Repair("none", NO_REPAIR, blame.event))
+    # No line is odd by itself: now the usual explanation, and last an update whose lines leave no time for it.
     again = resume(search, rejected, list(start), writer)
     if again is not None:
         return again.violation

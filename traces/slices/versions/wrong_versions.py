@@ -39,6 +39,7 @@ def check_slice(make: Make, quick: Make, lines: Sequence[OrderedObservation], mo
         for line, number in islice(_moves(lines, found, model), MOVES_TRIED):
             check = quick(_renumbered(lines, line, number))
             again = check.run()
+            # A move that only leaves another version without a line explains nothing.
             explained = not again.violations and len(again.missing) <= len(found.missing)
             wrong = check.misnumbered(line, number) if explained else None
             if wrong is not None:

@@ -158,6 +158,7 @@ def validate(
     scope = AnswerScope(since, until, topics, _accepted(known))
     if spark is not None:
         target = SparkOutput(clusters, tables, output.as_json, output.junit, output.html, output.details)
+        # In the order of NOT_ON_SPARK.
         refused = (timeout is not None, memory is not None, output.stories, jobs, mutants, whole, first, follow)
         refuse_on_spark(dict(zip(NOT_ON_SPARK, map(bool, refused), strict=True)), target)
         wanted = _spec_on_spark(spec, model, bound)

@@ -55,4 +55,5 @@ def _written(found: Iterator[FollowedAnswer], question: LogQuestion, output: Log
             say_json(followed_object(each.lines, each.validation, each.mismatches), in_a_line=True)
         else:
             say(followed_lines(each.lines, each.validation, each.mismatches))
+    # Not reached: the last answer is final.
     return ExitCode.INTERNAL

@@ -114,6 +114,8 @@ class Questions:
             spec, model, settings, [*shown, *(_declared(o, t) for o, t in asked.items() if not NAME.fullmatch(t))]
         )
         known = {prop.name for prop in loaded.kernel.properties if prop.kind in STATE_KINDS}
+        # A single name may be a property, which is known when the spec was read, or an expression, such as a boolean
+        # variable. For that the spec is read once more.
         missing = [(option, text) for option, text in asked.items() if NAME.fullmatch(text) and text not in known]
         if not missing:
             return loaded

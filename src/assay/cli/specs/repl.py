@@ -148,6 +148,7 @@ class Session:
             name, _, rest = text[1:].partition(" ")
             command = self._commands.get(name)
             return command(rest.strip()) if command else [Line(f"no command `:{name}`; `:help` lists them", Tone.WARN)]
+        # A number that is not in the list is an expression, with itself as its value.
         if text.isdecimal() and int(text) < len(self._listed):
             return self._take(self._listed[int(text)])
         if self._is_step(text):

@@ -50,6 +50,7 @@ def stoppable() -> Iterator[Callable[[], bool]]:
         asked.set()
 
     reading, writing = os.pipe()
+    # `signal.set_wakeup_fd` takes no other: a handler in C must never wait.
     os.set_blocking(writing, False)
     before, previous = [signal.signal(each, note) for each in SIGNALS], signal.set_wakeup_fd(writing)
     threading.Thread(target=_watch, args=(reading, asked, ended), daemon=True).start()

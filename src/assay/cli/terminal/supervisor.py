@@ -110,6 +110,8 @@ def supervised(work: Callable[[], int]) -> int:
     reading, writing = os.pipe()
     for each in (reading, writing):
         os.set_blocking(each, False)
+    # Handlers and pipe are there before the fork: a signal, or the end of a child, is not missed however early it
+    # comes.
     before = [signal.signal(each, _nothing) for each in WATCHED]
     wakeup = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     for stream in (sys.stdout, sys.stderr):
@@ -119,6 +121,8 @@ def supervised(work: Callable[[], int]) -> int:
     if child:
         code = _Watch(child, board, reading).code()
         if reads_terminal():
+            # The child was in front (`_become_child`). The parent takes the terminal back for the shell, from behind,
+            # which would stop it by SIGTTOU.
             signal.signal(signal.SIGTTOU, signal.SIG_IGN)
             os.tcsetpgrp(sys.stdin.fileno(), os.getpgrp())
         return code
@@ -200,10 +204,13 @@ class _Watch:
 
     def _is_over(self) -> bool:
         now, board = time.monotonic(), self._board
+        # A signal was handed on, and the child has not taken notice.
         if self._until is not None and now >= self._until and not board.is_ending:
             return True
         if not board.deadline or now < board.deadline + GRACE:
             return False
+        # The limit is over. A child that makes its answer has `ENDING` more, and without end after Ctrl-C or for a
+        # checkpoint.
         return not board.is_ending or (now > board.deadline + ENDING and not board.is_patient and not self._asked)
 
     def _end(self) -> int:
@@ -220,6 +227,7 @@ class _Watch:
             return code
         name = signal.Signals(-code).name
         self._board.read()
+        # Out of memory, the kernel of Linux ends the largest process by SIGKILL. That is no mistake of the program.
         if -code == signal.SIGKILL:
             why = f"the working process was ended from outside, perhaps for want of memory, while {self._board.doing}"
             return self._say("unknown", why, UNDECIDED)

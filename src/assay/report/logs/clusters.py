@@ -20,6 +20,7 @@ from assay.traces.result import Validation
 _MOST_SHOWN = 5
 """So many clusters fit on a first screen."""
 
+# The first line, how many clusters are not shown, and the end of a first screen with a blank line before it.
 _ROOM = MOST_LINES - 5
 _NODES_SHOWN = 4
 _LISTED = (
@@ -88,6 +89,7 @@ def clusters_lines(reports: Sequence[ClusterReport], *, details: bool = False, w
     shown = gravest_first(reports)[:_MOST_SHOWN]
     for report in (each for each in reports if each in shown):
         lines += [Line(""), _heading(report)]
+        # Two lines of each are the blank one and the heading.
         lines += brief_lines(report.validation, report.overview, _ROOM // len(shown) - 2, width)
     left = len(reports) - len(shown)
     more = [Line(f"and {plural(left, 'more cluster')}, see --details", Tone.WARN)] if left else []

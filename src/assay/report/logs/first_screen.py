@@ -71,6 +71,7 @@ def first_screen(validation: Validation, input_: Overview, width: int | None = N
     missing = [*_missing(validation, input_), *_kinds_of_lines(validation)]
     if validation.counts.read <= FEW_EVENTS:
         missing = [*_meanings(validation), *_missing(validation, input_), *_explained(validation)]
+    # Five lines are for the two sections, each with a blank line and a heading, and for the blank line before the end.
     room = MOST_LINES - len(head) - len(tail) - 5
     listed = min(len(missing), max(2, room - len(story)))
     lines = [*head, *_section("what happened (UTC)", fitting(story, room - listed), len(story), "--html")]

@@ -161,6 +161,7 @@ def _fields(cell: Cell, type_: t.Type, value: Any) -> Iterator[tuple[Cell, str]]
 
 def _changes(kernel: Kernel, before: State, after: State, keep: Keep) -> Iterator[CellChange]:
     for at, (old, new) in enumerate(zip(before, after, strict=True)):
+        # A step leaves most variables as the same objects, which is seen sooner than that values are equal.
         if old is new or old == new:
             continue
         olds, news = dict(_cells(kernel, at, before, keep)), dict(_cells(kernel, at, after, keep))

@@ -68,6 +68,7 @@ def reported_together(notices: Iterable[Notice]) -> list[str]:
     """
     groups: dict[tuple[str, str], list[Notice]] = {}
     for each in notices:
+        # `12 lines …` and `3 lines …` of two files become `15 lines … (in 2 files, first …)`.
         same = "" if each.kind == NOT_UNDERSTOOD else _COUNT.sub("", each.text) if each.place is not None else each.text
         groups.setdefault((each.kind, same), []).append(each)
     return [_of_all(kind, group) for (kind, _), group in groups.items()]

@@ -59,6 +59,7 @@ def _span(message: str, value: str | None, field: str | None) -> tuple[int, int]
     """Where a value is in a message. Of several places that one which follows a word of the field's name."""
     if value is None:
         return 0, UNMARKED
+    # Whole words: the epoch 1 must not be marked within the broker id 1001.
     found = list(re.finditer(rf"(?<![\w.]){re.escape(value)}(?![\w])", message))
     if not found:
         return 0, UNMARKED

@@ -97,6 +97,7 @@ def _with_terms(moments: Sequence[Moment], shared: Sequence[_Outage]) -> tuple[l
             left.append(each)
             continue
         _, at = min(near)
+        # One that is too short is dropped: the controller's entry stands at its end anyway.
         if _is_worth_telling(each.spell):
             text = f"{reported[at].text}, after {_long(each.spell)} {words(each.measure)}"
             reported[at] = replace(reported[at], text=text, weight=reported[at].weight + 1)

@@ -131,6 +131,7 @@ def pytest_text(found: CoveringRuns, spec: str, settings: Mapping[str, str], dri
     runs = [
         {"name": _quoted(str(run.covers[0])), "steps": [_quoted(each.text) for each in run.steps]} for run in found.runs
     ]
+    # Python source and no page: `_quoted` makes a literal of each text.
     return Environment(autoescape=False).from_string(TEMPLATE).render(
         head=head.replace("\\", "/").replace('"""', ""),
         module=driver[0],

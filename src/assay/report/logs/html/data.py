@@ -51,6 +51,7 @@ def script_data(
     """Everything that the timeline and the list of events show; ``nodes`` are the names of the nodes with an id."""
     text = _Texts()
     styles = band_styles(validation.kernel) or {}
+    # Reversed, so that of several events with one key the first has it.
     numbers = {_line(event): number for number, event in reversed(list(enumerate(events)))}
     lane_of = {lane.name: number for number, lane in enumerate(line.lanes) if lane.group == "node"}
     names = _short({name for lane in line.lanes for name in lane.bands})
@@ -167,5 +168,6 @@ def embedded(data: dict[str, Any]) -> tuple[str, str]:
     if len(plain) > LARGEST_PLAIN:
         packed = gzip.compress(plain.encode("utf-8", "replace"), mtime=0)
         return "application/gzip", base64.b64encode(packed).decode("ascii")
+    # `</script>` in a log line would end the element.
     plain = plain.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     return "application/json", plain

@@ -172,6 +172,7 @@ def _shown(past: ExecutionHistory) -> set[str]:
     for step in past.steps:
         for change in step.changes:
             changes.setdefault(change.cell.set, Counter())[change.cell.name] += 1
+    # `most_common` sorts falling, so its last ones are those that change least.
     return {name for counts in changes.values() for name, _ in counts.most_common()[: -MOST_BANDS - 1 : -1]}
 
 

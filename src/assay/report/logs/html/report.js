@@ -117,6 +117,7 @@
     const seen = paper ? Math.min(height, LONGEST) : Math.min(height, frame.clientHeight);
     canvas.style.height = paper ? "auto" : seen + "px";
     byId("all-lanes").style.height = paper ? "auto" : height + "px";
+    // Only the part in view has pixels: browsers limit the size of a canvas, and there may be thousands of lanes.
     canvas.width = width * ratio; canvas.height = seen * ratio;
     pen.setTransform(ratio, 0, 0, ratio, 0, -above() * ratio);
     pen.textBaseline = "middle"; pen.font = "11px system-ui, sans-serif";
@@ -154,6 +155,7 @@
     pen.fillText(fitted(label, lane.marks ? LABEL - 8 : NAME), 4, lane.top + 7);
     pen.font = "10px system-ui, sans-serif";
     lane.drawn.forEach((band, number) => drawBand(lane, band, lane.top + lane.marks + number * BAND, width, ink));
+    // Blamed lines come last and lie above the others. Of several lines in one pixel one is drawn.
     for (const state of [0, 1, 2]) {
       pen.fillStyle = ["#b8bfc8", "#2563eb", "#dc2626"][state];
       let last = -1;
@@ -238,6 +240,7 @@
     }
     draw(); showRows();
   }
+  // A state is made from the one that is kept for each 500 steps: of 100,000 steps few have to be gone through again.
   const EVERY = 500, of = (past) => past.slice < 0 || !texts[past.slice] ? "" : ` in ${texts[past.slice]}`;
   function stateBefore(at) {
     const past = steps[at][4], own = at - past.first, kept = past.snapshots;
@@ -264,6 +267,7 @@
     if (!lane || !lane.events.length) return;
     let best = null, gap = 9;
     for (const i of lane.events) {
+      // A line that was compared is preferred to its neighbours, and a blamed one even more.
       const d = Math.abs(x(ev.time[i]) - px) - ev.state[i] * 1.5;
       if (d < gap) { gap = d; best = i; }
     }

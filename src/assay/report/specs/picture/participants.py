@@ -73,6 +73,7 @@ def role_of(model: Model, before: State, step: Step) -> StepRole:
     if actor is None:
         read = set(_read_entries(model, before, step, kernel.action(step.action)))
         actor = next((each for each in arguments if each in read), None)
+    # What a guard asks for in vain, as `not (m in messages)` does, is not there and was not received.
     received = tuple(dict.fromkeys([*taken, *(copy for copy in asked if held[0][copy])]))
     if actor is None:
         return StepRole(sent=sent, received=received)

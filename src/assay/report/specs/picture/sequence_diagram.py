@@ -99,6 +99,7 @@ def _plantuml(steps: list[DiagramStep], names: dict[str, str], title: str) -> li
 
 
 def _note(names: dict[str, str], text: str, language: DiagramLanguage) -> str:
+    # Twice, so that a single lane is the first and the last one.
     first, *_, last = (*names.values(), *names.values())
     over = first if first == last else f"{first},{last}"
     return f"  Note over {over}: {text}" if language == "mermaid" else f"note over {over} : {text}"
