@@ -12,7 +12,8 @@ from pathlib import Path
 from assay.grammar.kernel.event_source import DEFAULT_SOURCE, EventSource
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.attribution import RunStream, attribute
-from assay.traces.attribution.node_identity import ClusterNode, node_names
+from assay.traces.attribution.node_files import ClusterNode
+from assay.traces.attribution.node_identity import node_names
 from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.gc_control import trim_heap
 from assay.traces.input.events.pattern_test import refuse_misfits

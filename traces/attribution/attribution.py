@@ -10,7 +10,8 @@ from assay.traces.attribution.causality import causal_pasts
 from assay.traces.attribution.duplicate_ids import separate_processes
 from assay.traces.attribution.eager_events import EagerEvents
 from assay.traces.attribution.log_author import Author, Owners
-from assay.traces.attribution.node_identity import ClusterNode, NodeFiles, group_by_node, node_names
+from assay.traces.attribution.node_files import ClusterNode, NodeFiles
+from assay.traces.attribution.node_identity import group_by_node, node_names
 from assay.traces.attribution.other_sessions import broker_sessions_only
 from assay.traces.attribution.process_runs import RunSplitter
 from assay.traces.attribution.run_events import LogEvents

@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 
-from assay.traces.attribution.node_identity import NodeFiles
+from assay.traces.attribution.node_files import NodeFiles
 from assay.traces.attribution.process_runs import certain_lines, run_starts
 from assay.traces.store.packed_records import PackedRecords
 

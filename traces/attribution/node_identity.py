@@ -7,14 +7,13 @@ unknown; nothing is guessed from the line before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field
 from itertools import pairwise
 
 import numpy as np
 
-from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.colocated_zookeeper import separate_servers, shared_log_notices
 from assay.traces.attribution.inferred_writers import inferred_writers
+from assay.traces.attribution.node_files import NodeFiles
 from assay.traces.attribution.outlier_broker_ids import without_outliers
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.file_contents import FileReading
@@ -27,31 +26,6 @@ FILE_BOUNDARY_MS = 5_000
 """If times go back by more than this (milliseconds), another file begins; lines that several processes write in turns
 are closer together.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterNode:
-    """One node: its name, the broker ids that it ran with, its Kafka versions, and how many runs its logs hold."""
-
-    name: str
-    brokers: tuple[int, ...]
-    versions: tuple[str, ...]
-    runs: int
-
-
-@dataclass(slots=True)
-class NodeFiles:
-    """The records of one node by log, in the order of writing; ``unknown`` if it cannot be determined which node wrote
-    them.
-    """
-
-    name: str
-    unknown: bool = False
-    logs: dict[str, PackedRecords] = field(default_factory=dict)
-
-    def brokers(self) -> set[int]:
-        """The broker ids that the node's own lines name."""
-        return set().union(*(matches.writers for matches in self.logs.values()))
 
 
 def node_names(folders: Iterable[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.traces.attribution.section import Section
+from assay.traces.attribution.node_files import Section
 from assay.traces.event import Notice, ProcessRun
 from assay.traces.patterns.match import PatternMatch
 from assay.traces.store.matched_record import MatchedRecord

@@ -12,8 +12,7 @@ from math import inf
 import numpy as np
 
 from assay.grammar.lazy_dataclass import dataclass
-from assay.traces.attribution.node_identity import NodeFiles
-from assay.traces.attribution.section import Section
+from assay.traces.attribution.node_files import NodeFiles, Section
 from assay.traces.event import ProcessRun
 from assay.traces.store.packed_records import PackedRecords
 from assay.traces.store.record_block import Numbers

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from assay.grammar.lazy_dataclass import dataclass
-from assay.traces.attribution.section import Section
+from assay.traces.attribution.node_files import Section
 from assay.traces.patterns.match import PatternMatch
 from assay.traces.patterns.pattern import JOINED
 from assay.traces.store.matched_record import MatchedRecord

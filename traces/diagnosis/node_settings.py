@@ -13,7 +13,7 @@ import numpy as np
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.attribution import RunStream
 from assay.traces.attribution.eager_events import EagerEvents
-from assay.traces.attribution.node_identity import ClusterNode
+from assay.traces.attribution.node_files import ClusterNode
 from assay.traces.attribution.run_events import Traits
 from assay.traces.diagnosis.clock_estimates import ClockEstimate, estimates
 from assay.traces.diagnosis.cluster_ids import ClusterSpan, cluster_spans, new_incarnations
