@@ -60,6 +60,7 @@ def threads() -> Iterator[Line]:
     """How much faster two threads are than one."""
     with TemporaryDirectory() as folder:
         kernel, compiled, _ = _compiled(LARGE, Path(folder))
+        # In turn, so that what else runs on the machine disturbs both alike.
         pairs = [[_search(LARGE, kernel, compiled, n) for n in (1, 2)] for _ in range(REPEATED)]
     one, two = (min(pair[at]["search_seconds"] for pair in pairs) for at in (0, 1))
     yield {

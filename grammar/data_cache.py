@@ -32,6 +32,7 @@ _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 def entry(kind: str, *parts: object) -> str | None:
     """The name of an entry that depends on ``parts``, by their ``repr``; None where nothing can be kept."""
     code = code_text(Path(__file__).parent)
+    # A file's name may hold lone surrogates, which UTF-8 does not have.
     return None if code is None else f"{kind}-{sha256(repr((code, parts)).encode('utf-8', 'replace')).hexdigest()}"
 
 

@@ -62,6 +62,7 @@ def new_tables(layout: PostLex) -> bytes:
         start=["chunk", "lone_expression"],
         postlex=layout,
         propagate_positions=True,
+        # Parts that are absent are None among the children, which the builders take by position.
         maybe_placeholders=True,
     )
     data, memo = parser.memo_serialize([TerminalDef, Rule])

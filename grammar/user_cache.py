@@ -96,6 +96,7 @@ def keep(name: str, content: bytes, folder: Path | None = None) -> None:
                 Path(file.name).replace(place / name)
             except OSError:
                 Path(file.name).unlink()
+        # LIMIT stands for what is not known: a process looks for too much when it first keeps something.
         written = _written.get(place, LIMIT) + _size(len(content) + CHECKSUM)
         if written >= LIMIT // SHARE:
             _delete_least_recent(place)

@@ -62,6 +62,7 @@ def _changed_names(gone: Sequence[syntax.Declaration], edited: Sequence[syntax.D
         {variable for each in declarations if isinstance(each, syntax.StateBlock) for variable in each.variables}
         for declarations in (gone, edited)
     ]
+    # One by one: of a long block that was edited most variables are as before.
     changed = {variable.name.text for variable in variables[0] ^ variables[1]}
     for each in (*gone, *edited):
         if not isinstance(each, syntax.StateBlock) and (_head(each) is None or _head(each) not in kept):

@@ -95,6 +95,7 @@ def build_with_units(
         fair_together=fair_groups(top, {action.name: action for action in actions}, steps.next, diagnostics),
         span=tree.top.tree.span,
     )
+    # Last of all: what `enabled` means is made of the bodies of actions.
     return written_out(made, diagnostics), units
 
 

@@ -43,6 +43,7 @@ class ActionElaborator:
         for unit in self.units.canonical():
             for declaration in unit.module.tree.declarations:
                 if isinstance(declaration, ActionDeclaration):
+                    # Of two actions with one name the first counts, as in the module's table, and E301 was reported.
                     self.declared.setdefault(unit.prefix + declaration.name.text, (unit, declaration))
 
     def elaborate(self) -> tuple[kernel.Action, ...]:
@@ -68,6 +69,7 @@ class ActionElaborator:
             for part in declaration.parts:
                 add_part(part, body, self.units, self.declared, (name,))
         statements = (*body.head, *body.updates)
+        # Over all parts together: two of a joint action may assign one place.
         check_single_assignment(statements, self._array_variables(), self.diagnostics)
         fairness = self._fairness(declaration, unit, parameters)
         name = unit.prefix + declaration.name.text

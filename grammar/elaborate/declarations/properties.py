@@ -134,6 +134,7 @@ def _with_lets(
     for number, (local, value) in reversed(list(enumerate(lets))):
         if number >= read or uses(condition, local.name):
             condition = kernel.LetIn(condition.type, local, value, condition, span=condition.span)
+    # A `let` is copied into each line that uses it, and no two lines bind one name.
     return with_fresh_binders(condition, fresh) if lets else condition
 
 

@@ -116,6 +116,7 @@ class Mapped:
                 value = written[variable.name].value
                 found.append(elaborate_expression(value, scope, self.diagnostics, Fresh(), variable.type))
             elif duplicate is not None:
+                # The ranges of its type may differ on the two sides, where parameters do.
                 read = kernel.StateVar(duplicate.type, duplicate.name, span=self.declaration.span)
                 found.append(convert(read, variable.type, self.diagnostics))
             else:

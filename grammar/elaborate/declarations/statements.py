@@ -83,6 +83,7 @@ def _not_after(update: syntax.ActionLine | None, statement: syntax.ActionLine, b
 
 
 def _guard(guard: syntax.Guard, body: Body) -> None:
+    # A log makes a size as large as it needs. So no rule may depend on it, but for the bound of the model.
     scope = body.scope.allowing(ghost=False, size=guard.kind == "bound", new=None)
     found = elaborate_condition(guard.condition, scope, body.diagnostics, body.fresh)
     label = body.labels.given(guard.label) if guard.label else body.labels.placed(guard.span)
@@ -165,6 +166,7 @@ def _assign(assign: syntax.Assign, body: Body) -> None:
 
 def _if(statement: syntax.If, body: Body) -> None:
     otherwise = statement.otherwise
+    # `elif` becomes an `if` within `else`, from the last one to the first.
     for condition, block in reversed(statement.branches[1:]):
         otherwise = (syntax.If(((condition, block),), otherwise, span=condition.span),)
     condition, block = statement.branches[0]

@@ -147,6 +147,7 @@ def _expanded(
     """One ``LetIn`` for each argument around the body; of functions as arguments nothing remains."""
     home = replace(cx.within(function_scope(entity, cx)), site=cx.site or expr.span)
     scope, bound = home.scope, []
+    # Arguments that the function got when it was passed on.
     for name, local in entity.given.items():
         scope = scope.bind(name, ValueEntity(local, local.span))
     for parameter, argument in arguments:

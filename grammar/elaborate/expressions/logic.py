@@ -44,6 +44,7 @@ def condition(expr: syntax.Expr, cx: Context) -> ScopedCondition:
             return ScopedCondition(logic("implies", expr, first.expr, second.expr), cx.scope, cx.scope)
         case syntax.Unary("not", operand):
             inner = condition(operand, cx)
+            # `not` exchanges the two, and what a pattern binds is visible in neither.
             true, false = (narrowings_only(scope, cx.scope) for scope in (inner.when_false, inner.when_true))
             return ScopedCondition(_negated(inner.expr, expr), true, false)
         case syntax.Is():

@@ -206,6 +206,7 @@ Step = tuple[kernel.Expr, kernel.Expr]
 def folded(expr: syntax.Fold, cx: Context, hint: Type | None) -> kernel.Expr:
     """``fold total = 0 for x in s: total + x``."""
     cx = cx.timeless()
+    # It may be open, as `[]` is. Then the body tells the type (`_type_so_far`).
     start = cx.attempt(expr.start, hint)
     over = cx.infer(expr.domain)
     if isinstance(over.type, SeqType):
@@ -306,6 +307,7 @@ def _steps(over: kernel.Expr, whole: kernel.Local, expr: syntax.Fold, cx: Contex
     values = _ordered(over, item)
     if values is not None and len(values) <= MOST_STEPS:
         known = [kernel.Const(item, value, span=place) for value in values]
+        # A step for each value that the set may hold, which changes nothing where it does not.
         return [(kernel.Member(BOOL, value, whole, False, span=place), value) for value in known]
     message = (
         f"a fold, or `bag{{… for …}}`, goes through a sequence, or a set of at most {MOST_STEPS} ordered values; "

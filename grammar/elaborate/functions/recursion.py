@@ -33,6 +33,7 @@ def deepest(function: syntax.Def, home: Context, *, direct: bool, circle: str = 
     plain = [(at, p) for at, p in enumerate(function.parameters) if not isinstance(p.type, syntax.FunctionType)]
     # A row of calls that all differ is no longer than there are arguments. So a deeper call repeats one: it has no end.
     most = prod(_values(at, function, type_in(p.type, home), calls, home) for at, p in plain)
+    # One parameter that steps down is enough by itself.
     most = min([most, *(n for at, p in plain if (n := _steps_down(at, function, type_in(p.type, home), calls, home)))])
     if function.result is None:
         _refused(function, home, f"{itself}, so the type of its result must be written: `def {name}(…): T`")

@@ -16,6 +16,7 @@ from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.lazy_dataclass import dataclass
 
+# `{b1, b2}` is `{`, `b1`, `,`, `b2`, `}`.
 _TOKEN = re.compile(r"\s*(?:(?P<int>-?\d+)|(?P<name>[A-Za-z_]\w*)|(?P<sign>[{},]))")
 
 

@@ -106,6 +106,7 @@ def _specialised(rows: Sequence[Row], key: str, count: int) -> tuple[Row, ...]:
     for first, *rest in rows:
         match first:
             case Constructed(name, inside) if name == key:
+                # The row of `A(x, y)` begins with x and y now, and one of `_` with two of these.
                 found.append((*inside, *rest))
             case _Any():
                 found.append(((ANY,) * count) + tuple(rest))

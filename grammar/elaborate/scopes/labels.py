@@ -49,6 +49,8 @@ class ActionLabels:
         return self._take([label, f"{label}:{span.column}", f"{self.part}.{label}:{span.column}"], span)
 
     def _take(self, candidates: list[str], span: Span) -> str:
+        # `lamp.assay:12`, else `lamp.assay:12:5`, else with the part of a joint action before it, else with a number
+        # behind it.
         numbered = [f"{candidates[-1]}'{number}" for number in range(2, len(self.taken) + 3)]
         label = next(label for label in [*candidates, *numbered] if label not in self.taken)
         self.taken[label] = (self.part, span)

@@ -66,6 +66,7 @@ def with_fresh_binders(expr: kernel.Expr, fresh: Fresh) -> kernel.Expr:
     names = bound_names(expr)
     if not names:
         return expr
+    # From the stem: the copy of `b'2` is `b'3`, not `b'2'2`. Sorted, so that the names do not depend on hashes.
     renamed = {name: fresh(name.split("'")[0]) for name in sorted(names)}
 
     def rename(node: kernel.Node) -> kernel.Node:

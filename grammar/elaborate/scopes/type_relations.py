@@ -184,6 +184,7 @@ def _join_inside(left: Type, right: Type) -> Type | None:
 
 
 def _capacity(left: Type, right: Type) -> int | None:
+    # Two that differ leave the common type without a capacity.
     capacities = {getattr(left, "capacity", None), getattr(right, "capacity", None)}
     return capacities.pop() if len(capacities) == 1 else None
 

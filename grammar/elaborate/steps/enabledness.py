@@ -88,8 +88,10 @@ def _can_change(action: kernel.Action, atom: kernel.ActionAtom, types: Mapping[s
     # `enabled(a)` without arguments asks of some instance, as an argument `_` does.
     arguments = atom.arguments or tuple(None for _ in action.parameters)
     head = [line for line in action.body if isinstance(line, kernel.Guard | kernel.Pick)]
+    # Guards, lets and picks precede updates in every kernel.
     first = next((at for at, line in enumerate(action.body) if isinstance(line, _UPDATES)), len(action.body))
     result = _beyond_bounds(head, _changes(action.body[first:], types, atom.span, fresh))
+    # From the last line to the first, so that each name is bound around all that reads it.
     for line in reversed(action.body[:first]):
         match line:
             case kernel.Guard("when", _, condition):

@@ -91,6 +91,7 @@ def _selections(items: int, capacity: int, choices: int) -> int:
     """Ways to select at most ``capacity`` of the items, each with one of the choices."""
     total = combinations = 1
     for size in range(1, min(items, capacity) + 1):
+        # A binomial coefficient, from the one before: the division leaves no rest.
         combinations = combinations * (items - size + 1) // size
         total += combinations * choices**size
         if total > LIMIT:

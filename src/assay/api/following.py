@@ -169,6 +169,7 @@ class _LogSoFar:
 
     def take(self, new: bytes) -> None:
         """Take new bytes."""
+        # `_begun` is a last line without its end: it waits for the rest.
         whole, mark, self._begun = (self._begun + new).rpartition(b"\n")
         self._text += whole + mark
         self.lines += (whole + mark).count(b"\n")

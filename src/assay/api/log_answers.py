@@ -191,6 +191,7 @@ def answer_about(question: LogQuestion, reading: LogReading, show: Callable[[str
     scope = question.scope
     shown: Callable[[str], str] = str
     if question.redact:
+        # All that follows sees the replaced names alone, so that no part of the answer can tell others.
         names = Redaction(reading)
         reading, scope, shown = redacted(reading, names), scope.renamed(names.text), names.text
     show(f"validating {sum(reading.kinds.values()):,} events")

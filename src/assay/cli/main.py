@@ -128,6 +128,7 @@ def invoke(arguments: Sequence[str]) -> int:
         return ExitCode.BAD_INPUT
     try:
         return int(cli.main(args=list(arguments), prog_name="assay", standalone_mode=False) or 0)
+    # Before `SpecError`, of which it is a kind: it has the texts that the diagnostics quote.
     except UnusableSpecError as error:
         return report_errors(error.diagnostics, as_json, error.sources)
     except SpecError as error:

@@ -302,6 +302,7 @@ def serve(read: BinaryIO, write: BinaryIO) -> None:
 def _message(read: BinaryIO) -> Body | None:
     """The next request; None at the end of the stream, and for what is no message."""
     length = 0
+    # At most 1,000 bytes at a time: what is no header may have no line end.
     while line := read.readline(1000).strip():
         name, _, value = line.partition(b":")
         if name.lower() == b"content-length" and value.strip().isdigit():

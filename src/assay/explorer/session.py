@@ -207,6 +207,7 @@ class ExplorerSession:
         key = node, kind, str(data.get("search", "")).strip()
         if key not in self._listings:
             if len(self._listings) == MOST_LISTINGS:
+                # The oldest: a dictionary keeps the order in which its keys came.
                 del self._listings[next(iter(self._listings))]
             self._listings[key] = GrowingList(self._items(kind, key[2]))
         return self._listings[key]

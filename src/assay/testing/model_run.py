@@ -139,6 +139,7 @@ class ModelRun:
     def _allowed(self, action: str, wanted: Wanted | None = None) -> list[ModelCall]:
         found: dict[tuple[tuple[str, Value], ...], list[PossibleStep]] = {}
         for step in islice(self._stepper.possible(action, wanted), MOST_CALLS):
+            # Steps that differ only in what they pick are one call, for the code chooses among them.
             found.setdefault(step.step.arguments, []).append(step)
         return [ModelCall(action, given, _call_of(steps[0].text), tuple(steps)) for given, steps in found.items()]
 
@@ -257,6 +258,7 @@ class ModelRun:
         left = {number: text for number, text in commands.items() if text is not None}
         for number in left:
             os.kill(number, signal.SIGKILL)
+            # Waited for, or it would count as a child until this process ends.
             os.waitpid(number, 0)
         if left:
             steps = "; ".join(f"step {self._started[number]} started `{text}`" for number, text in left.items())

@@ -55,6 +55,7 @@ def say_json(answer: Mapping[str, Any], *, in_a_line: bool = False) -> None:
     is_unicode = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
     text = _SURROGATE.sub("\ufffd", json.dumps(answer, ensure_ascii=False, indent=None if in_a_line else 2))
     text = text if is_unicode else _NOT_ASCII.sub(_escaped, text)
+    # What was written as text waits above the buffer, and would come after the object.
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode() + b"\n")
     sys.stdout.flush()
