@@ -16,9 +16,10 @@ from assay.traces.attribution.other_sessions import broker_sessions_only
 from assay.traces.attribution.process_runs import RunSplitter
 from assay.traces.attribution.run_events import LogEvents
 from assay.traces.attribution.zookeeper_sessions import SessionTimeline
-from assay.traces.event import CausalPast, Event, Field, Notice, ProcessRun
+from assay.traces.event import CausalPast, Event, Field, LogPosition, Notice, ProcessRun
 from assay.traces.input.events.decoder import JsonEvent
 from assay.traces.input.file_contents import FileReading
+from assay.traces.input.tied_lines import SAMPLE, UNORDERED_TIES, UsualOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +36,35 @@ class RunStream:
 
 def attribute(readings: Sequence[FileReading], notices: list[Notice]) -> tuple[list[RunStream], list[ClusterNode]]:
     """The nodes, and the events of all records with their runs, brokers and sessions."""
-    grouped = [_RunRecords(node, notices) for node in separate_processes(group_by_node(readings, notices))]
+    nodes = separate_processes(group_by_node(readings, notices))
+    _order_ties(nodes, notices)
+    grouped = [_RunRecords(node, notices) for node in nodes]
     # Owners of all nodes come before any event: lines of ZooKeeper name sessions that were learnt from brokers.
     owners = {session: (run, node.broker(run)) for node in grouped for session, run in node.owners.items()}
     streams = [stream for node in grouped for stream in node.streams(owners)]
     of_json = _json_streams(readings, notices)
-    nodes = [node.node() for node in grouped]
-    nodes += [ClusterNode(name, (), (), max(runs)) for name, runs in _runs_by_node(of_json).items()]
-    return streams + of_json, nodes
+    seen = [node.node() for node in grouped]
+    seen += [ClusterNode(name, (), (), max(runs)) for name, runs in _runs_by_node(of_json).items()]
+    return streams + of_json, seen
+
+
+def _order_ties(nodes: Sequence[NodeFiles], notices: list[Notice]) -> None:
+    """Bring lines of one millisecond into their usual order where they stand in none."""
+    # What the beginnings of logs show, their whole shows: natural logs should not pay for those of others.
+    begins = {node.name: [matches[:SAMPLE] for matches in node.logs.values()] for node in nodes}
+    usual = UsualOrder([each for logs in begins.values() for each in logs])
+    # The logs of one node may hold too few ties to tell; an export mostly holds those of all.
+    together = usual.is_kept([each for logs in begins.values() for each in logs])
+    turned = [node for node in nodes if node.logs and not (together and usual.is_kept(begins[node.name]))]
+    if not turned:
+        return
+    usual = UsualOrder([matches for node in nodes for matches in node.logs.values()])
+    for node in turned:
+        node.logs.update({stream: matches.take(usual.positions(matches)) for stream, matches in node.logs.items()})
+    first = next(matches[0].record.place.file for node in turned for matches in node.logs.values() if len(matches))
+    names = ", ".join(node.name for node in turned)
+    text = f"lines of one time stand in no order; they were put into the usual one ({names})"
+    notices.append(Notice(UNORDERED_TIES, LogPosition(first, 1, 0), text))
 
 
 def _json_streams(readings: Sequence[FileReading], notices: list[Notice]) -> list[RunStream]:

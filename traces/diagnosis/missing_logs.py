@@ -21,6 +21,7 @@ from assay.traces.event import Event, Field, LogPosition, Notice, ProcessRun
 from assay.traces.input.events.json_lines import UNREAD_EVENT
 from assay.traces.input.lines.statement_tally import TROUBLE_LEVELS
 from assay.traces.input.rotation import MISSING_PART
+from assay.traces.input.tied_lines import UNORDERED_TIES
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.pattern import START_ROLES
 from assay.traces.patterns.rule_files import rule_file
@@ -94,7 +95,7 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     doubtful = [
         *not_read(validation.notices),
         *_undecoded(validation),
-        *(each for each in validation.notices if each.kind == APART),
+        *(each for each in validation.notices if each.kind in (APART, UNORDERED_TIES)),
     ]
     unread = [each for each in doubtful if _may_matter(each, validation, first_wrong)]
     if (reason := _why_open(validation, missing)) is not None:
@@ -108,6 +109,7 @@ def with_gaps(validation: Validation, missing: list[Notice]) -> Validation:
     first = (missing or unread)[0]
     what = "clocks differ" if first.kind == APART else "logs are missing"
     what = "lines were not read" if first.kind == UNREAD_EVENT else what
+    what = "the order of lines is not known" if first.kind == UNORDERED_TIES else what
     reason = f"{what}, which may be why not every line has an explanation: {_first_of([*missing, *unread], place=not missing)}"
     reason = reason if validation.reason is None else f"{reason}; {validation.reason}"
     return replace(answer, verdict=TraceVerdict.INCONCLUSIVE, reason=reason)

@@ -23,7 +23,7 @@ from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.event import LogPosition, LogRecord, Notice
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.lines.timestamps import BASE_YEAR, DAY, year_start
-from assay.traces.input.order_of_ties import ties_in_order_of_writing
+from assay.traces.input.tied_lines import UsualOrder
 from assay.traces.store.packed_records import NEVER, PackedRecords
 from assay.traces.store.record_block import Numbers
 
@@ -102,7 +102,9 @@ def reverse_newest_first(readings: Sequence[FileReading], notices: list[Notice])
     Lines of one millisecond are in reverse, too, or in the order of writing where the search sorts by time alone.
     """
     newest_first = [reading for reading in readings if _begins_with_newest(reading.matches)]
-    as_written = ties_in_order_of_writing([reading.matches for reading in newest_first])
+    turned = [reading.matches.take(slice(None, None, -1)) for reading in newest_first]
+    # Now they are as they were written, unless the file had them so.
+    as_written = UsualOrder(turned).is_reversed(turned)
     for reading in newest_first:
         reading.matches = reading.matches.take(_oldest_first(reading.matches, ties_as_written=as_written))
         # Times went back because of the order of the file, not because of a clock.
