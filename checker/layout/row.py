@@ -38,6 +38,7 @@ class RowLayout:
     def pack(self, state: State) -> Rows:
         """The row of a state: an array of W words. Raises ``UnfitError`` if a value is not of its variable's type."""
         code = sum(encode(value, place.shape) << place.shift for value, place in zip(state, self.places, strict=True))
+        # `frombuffer` gives a view that cannot be written; `astype` copies it, in the machine's byte order.
         return np.frombuffer(code.to_bytes(self.words * 8, "little"), dtype="<u8").astype(np.uint64)
 
     def pack_all(self, states: Iterable[State]) -> Rows:

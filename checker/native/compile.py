@@ -134,6 +134,7 @@ class NativeProgram:
         self._images = [function(f"images_{at}", None, pointer, number, pointer, pointer) for at in images]
         self._canonical = function("canonical_rows", None, pointer, number) if program.symmetric else None
         self._judge = function("judge", None, pointer, number, pointer) if program.conditions else None
+        # Each module has a halt flag of its own, and older code may still be running, so all loaded objects are kept.
         self._loaded.append(loaded)
         self.halt(self._halted)
 

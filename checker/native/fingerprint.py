@@ -10,6 +10,7 @@ from assay.checker.layout.row import LAYOUT_VERSION
 from assay.checker.lowering.llvm.function_builder import FunctionBuilder, Scalar
 from assay.checker.native.runtime import Runtime, over_rows
 
+# The first is 2 ** 64 over the golden ratio (Knuth, The Art of Computer Programming 3, section 6.4).
 MULTIPLIERS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
 
 
@@ -35,6 +36,7 @@ def _folded(code: FunctionBuilder, value: Scalar, by: int) -> Scalar:
     low = code.fresh(64, f"trunc i128 {product.text} to i64")
     shifted = code.fresh(128, f"lshr i128 {product.text}, 64")
     high = code.fresh(64, f"trunc i128 {shifted.text} to i64")
+    # Without the high half, the lowest bits would depend on nothing but the lowest bits of the word.
     folded = code.fresh(64, f"xor {low.typed}, {high.text}")
     return code.fresh(64, f"xor {folded.typed}, {value.text}")
 

@@ -44,6 +44,7 @@ from assay.grammar.lazy_dataclass import dataclass
 
 FEW = 512
 """So many initial states the reference evaluator lists as fast as code for them is compiled."""
+# Positions are compared as signed words.
 POSITION_BITS = 62
 
 
@@ -158,6 +159,7 @@ class _InitialWriter:
             code.jump(after)
 
         _run_through(code, domain, start, go_on)
+        # This pick came to its end: for the next value of the pick before, it begins anew.
         code.do(f"store i64 0, ptr {address}")
         return self._function(number, code)
 
@@ -295,6 +297,7 @@ def _run_through(
         for at, (there, item) in enumerate(domain.items):
             one(there, lambda item=item: item, word(at))  # type: ignore[misc]
         return
+    # Loops of every kind visit positions in increasing order, so those below `start` were visited before the pause.
     each(code, positions(domain), lambda at: one(TRUE, lambda: choice(code, domain, at), code.resize(at, WORD)))
 
 

@@ -374,6 +374,7 @@ def _stop(kernel: k.Kernel, layout: RowLayout, writing: Writing, *, deadlock: bo
         going, troubled = TRUE, code.invert(TRUE)
         for each in kernel.terminal:
             value, undefined = lowering.apart(lambda each=each: lowering.flag(each.condition))  # type: ignore[misc]
+            # As in an `or`: that a condition has no value counts only where none before it is true.
             troubled = code.either(troubled, code.both(going, undefined))
             going = code.both(going, code.invert(code.both(value, code.invert(undefined))))
         here = runtime.get(ContextSlot.CURRENT)

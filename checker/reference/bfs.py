@@ -102,6 +102,7 @@ class Search:
         self._refuse_undefined()
 
     def _find_initial(self) -> None:
+        # Parameters with too many values to list raise here, before the search has begun.
         for action in self.model.steps:
             _ = action.instances
         with heeding(self._heed_limits):
@@ -212,6 +213,7 @@ class Search:
         name = link.action.node.name
         self.generated += 1
         self.taken[name] += 1
+        # Before the store is asked: a step to a state that is known may still violate a property of steps.
         if self.watch.transitions:
             self.watch.see_step(number, state, link.step(after))
         if self.watch.refinements:

@@ -36,6 +36,7 @@ class DepthFirstSearch(Search):
             number, depth = waiting.pop()
             known = len(self.store)
             self._expand(number)
+            # Reversed, so that the successor that was found first is taken first.
             waiting.extend((new, depth + 1) for new in reversed(range(known, len(self.store))))
             if len(self.store) > known:
                 self.depth = max(self.depth, depth + 1)

@@ -143,6 +143,7 @@ class Stepper:
     ) -> Iterator[PossibleStep | None]:
         """The same with None after each instance and excluded pick, so that a search among very many can be left and gone
         on with."""
+        # No generator itself: `self.state` is read when this is called, not when the first step is asked for.
         return each_deep(self.kernel, self._listed_possible(self.state, action, wanted))
 
     def _listed_possible(
@@ -289,6 +290,7 @@ class Stepper:
                     continue
         try:
             return explain(self.model, guard, frame, self.loaded.sources)
+        # The guard mentions a name that only a pick binds.
         except KeyError:
             return None
 

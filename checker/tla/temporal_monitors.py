@@ -151,6 +151,7 @@ class _Testers:
         bound, name = self._variable(op, [each.text for each in operands], at)
         here, then = _applied(name, bound), _applied(f"{name}'", bound)
         self.watch.append(compare(Formula(name), "=", _tabled(bound, now(then))))
+        # Step conditions alone would let a foretold `eventually` be put off for ever.
         again = Formula(f"[]<>({compare(here, '=', last).text})", PREFIX)
         for each, values in reversed(bound):
             again = quantified("\\A", each, values, again)

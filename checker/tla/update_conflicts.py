@@ -43,6 +43,7 @@ class UpdateSite:
     def may_meet(self, other: UpdateSite) -> bool:
         """Whether this assignment and another may write to the same place."""
         taken = IdentityMemo(self.branches)
+        # Other branches of one `if` exclude each other, but not in a loop: each iteration may take another one.
         if not (self.loops or other.loops) and any(taken.get(at, way) != way for at, way in other.branches):
             return False
         return not any(_differ(a, b) for a, b in zip(self.assign.path, other.assign.path, strict=False))

@@ -61,6 +61,7 @@ class OutcomeMemo:
             for arguments, result in ask():  # who asks may want no more than the first of many
                 found.append(self._packed(arguments, result))
                 yield arguments, result
+            # Kept only when all were asked for: a caller that stopped early would leave a list that lacks outcomes.
             self._known.put(held, first, found)
             return
         for arguments, picks, written, cut in known:

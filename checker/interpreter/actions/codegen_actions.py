@@ -151,6 +151,7 @@ class _Action:
         self._line(f"found.append((({arguments}), finish(now, ({picked}), writes)))")
         given = self._source.given
         given["finish"], given["PendingWrite"] = _finish(self._updater), PendingWrite
+        # The loop over one element gives the `continue` of guards that need no parameter something to leave.
         text = "\n".join(["def run(now, choices):", " found = []", " for _ in (0,):", *self._lines, " return found"])
         run: Run = _made(text, given)
         return run
@@ -213,6 +214,7 @@ class _Action:
     def _pick(self, step: PickStep, later: Sequence[PrefixStep]) -> None:
         """Write the loop over a pick, or the only value that a later guard allows it to have."""
         wanted = [each for other in later for each in required_values(other, step.name, self._known)]
+        # One required value is enough: the guards that require the others are still written behind the loop's head.
         asked = [self._source.of(each) for each in wanted[:1]]
         elements = self._source.elements(step.node.domain, ordered=not asked)
         name = self._source.bind(step.name)

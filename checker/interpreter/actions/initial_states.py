@@ -67,6 +67,7 @@ class InitMeaning:
                         yield from self._walk(frame, at + 1, tuple(made), (*picks, (name, value)), wanted)
                     return
                 step(frame, made)
+                # No later statement can mend this: a second write to the same variable would overlap and be undefined.
                 if wanted is not None and made and not made[-1].path and made[-1].value != wanted[made[-1].variable]:
                     return
             yield self._finish(frame, made, picks)

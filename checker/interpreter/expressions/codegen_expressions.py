@@ -147,6 +147,7 @@ class PythonWriter:
                 end = "[1]" if isinstance(left.type, t.AtomType) else ""
                 return f"({self.of(left)}{end} {op} {self.of(right)}{end})"
             case k.IsVariant(_, operand, variant):
+                # Values are named tuples, whose fields Python reads faster by position.
                 return f"({self.of(operand)}[0] == {variant!r})"
             case k.IsSome(_, operand):
                 return f"({self.of(operand)} is not None)"
@@ -262,6 +263,7 @@ class PythonWriter:
             case k.Payload(_, operand, variant, index):
                 return f"payload({self.of(operand)}, {variant!r}, {index})"
             case k.Unwrap(_, operand):
+                # Of `none`, which is None, this raises TypeError, one of NO_VALUE.
                 return f"{self.of(operand)}[0]"
             case k.UpdateField(_, record, index, value):
                 return f"with_field({self.of(record)}, {index}, {self.of(value)})"
@@ -312,6 +314,7 @@ def is_total(node: k.Expr) -> bool:
 
 
 def _element(sequence: Any, index: int) -> Any:
+    # Python would count from the end of the sequence.
     if index < 0:
         raise IndexError(index)
     return sequence[index]

@@ -61,6 +61,7 @@ class AllSubsets(Sequence[frozenset[Any]]):
         self.elements = elements
 
     def __len__(self) -> int:
+        # `len` raises OverflowError beyond this.
         return min(sys.maxsize, 1 << len(self.elements))
 
     def __getitem__(self, place: Any) -> Any:

@@ -111,11 +111,13 @@ def _bags(values: tuple[Value, ...], capacity: int) -> Iterable[FrozenMap]:
 
 
 def _power(base: int, exponent: int) -> int:
+    # The bits are counted first: an exponent may be a number of subsets, and the power would not fit in memory.
     return UNLIMITED if base > 1 and exponent * (base.bit_length() - 1) > UNLIMITED.bit_length() else base**exponent
 
 
 def _choose(items: int, chosen: int) -> int:
     few = min(chosen, items - chosen)
+    # Of at least 2k items, k can be chosen in at least 2 ** k ways.
     return UNLIMITED if few > UNLIMITED.bit_length() else comb(items, chosen)
 
 

@@ -117,6 +117,7 @@ def _complete(type_: t.Type, size: int, entries: Fits | None) -> Fits:
     def fits(table: Any) -> None:
         if entries is not None:
             entries(table)
+        # All keys are in range, so a map with as many keys as the type has lacks none.
         if len(table) != size:
             raise Undefined(f"{show_value(table, type_)} lacks keys of the total {show_type(type_)}")
 

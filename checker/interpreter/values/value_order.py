@@ -1,8 +1,8 @@
 """The canonical order of the values of a type, used by ``pick``, quantifiers, printing and enumeration.
 
 Booleans have ``false`` first, options ``none``. Elements of a set parameter are ordered by position, variants by
-declaration. Records, payloads and sequences are ordered lexicographically. Sets and maps are ordered by size, then by
-their sorted elements.
+declaration. Records and payloads are ordered lexicographically. Sequences are ordered by length, then lexicographically;
+sets and maps by size, then by their sorted elements.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ def order_key(type_: t.Type) -> Key | None:
         case t.BoolType() | t.IntType() | t.RangeType():
             return None
         case t.AtomType():
+            # An atom is (sort, position in the sort, name).
             return itemgetter(1)
         case t.EnumType(_, variants):
             return _enum_key(variants)

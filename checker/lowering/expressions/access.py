@@ -41,6 +41,7 @@ def access(node: Access | Changing, lowering: Lowering) -> Symbol:
             option = lowering.lower(operand)
             assert isinstance(option, Maybe)
             lowering.fail_if(code.invert(option.present))
+            # What `nothing` stands for does not matter: where it is read, `fail_if` made the expression undefined.
             return nothing(type_) if option.item is None else option.item
         case k.UpdateEntry(_, collection, key, value):
             whole, at, new = lowering.lower(collection), lowering.lower(key), lowering.lower(value)
@@ -84,6 +85,7 @@ def element_at(code: FunctionBuilder, sequence: Sequence, index: Number, item: t
     result: Symbol | None = None
     for at, element in enumerate(sequence.items):
         if index.low <= at <= index.high:
+            # The first candidate needs no test: an index outside is undefined, which the caller records.
             result = element if result is None else choose(code, n.same(code, index, n.number(at)), element, result)
     return nothing(item) if result is None else result
 

@@ -104,6 +104,7 @@ Looped = Mask | RankedDomain | Powerset | StoredSlots
 
 def looped_slots(code: FunctionBuilder, domain: Choices, unrolling: UnrollBudget, kind: Kind) -> StoredSlots | None:
     """A set that was read from slots, for a loop over its items; None where they are few, or not all have codes."""
+    # Items that a union put beside those of the slots have no codes, so they cannot be stored as words.
     if not isinstance(domain, Bunch) or domain.codes is None or len(domain.codes.values) < len(domain.items):
         return None
     if not is_looped(code, unrolling, kind, len(domain.items)):
@@ -256,6 +257,7 @@ def two_masks(code: FunctionBuilder, a: Mask | Bunch, b: Mask | Bunch) -> tuple[
         return aligned(code, a, b) if alike(a, b) else None
     masks = [x for x in (a, b) if isinstance(x, Mask)]
     others = [x for x in (a, b) if isinstance(x, Bunch)]
+    # An item that the mask has no bit for would be lost, and two different sets would be equal.
     if masks and not is_small(masks[0].item) and not all(surely(x, masks[0].item) for _, x in others[0].items):
         return None
     if isinstance(a, Mask):

@@ -120,6 +120,7 @@ def _in_a_row(code: FunctionBuilder, kept: list[Item]) -> Sequence:
     before = n.number(0)
     placed: list[Symbol | None] = [None] * len(kept)
     for at, (there, item) in enumerate(kept):
+        # An item goes to the slot whose number is how many present items precede it, so never to one beyond its own.
         for slot in range(at + 1):
             here = code.both(there, n.same(code, before, n.number(slot)))
             if here.known != 0:
@@ -133,6 +134,7 @@ def _image(node: k.Image, lowering: Lowering) -> Symbol:
     items: list[Item] = []
     _bind(node, 0, TRUE, lowering, items)
     if isinstance(node.type, t.SeqType):
+        # Without a condition each element keeps its place, so no slot has to be chosen at run time.
         if node.condition is None and isinstance(node.generators[0].domain.type, t.SeqType):
             length = lowering.sequence(node.generators[0].domain).length
             return Sequence(length, tuple(item for _, item in items))

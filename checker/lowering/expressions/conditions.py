@@ -156,6 +156,7 @@ def _quantified(node: k.Quantified, lowering: Lowering) -> Scalar:
     for there, item in items.items:
         lowering.bound[node.binder.name] = item
         value, undefined = lowering.apart(lambda: lowering.flag(node.body))
+        # The reference evaluator stops at the deciding element, so an undefined one after it does not count.
         lowering.fail_if(code.all_of([going, there, undefined]))
         decides = code.both(there, value if stop else code.invert(value))
         going = code.both(going, code.invert(decides))
@@ -218,6 +219,7 @@ def _looped(node: k.Quantified, domain: Looped, lowering: Lowering, *, stop: boo
     def look(position: Scalar) -> tuple[Scalar, Scalar]:
         lowering.bound[node.binder.name] = choice(code, domain, position)
         value, undefined = lowering.apart(lambda: lowering.flag(node.body))
+        # Masks come by number, not in canonical order, so a deciding subset may follow an undefined one.
         if undefined.known != 0 and isinstance(domain, Powerset):
             raise UnsupportedError("a quantifier over so many subsets whose body may be undefined", node.span)
         return (value if stop else code.invert(value)), undefined
@@ -245,6 +247,7 @@ def _looped_unordered(node: k.Quantified, domain: StoredSlots, lowering: Lowerin
     if always_defined:
         return decided if stop else code.invert(decided)
     troubled, _ = search(code, over, lambda at: (look(at)[2], FALSE))
+    # Two nested loops over the slots, so they stand behind a branch that is seldom taken.
     ask, done, before = code.name("ask"), code.name("asked"), code.block
     code.branch(troubled, ask, done)
     code.label(ask)

@@ -31,6 +31,7 @@ class StateSymbols:
         self.row = row
         self._places = {v.name: place for v, place in zip(variables, layout.places, strict=True)}
         self._variables = {v.name: v for v in variables}
+        # One symbol a variable: `Packer` and `exceeds` know what a step left unchanged by the identity of its symbol.
         self._known: dict[str, Symbol] = {}
 
     def read(self, name: str) -> Symbol:

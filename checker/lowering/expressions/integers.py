@@ -65,6 +65,7 @@ def _aggregate(node: k.Aggregate, lowering: Lowering) -> Number:
             best, some = value, there
             continue
         better = n.smaller(code, best, value) if node.op == "min" else n.larger(code, best, value)
+        # `best` may stem from items that are absent, so it is compared with only after `some` item was present.
         best = n.pick(code, there, n.pick(code, some, better, value), best)
         some = code.either(some, there)
     lowering.fail_if(code.invert(some))

@@ -110,6 +110,7 @@ def gather(
     loop = _Loop(code, bits, ((width, kept, more), (1, lost, worse)))
     with code.scope():
         keeps, undefined = body(loop.position)
+        # x & -x is the lowest set bit, the one at this position.
         lowest = code.both(loop.counter, code.pure(width, f"sub i{width} 0, {loop.counter.text}"))
         addition = code.choose(keeps, lowest, constant(width, 0))
         code.do(f"{more} = or i{width} {kept}, {addition.text}")
@@ -180,6 +181,7 @@ class _Loop:
                 less = code.fresh(counter.bits, f"add {counter.typed}, {'true' if counter.bits == 1 else -1}")
                 code.do(f"{self._following} = and {counter.typed}, {less.text}")
             case Submasks(of):
+                # (x - m) & m is the next mask within m, and 0 after the last, which is m itself.
                 less = code.fresh(counter.bits, f"sub {counter.typed}, {of.text}")
                 code.do(f"{self._following} = and {less.typed}, {of.text}")
                 code.do(f"{self._again} = icmp ne i{counter.bits} {self._following}, 0")

@@ -238,6 +238,7 @@ def is_ordered(shape: Shape) -> bool:
             return all(is_ordered(place.shape) for place in fields)
         case OptionShape(_, item):
             return is_ordered(item.shape)
+        # Collections are ordered by size before their elements, and their codes are not.
         case MaskShape() | TableShape() | CountsShape() | SlotsShape():
             return False
         case _:
@@ -324,6 +325,7 @@ def encode(code: FunctionBuilder, symbol: Symbol, shape: Shape) -> Scalar:
             if inner is None:
                 return there
             value = _shifted(code, encode(code, inner, item.shape), 0, width)
+            # Bits of an absent value are zero: rows are compared and hashed as words, so one value must have one code.
             return code.either(there, code.choose(present, value, constant(value.bits, 0)))
         case MaskShape(width, item, _), (Mask() | Bunch()):
             return code.resize(_mask_of(code, symbol, item, width), _bits(width))
@@ -391,6 +393,7 @@ def _variant(code: FunctionBuilder, symbol: VariantSymbol, shape: EnumShape) -> 
         if places and here.known != 0:
             payload = code.choose(here, _side_by_side(code, parts, places, shape.width), payload)
             continue
+    # A variant without payload leaves zeros, as an absent option does.
     known = [at for at, places in enumerate(shape.payloads) if places]
     has = code.any_of([code.compare("eq", symbol.tag.value, word(at)) for at in known])
     payload = code.choose(has, payload, constant(payload.bits, 0))

@@ -46,6 +46,8 @@ class Updates:
         _, self.undefined = lowering.apart(lambda: self._make(body))
 
     def _make(self, body: Several[k.Statement]) -> None:
+        # All values are lowered before any write is applied, so they read the state before the step.
+        # Places that overlap are undefined, so the order in which writes are applied does not matter.
         collect(body, TRUE, self._lowering, self.writes)
         _refuse_overlaps(self.writes, self._lowering)
         for each in self.writes:
@@ -119,6 +121,7 @@ def _refuse_overlaps(writes: list[SymbolicWrite], lowering: Lowering) -> None:
 
 def _equal_parts(one: Path, other: Path, lowering: Lowering) -> list[Scalar]:
     parts = []
+    # Of two paths the shorter may be a prefix of the other: its place then contains the other's.
     for a, b in zip(one, other, strict=False):
         if isinstance(a, int) or isinstance(b, int):
             parts.append(TRUE if a == b else lowering.code.invert(TRUE))

@@ -127,6 +127,7 @@ class FunctionBuilder:
     def reserve(self, words: int) -> str:
         """The address of so many words on the stack, which the whole function may use."""
         address = f"%{self.name('stack')}"
+        # At the head of the entry block: an `alloca` inside a loop would take new stack at each turn.
         self.lines.insert(0, f"  {address} = alloca [{max(1, words)} x i64], align 8")
         return address
 
@@ -197,6 +198,7 @@ class FunctionBuilder:
         ones = (1 << a.bits) - 1
         if a.known is not None:
             return constant(a.bits, a.known ^ ones)
+        # No scope is needed: `a` was made of its inverse, so that one is defined wherever `a` is.
         if a.text in self._inverse:
             return self._inverse[a.text]
         result = self.pure(a.bits, f"xor {a.typed}, {'true' if a.bits == 1 else '-1'}")

@@ -179,6 +179,7 @@ def _sorted(
         total = code.number("add", total, times)
         before = word(0)
         for also, other in counted:
+            # Present items are distinct, so their codes differ; an absent one occurs zero times and moves nothing.
             if other is not each:
                 smaller = code.compare("ugt", each, other)
                 before = code.number("add", before, code.choose(smaller, also, word(0)))

@@ -56,6 +56,7 @@ def divide(code: FunctionBuilder, a: Number, b: Number) -> tuple[Number, Number]
     most = max(abs(a.low), abs(a.high)) + 1
     quotient, remainder = code.divided("sdiv", a.value, by), code.divided("srem", a.value, by)
     low, high = min(0, b.low + 1), max(0, b.high - 1)
+    # LLVM rounds quotients towards zero; the language rounds down, as Python does.
     if a.low < 0 or b.low < 0:
         differ = code.compare("slt", code.number("xor", remainder, by), word(0))
         off = code.both(code.compare("ne", remainder, word(0)), differ)

@@ -32,6 +32,7 @@ def choose(code: FunctionBuilder, condition: Scalar, yes: Symbol, no: Symbol) ->
     """``yes`` or ``no``."""
     if condition.known is not None:
         return yes if condition.known else no
+    # The very same object comes back, so who packs the row sees that nothing was changed here.
     if yes is no:
         return yes
     match yes, no:
@@ -78,6 +79,7 @@ def _choose_each(
 
 def _choose_item(code: FunctionBuilder, condition: Scalar, a: Symbol | None, b: Symbol | None) -> Symbol | None:
     if a is None or b is None:
+        # Without an item a side is absent whenever it is chosen, so the other side's item serves both.
         return a if b is None else b
     return choose(code, condition, a, b)
 
@@ -158,6 +160,7 @@ def _joined_bag(code: FunctionBuilder, left: list[tuple[Number, Symbol]], right:
     for times, item in right:
         equals = [(at, same(code, item, other)) for at, (_, other) in enumerate(left)]
         remaining = times
+        # Entries that are surely equal come last: such a one takes whatever remains.
         for at, equal in sorted(equals, key=lambda each: each[1].known is not None):
             if equal.known == 0:
                 continue
@@ -213,6 +216,7 @@ def bit(code: FunctionBuilder, bits: Scalar, position: int) -> Scalar:
         return bits
     result = code.resize(code.right(bits, constant(bits.bits, position)), 1)
     if result.known is None:
+        # `binder_elements._union` puts bits that kept their places back by one operation on the whole mask.
         code.bits_of_masks[result.text] = bits, position
     return result
 
@@ -365,6 +369,7 @@ def occurrences(code: FunctionBuilder, bag: Bag, item: Symbol) -> Number:
         equal = same(code, item, other)
         if equal.known != 0:
             total = n.add(code, total, n.pick(code, equal, times, n.number(0)))
+    # At most one entry with a positive count equals the item, so the sum is no larger than the largest count.
     return Number(total.value, 0, min(total.high, most)) if total.value.known is None else total
 
 

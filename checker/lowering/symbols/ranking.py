@@ -225,6 +225,7 @@ def _mask_of(code: FunctionBuilder, items: tuple[tuple[Scalar, Symbol], ...], it
 
 
 def _rank_of_mask(code: FunctionBuilder, bits: Scalar, item: t.Type) -> Scalar:
+    # The canonical order is by size first, so a mask is not its own rank.
     masks = _subset_masks(item)
     if bits.known is not None:
         return word(masks.index(bits.known))

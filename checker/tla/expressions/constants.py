@@ -68,6 +68,7 @@ def function(pairs: list[tuple[Formula, Formula]], parts: ModuleNeeds) -> Formul
     if not pairs:
         return Formula(parts.use("EmptyMap"))
     parts.use(":>")
+    # In `f @@ g` the value of f counts where both have the key, so the last pair is written first.
     made = [f"{key.within(TIGHT)} :> {value.within(TIGHT)}" for key, value in reversed(pairs)]
     if len(made) == 1:
         return Formula(made[0], PAIR)

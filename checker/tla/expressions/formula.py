@@ -164,6 +164,7 @@ def quantified(sign: str, name: str, domain: Formula, body: Formula) -> Formula:
     inner = body.shape
     if isinstance(inner, Headed) and inner.head.startswith(sign) and body.note is None:
         rest = inner.head.removeprefix(sign).lstrip()
+        # In `\A x \in S, y \in T` the set T is outside the scope of x: one that mentions x stays apart.
         if not re.search(rf"\b{name}\b", rest):
             same = re.match(rf"[\w, ]+ \\in {re.escape(domain.text)}(, \w| :$)", rest)
             return headed(f"{sign} {name}, {rest}" if same else f"{sign} {name} \\in {domain.text}, {rest}", inner.body)

@@ -37,6 +37,7 @@ def _arithmetic(node: k.Arithmetic, scope: TlaScope) -> Formula:
         case "*":
             return infix(left, "*", right, PRODUCT)
         case "//" | "%":
+            # The module Integers defines `\div` and `%` for positive divisors only.
             if isinstance(node.right, k.Const) and isinstance(node.right.value, int) and node.right.value > 0:
                 return infix(left, "\\div" if node.op == "//" else "%", right, PRODUCT)
             return apply(scope.parts.use("FloorDiv" if node.op == "//" else "FloorMod"), [left, right])

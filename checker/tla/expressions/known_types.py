@@ -45,6 +45,7 @@ def _within(type_: t.Type, of: t.Type) -> bool:
 def _is_typed(expr: k.Expr, fitting: frozenset[str]) -> bool:
     """Whether the expression's value is certainly in the range of the expression's own type."""
     match expr:
+        # That what is stored is of its type is checked by the invariant TypeOK.
         case k.StateVar() | k.Checked():
             return True
         case k.Local(_, name):

@@ -72,6 +72,7 @@ class TlaNames:
 def clean(name: str) -> str:
     """The name with every character replaced that TLA+ does not allow."""
     text = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    # `WF_v` and `SF_v` are the fairness operators of TLA+, so no identifier may begin like them.
     if text[:3] in {"WF_", "SF_"} or not re.search("[A-Za-z]", text) or text[0].isdigit():
         text = f"n{text}"
     return text
