@@ -338,13 +338,14 @@ def announcing(lines: Sequence[OrderedObservation]) -> Sequence[OrderedObservati
 
 
 def is_prompt(model: TraceModel, lines: Sequence[OrderedObservation]) -> bool:
-    """Whether the first line of an update is an immediate line: one that names the action, or any if all updates have
-    such a line.
+    """Whether the first line of an update is an immediate line: one that names the action, or any if none does so.
 
-    An update that may be hidden can have lines only from a much later repetition.
+    Of an update that may be hidden, or whose own line was lost, there may only be a much later repetition.
     """
-    unlogged = not set(model.plan.numbered).isdisjoint(model.plan.hidden)
-    return not unlogged or any(line.observation.names_action for line in lines)
+    plan = model.plan
+    told = any(rule.steps and rule.at is not None for rule in plan.rules)
+    unlogged = not set(plan.numbered).isdisjoint(plan.hidden)
+    return any(line.observation.names_action for line in lines) or not (unlogged or told)
 
 
 def entries(model: TraceModel, lines: Iterable[OrderedObservation], late: float) -> list[Entry]:
