@@ -21,6 +21,8 @@ from assay.traces.log_reader import read_logs
 from assay.traces.options import Options
 from assay.traces.scoped_validate import validate_in_scope
 from assay.traces.spec_selection import validate_with_selection
+from assay.traces.windows.slice_window import lasting
+from assay.traces.windows.window_model import LogPart
 
 from .recorded import archive
 
@@ -100,6 +102,20 @@ def asked_of_logs(folder: Path, more: str = "") -> Path:
         added = more if path.name == "controller.assay" else ""
         path.write_text(re.sub(r"^lemma ", "invariant ", path.read_text(encoding="utf-8"), flags=re.MULTILINE) + added)
     return folder
+
+
+LASTING = re.compile(r"^\| `(kafka/(?:kraft/)?cluster)` \| ((?:`\w+`(?:, )?)+) \| [^|]+ \|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("spec", "clause"), [("kafka/cluster", "zookeeper_logs"), ("kafka/kraft/cluster", "kraft_logs")]
+)
+def test_what_the_page_says_to_last_lasts(spec: str, clause: str) -> None:
+    page = (SPECS.resolve().parent / "docs" / "kafka-lemmas.md").read_text(encoding="utf-8")
+    listed = {name for where, names in LASTING.findall(page) if where == spec for name in re.findall(r"\w+", names)}
+    loaded = load(str(SPECS / f"{spec}.assay"), None, {})
+    plan = next(each for each in loaded.kernel.traces if each.name == clause)
+    assert listed == lasting(LogPart(loaded, plan, Options()))
 
 
 @pytest.mark.slow

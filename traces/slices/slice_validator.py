@@ -322,7 +322,7 @@ class Joiner:
         # Across a mismatch or a missing update two states in a row are no step: properties would prove nothing.
         jumped = found.violations or found.missing or found.unplaced
         properties = () if jumped else self.properties.broken(run)
-        rests_on = found.rests_on(partial=self.joint.partial)
+        rests_on = found.rests_on(lacking=self._may_lack_lines)
         asked = self._asked(found)
         verdict, reason, absurd = asked.verdict, asked.reason, None
         if verdict is not TraceVerdict.INCONSISTENT and rests_on is not None:
@@ -351,9 +351,14 @@ class Joiner:
             and not any(self._of_kernel.reads_shared(rule) for rule in found.open_rules),
         )
 
+    @property
+    def _may_lack_lines(self) -> bool:
+        """Whether a write without a line only shows that lines are missing: of logs of several files one has a gap."""
+        return self.joint.partial or not files_tell_order(self.model.plan)
+
     def _asked(self, found: SliceFindings) -> SliceFindings:
-        """What is open of some findings: where lines are known to be missing, writes without a line are expected."""
-        return replace(found, missing=[]) if self.joint.partial else found
+        """What is open of some findings: where lines may be missing, writes without a line are expected."""
+        return replace(found, missing=[]) if self._may_lack_lines else found
 
     def check_then_explain(self, lines: SliceLines) -> tuple[VersionHistory, SliceFindings]:
         """The findings and their history: first without equal lines, and with all lines only if anything is wrong."""

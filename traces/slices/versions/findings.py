@@ -87,13 +87,13 @@ class SliceFindings:
             return f"{self.unplaced[0].lines[0].observation.event.record.place} tells too little to go on from"
         return None
 
-    def rests_on(self, *, partial: bool) -> str | None:
-        """What the explanation of a slice rests on: its beginning, and in logs that lack lines the writes of which none
-        tells."""
+    def rests_on(self, *, lacking: bool) -> str | None:
+        """What the explanation of a slice rests on: its beginning, and in logs that may lack lines the writes of which
+        none tells."""
         unlogged = []
         if self.begun is not None:
             unlogged.append(f"no line tells of its beginning, before {self.begun.observation.event.record.place}")
-        if partial and self.missing:
+        if lacking and self.missing:
             unlogged.append(_unlogged_updates(self.missing))
         return ", and ".join(unlogged) or None
 
