@@ -60,7 +60,7 @@ def _order_ties(nodes: Sequence[NodeFiles], notices: list[Notice]) -> None:
         return
     usual = UsualOrder([matches for node in nodes for matches in node.logs.values()])
     for node in turned:
-        node.logs.update({stream: matches.take(usual.positions(matches)) for stream, matches in node.logs.items()})
+        node.logs.update({stream: log.take(usual.positions(log)) for stream, log in node.logs.items()})
     first = next(matches[0].record.place.file for node in turned for matches in node.logs.values() if len(matches))
     names = ", ".join(node.name for node in turned)
     text = f"lines of one time stand in no order; they were put into the usual one ({names})"

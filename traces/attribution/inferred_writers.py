@@ -1,17 +1,33 @@
-"""The broker that wrote a line of a file of several brokers, where the line names a session or a start, and no broker.
+"""The broker that wrote a line of a file of several brokers, where the line itself does not state it.
 
-The registration of a broker names both its id and its session. A start belongs to the broker whose session begins next
+Most lines begin with the part of the process that wrote them, and its id: `[RaftManager id=102] …`. The
+registration of a broker names both its id and its session. A start belongs to the broker whose session begins next
 after it, and which wrote nothing in between. Starts at one time may be exchanged: no line tells them apart.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from assay.traces.event import Field
+from assay.traces.patterns.rule_files import rule_file
 from assay.traces.store.matched_record import MatchedRecord
 from assay.traces.store.packed_records import PackedRecords
+
+
+@cache
+def _prefix() -> re.Pattern[str]:
+    return re.compile("|".join(rule_file("writers.toml")["prefixes"]))
+
+
+def named_in_prefix(message: str) -> frozenset[int]:
+    """The id of the node with whose part a message begins: 102 of `[RaftManager id=102] Completed transition …`."""
+    found = _prefix().match(message)
+    return frozenset() if found is None else frozenset({int(found[found.lastindex or 0])})
 
 
 class _Need(NamedTuple):
@@ -24,23 +40,26 @@ class _Need(NamedTuple):
 
 def inferred_writers(matches: PackedRecords, writers: Sequence[frozenset[int]]) -> dict[int, int]:
     """The brokers that wrote records without ``writers``, by the positions of the records."""
-    told = matches.with_roles("session start", "session state", "session end")
+    naming = matches.with_roles("session start", "session state", "session end")
     of_session = {
-        session: broker for at in told for session, broker in _sessions(matches[at]) if isinstance(broker, int)
+        session: broker for at in naming for session, broker in _sessions(matches[at]) if isinstance(broker, int)
     }
     found = {
         at: of_session[session]
-        for at in told
+        for at in naming
         if not writers[at]
         for session, _ in _sessions(matches[at])
         if session in of_session
     }
-    needs = list(_starts(matches, {at: min(own) for at, own in enumerate(writers) if len(own) == 1} | found))
+    known = {at: min(own) for at, own in enumerate(writers) if len(own) == 1} | found
+    needs = list(_starts(matches, known))
     begun = _assigned(needs, [at for at in matches.with_roles("process start") if not writers[at]])
     # A prelude (`Registered kafka:type=kafka.Log4jController MBean`) stands before the start that was just assigned.
     before = [_Need(at, need.since, need.broker) for need, at in begun]
-    announced = _assigned(before, [at for at in matches.with_roles("process prelude") if not writers[at]])
-    return found | {at: need.broker for need, at in (*begun, *announced)}
+    preludes = [at for at in matches.with_roles("process prelude") if not writers[at]]
+    announced = {at: need.broker for need, at in (*begun, *_assigned(before, preludes))}
+    told = _told_preludes(matches, known, [at for at in preludes if at not in announced])
+    return found | announced | told
 
 
 def _sessions(match: MatchedRecord) -> Iterator[tuple[str, Field]]:
@@ -66,6 +85,30 @@ def _starts(matches: PackedRecords, writers: dict[int, int]) -> Iterator[_Need]:
         if "session end" in roles and any(each.pattern.kind == "SessionExpired" for each in matches[at].matches):
             session_of[broker] = None  # the client opens the next one by itself
         last[broker] = at
+
+
+def _told_preludes(matches: PackedRecords, writers: dict[int, int], preludes: Sequence[int]) -> dict[int, int]:
+    """The brokers that wrote preludes, by the lines with which a node starts its parts and which name it.
+
+    The prelude is the first line of a process: it stands where the node wrote nothing, for the longest time if there
+    are several such places since its start before.
+    """
+    starts, times = set(matches.with_roles("process start", "process running")), matches.times
+    since: dict[int, list[int]] = {}
+    begun: dict[int, set[str]] = {}
+    found: dict[int, int] = {}
+    for at in sorted(writers):
+        own = since.setdefault(writers[at], [-1])
+        own.append(at)
+        if at in starts:
+            message, before = matches[at].record.message, begun.setdefault(writers[at], set())
+            if not before or message in before:  # the same line again is of the next run
+                silent = sorted(pairwise(own), key=lambda two: two[0] >= 0 and times[two[0]] - times[two[1]])
+                free = (p for low, high in silent for p in reversed(preludes) if low < p < high and p not in found)
+                found.update(dict.fromkeys(islice(free, 1), writers[at]))
+                since[writers[at]], begun[writers[at]] = [at], {message}
+            before.add(message)
+    return found
 
 
 def _assigned(needs: Sequence[_Need], places: Sequence[int]) -> list[tuple[_Need, int]]:

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from assay.traces.attribution.colocated_zookeeper import separate_servers, shared_log_notices
-from assay.traces.attribution.inferred_writers import inferred_writers
+from assay.traces.attribution.inferred_writers import inferred_writers, named_in_prefix
 from assay.traces.attribution.node_files import NodeFiles
 from assay.traces.attribution.outlier_broker_ids import without_outliers
 from assay.traces.event import LogPosition, Notice
@@ -26,6 +26,10 @@ FILE_BOUNDARY_MS = 5_000
 """If times go back by more than this (milliseconds), another file begins; lines that several processes write in turns
 are closer together.
 """
+
+
+NAMED_FIRST = 200
+"""In so many records of a log without a writer it is looked for the nodes that wrote it."""
 
 
 def node_names(folders: Iterable[str]) -> dict[str, str]:
@@ -61,7 +65,7 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
         for stream in rows:
             if any(stream in server_logs for server_logs in others.values()):
                 notices += shared_log_notices(members[stream])
-        writers = {stream: matches.writers for stream, matches in rows.items()}
+        writers = {stream: matches.writers or _named_first(matches) for stream, matches in rows.items()}
         # Lines name their writers only now and then. A log without any is of the one broker that the folder has; with
         # several brokers that cannot be known.
         mixed = len(set().union(*writers.values())) > 1
@@ -118,20 +122,29 @@ def _split_by_broker(
         notices.append(Notice("joined files", LogPosition(matches[0].record.place.file, 1, 0), text))
         return
     # No concatenation, so that brokers wrote in turns, as into one standard output.
-    ids = [match.writers for match in matches]
+    ids = [match.writers or named_in_prefix(match.record.message) for match in matches]
     inferred = inferred_writers(matches, ids)
     own_ids = [own or frozenset({inferred[at]} if at in inferred else ()) for at, own in enumerate(ids)]
     labels = [f"{name}/{min(own)}" if len(own) == 1 else f"{name}/?" for own in own_ids]
-    for label in dict.fromkeys(labels):
+    # Who merged files by time had no order for lines of one time in different files of one broker.
+    loggers = [(tuple(own), f", {file}") for file, own in rule_file("writers.toml")["files"].items()]
+    files = [next((f for own, f in loggers if each.record.logger.startswith(own)), "") for each in matches]
+    for label, file in dict.fromkeys(zip(labels, files, strict=True)):
         node = nodes.setdefault(label, NodeFiles(label, unknown=label == f"{name}/?"))
-        own_rows = np.array([each == label for each in labels])
-        node.logs[stream] = matches.take(own_rows)
+        own_rows = np.array([each == (label, file) for each in zip(labels, files, strict=True)])
+        node.logs[stream + file] = matches.take(own_rows)
     harmless = frozenset(rule_file("writers.toml")["unneeded"])
     unknown = sum(len(own) != 1 and not _is_unneeded(matches[at], harmless) for at, own in enumerate(own_ids))
     text = "several brokers wrote this file"
     text += f"; for {unknown:,} of its records it cannot be told which" if unknown else ""
     kind = "interleaved nodes" if unknown else "merged nodes"
     notices.append(Notice(kind, LogPosition(matches[0].record.place.file, 1, 0), text))
+
+
+def _named_first(matches: PackedRecords) -> set[int]:
+    """The ids with which a log's first lines begin, if these are several: not all nodes are brokers."""
+    found = set[int]().union(*(named_in_prefix(match.record.message) for match in matches[:NAMED_FIRST]))
+    return found if len(found) > 1 else set()
 
 
 def _is_unneeded(match: MatchedRecord, kinds: frozenset[str]) -> bool:

@@ -340,12 +340,17 @@ def announcing(lines: Sequence[OrderedObservation]) -> Sequence[OrderedObservati
 def is_prompt(model: TraceModel, lines: Sequence[OrderedObservation]) -> bool:
     """Whether the first line of an update is an immediate line: one that names the action, or any if none does so.
 
-    Of an update that may be hidden, or whose own line was lost, there may only be a much later repetition.
+    Of an update that may be hidden, or whose own line was lost, there may only be a much later repetition. Lines that
+    name the action and lie apart are repetitions: a controller that starts replays the metadata log.
     """
     plan = model.plan
+    acting = [line.time for line in lines if line.observation.names_action]
+    bound = plan.ordering.commit_before_line
+    if bound is not None and acting and max(acting) - min(acting) > bound + plan.ordering.skew:
+        return False
     told = any(rule.steps and rule.at is not None for rule in plan.rules)
     unlogged = not set(plan.numbered).isdisjoint(plan.hidden)
-    return any(line.observation.names_action for line in lines) or not (unlogged or told)
+    return bool(acting) or not (unlogged or told)
 
 
 def entries(model: TraceModel, lines: Iterable[OrderedObservation], late: float) -> list[Entry]:

@@ -43,3 +43,25 @@ def test_a_session_in_which_nobody_registers_is_nobody_s(tmp_path: Path) -> None
     found, notices = events(tmp_path, [begins(1), registers(7, 1), registers(8, 2), begins(9)])
     assert nodes(found, "SessionEstablished") == ["7", None]
     assert "interleaved nodes" in notices
+
+
+SERVER = "[SharedServer id={}] Starting SharedServer (kafka.server.SharedServer)"
+ROLE = "[ControllerServer id={}] Starting controller (kafka.server.ControllerServer)"
+LED = "[QuorumController id={}] Becoming the active controller at epoch 2, next write offset 9. (org.apache.kafka.controller.QuorumController)"
+FOLLOWS = "[RaftManager id={}] High watermark set to Optional[LogOffsetMetadata(offset=1, metadata=Optional.empty)] for the first time for epoch 1 based on indexOfHw 1 and voters [] (org.apache.kafka.raft.LeaderState)"
+
+
+def test_the_id_with_which_a_message_begins_is_that_of_its_writer(tmp_path: Path) -> None:
+    """Both nodes are controllers only, and one starts again; the parts of a node start in any order."""
+    first = [PRELUDE, PRELUDE, ROLE.format(101), SERVER.format(102), SERVER.format(101), LED.format(102)]
+    found, notices = events(tmp_path, [*first, PRELUDE, ROLE.format(101), LED.format(101)])
+    assert nodes(found, "ActiveControllerClaimed") == ["102", "101#2"]
+    assert nodes(found, "ProcessPrelude") == ["102", "101", "101#2"]
+    assert "merged nodes" in notices
+
+
+def test_lines_of_one_time_from_different_files_are_in_no_order(tmp_path: Path) -> None:
+    path = written(tmp_path / "all.log", [SERVER.format(101), SERVER.format(102), LED.format(101), FOLLOWS.format(101)])
+    reading = read_logs([path])
+    files = {each.file for each in reading.streams if each.run.node.endswith("101")}
+    assert len(files) == 2
