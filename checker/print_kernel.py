@@ -35,6 +35,7 @@ def span_text(span: Span, sources: Sources) -> str | None:
         return None
     lines[-1] = lines[-1][: span.end_column - 1]
     lines[0] = lines[0][span.column - 1 :]
+    # A comment at the end of a line would swallow the lines that are joined behind it.
     words = " ".join(line.split("#")[0] if len(lines) > 1 else line for line in lines).split()
     return " ".join(words) or None
 

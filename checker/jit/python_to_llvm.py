@@ -240,7 +240,7 @@ class _Function(LlvmWriter):
 
     def counted(self, name: str, bounds: list[ast.expr], body: list[ast.stmt]) -> None:
         """A loop over a range."""
-        # Unlike in Python, `name` is `last` after the loop, and the count goes on from what the body assigns to it.
+        # Unlike in Python, `name` has reached `last` afterwards, and the count goes on from what the body assigns.
         first = "0" if len(bounds) == 1 else self.word(bounds[0])
         last = self.word(bounds[min(1, len(bounds) - 1)])
         step = self.constant(bounds[2]) if len(bounds) == 3 else 1

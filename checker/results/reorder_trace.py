@@ -60,6 +60,7 @@ def fewest_changes(model: Model, trace: Trace, *, pinned: bool = False) -> Trace
 def _best_order(model: Model, start: State, steps: tuple[Step, ...]) -> tuple[int, ...] | None:
     """The cheapest order, by Dijkstra's algorithm: nodes are visited in order of their cost."""
     budget = MOST_INSTANCES
+    # Orders differ in all entries, so among equal costs the first order wins, and places are never compared.
     waiting: list[tuple[int, tuple[int, ...], _Place]] = [(0, (), _Place(0, (), start, None))]
     visited: set[tuple[int, State, Value]] = set()
     while waiting:

@@ -44,6 +44,7 @@ def causes(model: Model, steps: Sequence[k.Do | k.Expect], starts: Iterable[Stat
     needed = list(trial.causes())
     if not trial.is_impossible(needed):
         return ()
+    # Each guard is tried once: fewer guards never make a step impossible, so one that was needed stays needed.
     for each in tuple(needed):
         fewer = [other for other in needed if other != each]
         if trial.is_impossible(fewer):

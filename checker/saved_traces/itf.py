@@ -16,9 +16,9 @@ record                 an object
 ``seq``                an array
 =====================  ====================================================================
 
-The action of a step, with its arguments and picks, is in ``#meta`` of the state that it leads to. For an infinite run
-What ``show`` asks for is there as ``show``.
-``loop`` is the number of the state that follows the last one; the step to it is in ``#meta`` of the whole as ``loop``.
+The action of a step, with its arguments and picks, is in ``#meta`` of the state that it leads to. What ``show`` asks for
+is there as ``show``. Of an infinite run ``loop`` is the number of the state that follows the last one. The step to it
+is in ``#meta`` of the whole as ``loop``.
 """
 
 from __future__ import annotations

@@ -83,6 +83,7 @@ def _read(data: Any, type_: t.Type) -> Value:
         case t.BoolType():
             return bool(_of(data, bool, type_))
         case t.IntType() | t.RangeType():
+            # In Python `true` is an int as well.
             if isinstance(data, bool):
                 raise _not(data, type_)
             return int(_of(data, int, type_))

@@ -84,6 +84,7 @@ def _follow(model: Model, saved: SavedTrace, sources: Sources) -> Replay:
 
 def _difference(kernel: k.Kernel, number: int, state: State, saved: SavedStep) -> tuple[int, tuple[str, ...]] | None:
     now = state_to_json(state, kernel)
+    # A variable that the trace lacks differs too: `now` as a whole equals no value of a variable.
     names = tuple(name for name in {**now, **saved.state} if name not in now or now[name] != saved.state.get(name, now))
     return (number, names) if names else None
 

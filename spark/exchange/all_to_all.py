@@ -77,6 +77,7 @@ class AllToAll:
 
     def connect(self, own: int, peers: list[tuple[str, int]], listener: socket.socket, secret: bytes) -> None:
         """Connect with all peers, in both directions: call each of them, and accept a call from each."""
+        # Callers are answered by threads meanwhile: two tasks that call each other both wait for the other's proof.
         with closing(AuthenticatedListener(listener, secret)) as listening:
             for number, address in enumerate(peers):
                 if number != own:
@@ -115,6 +116,7 @@ class AllToAll:
     def send(self, to: int, words: Rows) -> None:
         """Queue words for a task. Receives and sends until no more than ``MAX_QUEUED_BYTES`` are queued."""
         self._queue(to, memoryview(FRAME.pack(self._level, len(words))))
+        # A view and no copy: the words must not change until they are sent.
         self._queue(to, words.view(np.uint8).data)
         while self._waiting > MAX_QUEUED_BYTES:
             self.pump(MAX_SECONDS_WITHOUT_PROGRESS)

@@ -92,6 +92,7 @@ class Stage:
         conf = spark.sparkContext.getConf()
         host = conf.get("spark.driver.host", "127.0.0.1")
         assert host is not None
+        # A driver in a container listens at one address, and executors know it by another, `spark.driver.host`.
         listener = listen(conf.get("spark.driver.bindAddress", host) or host, job.parts)
         address = (host, listener.getsockname()[1])
         self._listener = AuthenticatedListener(listener, secret)

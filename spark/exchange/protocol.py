@@ -81,7 +81,9 @@ def authenticate(connection: socket.socket, secret: bytes) -> int:
 
 
 def _tuned(connection: socket.socket) -> socket.socket:
+    # Messages are short and waited for, so Nagle's algorithm must not hold them back.
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    # A machine that loses its power closes no connection.
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     return connection
 

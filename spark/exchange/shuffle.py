@@ -57,6 +57,7 @@ class Shuffle:
 
         def run() -> list[Row]:
             cells = self._spark.range(0, job.parts, 1, job.parts).mapInArrow(expand, CELLS)
+            # By the number itself: `repartition` hashes it, so that one task could get two parts and another none.
             return cells.repartitionById(job.parts, "part").mapInArrow(keep, REPORTS).collect()
 
         rows = run_and_wait(self._spark, run, check_stop, f"assay: the level after {manifest}")

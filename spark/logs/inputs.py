@@ -137,6 +137,7 @@ def _unreadable_because(path: Path) -> str | None:
 def _remote(spark: SparkSession, uri: str) -> list[tuple[ListedFile, str]]:
     found = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
     with as_diagnostic(NOT_LISTED, f"`{uri}` cannot be listed"):
+        # Without the column `content` Spark opens none of the files.
         rows = found.load(uri).select("path", "length", "modificationTime").collect()
     if not rows:
         raise SpecError([Diagnostic(NOT_LISTED, NOWHERE, f"there is no file behind `{uri}`")])

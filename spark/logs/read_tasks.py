@@ -173,6 +173,8 @@ def balance(pieces: Sequence[S], tasks: int, most: int) -> list[list[S]]:
 
 def _read_parts(spark: SparkSession, files: Sequence[LogFile], options: ReadOptions) -> DataFrame:
     """The files, each read in parts by several tasks, divided as Spark divides them."""
+    # By default Spark ends lines at `\r` too and drops it; positions in the file would then be wrong.
+    # Lines are taken as bytes because a log need not be UTF-8.
     lines = spark.read.text([file.pattern for file in files], lineSep="\n").selectExpr(
         "_metadata.file_path AS path", "_metadata.file_block_start AS part", "CAST(value AS BINARY) AS line"
     )
@@ -199,6 +201,7 @@ def lines_between(stream: BinaryIO, begin: int, end: int) -> bytes:
     """The lines that begin between two bytes of a file: the last one is read to its end, the first only if it begins
     there.
     """
+    # From the byte before: if that ends a line, the line that begins at `begin` belongs to this range.
     stream.seek(max(0, begin - 1))
     if begin:
         stream.readline()  # this line begins before the range

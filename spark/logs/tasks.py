@@ -65,6 +65,7 @@ BYTES_IN_ROW = 1 << 23
 """Bytes of the shared answer in one row: the execution of gigabytes of logs has a hundred million bytes."""
 MOST_IN_TASK = 1 << 20
 """How many events the bundles of one task have at most, where there can be more tasks."""
+# A number above that of any file, so that `texts_of` never waits for it.
 _NO_ROWS: tuple[int, Iterator[dict[str, Any]]] = (1 << 31, iter(()))
 EVERYTHING = AnswerScope()
 STANDARD = ReadOptions()

@@ -295,6 +295,7 @@ class ClusterSearch(BlockSearch):
 
     def _adopt(self, outcomes: list[TaskReport]) -> int:
         parts = tuple(
+            # By owner, so that states have the same numbers whichever task was done first.
             sorted((outcome.part for outcome in outcomes if outcome.part.count), key=lambda part: part.first_owner)
         )
         new = sum(part.count for part in parts)
@@ -304,6 +305,7 @@ class ClusterSearch(BlockSearch):
 
     def _note(self, outcomes: list[TaskReport], source: int) -> None:
         """Note what is to be looked at; of each kind what was found at the state with the smallest fingerprint."""
+        # Not the first that was reported: the number and speed of tasks must not show in an answer.
         best: dict[tuple[str, int], ShardFinding] = {}
         for found in (each for outcome in outcomes for each in (*outcome.sources, *outcome.states)):
             known = best.get((found.kind, found.at))

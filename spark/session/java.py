@@ -24,6 +24,7 @@ from assay.grammar.user_cache import is_own, user_cache
 NO_JAVA = "E831"
 VECTOR = "--add-modules=jdk.incubator.vector"
 SECONDS = 60.0
+# Each argument moves from the front to the end, but for the module's: after one round the others are in their order.
 LAUNCHER = """#!/bin/sh
 for argument; do
   shift
@@ -53,6 +54,7 @@ def _installed() -> Iterator[Path]:
         yield Path(chosen)
     found = shutil.which("java")
     if found:
+        # What is on the path is often a link, as by Debian's alternatives; the home is where it leads.
         yield Path(found).resolve().parent.parent
 
 

@@ -150,6 +150,7 @@ def _started(name: str, arguments: tuple[str, ...], ready: re.Pattern[str]) -> P
         assert popen.stdout is not None
         with popen.stdout as lines:
             for line in lines:
+                # Lines are read even after that: a process whose pipe is full stops.
                 match = None if found else ready.search(line)
                 if match is not None:
                     found.append(match)

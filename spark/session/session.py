@@ -91,6 +91,7 @@ def session(master: str = LOCAL, settings: Mapping[str, str] | None = None) -> I
     which is left alone.
     """
     require_pyspark()
+    # Set by `spark-submit`, which has started Java already.
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         yield _submitted(settings or {})
         return

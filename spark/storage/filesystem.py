@@ -38,6 +38,7 @@ class Storage:
         self.uri = uri
 
     def __reduce__(self) -> tuple[type[Storage], tuple[str]]:
+        # The connection and the local copies belong to one process.
         return Storage, (self.uri,)
 
     @cached_property

@@ -66,5 +66,6 @@ def owned(keys: Rows, first: int, last: int) -> Rows:
     they lie together.
     """
     marks = [owner << int(OWNER_SHIFT) for owner in (first, last)]
+    # The end of the last owner's range is 2 ** 64, which no word holds.
     begin, end = (len(keys) if mark >> 64 else int(np.searchsorted(keys[:, 0], np.uint64(mark))) for mark in marks)
     return keys[begin:end]

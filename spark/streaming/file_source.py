@@ -106,6 +106,7 @@ class GrowingReader(DataSourceStreamReader):
         ):  # files that cannot be read become notices when the answer is made
             identity = _identity(stream)
             end = _last_line_feed(stream, 0, os.fstat(stream.fileno()).st_size)
+            # Asked once more: a file that was emptied while it was looked at begins with another line.
             if end and _identity(stream) == identity:
                 found[identity] = {"path": path, "end": end}
         if all(before.get(identity) == each for identity, each in found.items()):

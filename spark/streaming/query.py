@@ -193,7 +193,9 @@ class LiveQuery:
         """Read the new lines, and start the answer. Returns before it is finished if there is more to read already."""
         options, spark = self.question.read, grown.sparkSession
         with self._configured(spark):
+            # Without what an earlier attempt at this micro-batch has read: that is written anew.
             self.store.keep(self.source.pieces(grown, self.store.pieces(number), options), number)
+        # An error of the answer before ends the query here.
         if self._answering is not None:
             self._answering.result()
         known = self.store.pieces(number + 1)
