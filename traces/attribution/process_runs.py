@@ -41,6 +41,7 @@ class RunSplitter:
         logged = [start for stream, matches in node.logs.items() for start in run_starts(stream, matches)]
         own = {stream: certain_lines(matches) for stream, matches in node.logs.items()}
         inferred = _inferred_starts(node, own, sorted(start.time for start in logged))
+        inferred |= _repeated_threads(node, sorted(start.time for start in (*logged, *inferred)))
         self._starts = sorted([*logged, *inferred], key=lambda start: (start.time, start.stream, start.position))
         self._times = np.array([start.time for start in self._starts], np.int64)
         self._local: dict[str, list[tuple[int, int]]] = {start.stream: [] for start in logged}
@@ -131,6 +132,19 @@ def _inferred_starts(node: NodeFiles, own: Mapping[str, Numbers], begins: Sequen
             if len(at := np.flatnonzero((times[stream] > end + QUIET_AFTER_END_MS) & (times[stream] < until)))
         ]
         found |= {min(first, key=lambda start: start.time)} if first else set()
+    return found
+
+
+def _repeated_threads(node: NodeFiles, begins: Sequence[int]) -> set[RunStart]:
+    """The lines about threads that a process starts once, where one comes again and no start was read since."""
+    found: set[RunStart] = set()
+    for stream, matches in node.logs.items():
+        last: dict[str, int] = {}
+        for position in matches.with_roles("process thread"):
+            record = matches[position].record
+            before, last[record.message] = last.get(record.message), record.time or 0
+            if before is not None and record.time and bisect_right(begins, before) == bisect_right(begins, record.time):
+                found.add(RunStart(record.time, stream, position))
     return found
 
 

@@ -99,18 +99,26 @@ class _Division:
         return self._sessions.get(run) or self._of_neighbours(run) or self._nearest(run) or frozenset({NAMELESS})
 
     def _of_neighbours(self, run: ProcessRun) -> frozenset[str] | None:
-        """The cluster of the node's run before, else of its run after."""
+        """The cluster of the node's run before, else of its run after, unless another one alone was there in its time."""
         own = [(each.number, logged.name) for each, logged in self._logged.items() if each.node == run.node]
         before = max((each for each in own if each[0] < run.number), default=None)
         after = min((each for each in own if each[0] > run.number), default=None)
         # A node stays in its cluster until it is moved, so the run before says more.
         found = before or after
-        return None if found is None else frozenset({found[1]})
+        if found is None:
+            return None
+        in_time = self._in_time(run)
+        # Servers that were emptied are another cluster, of whose id the node's lines in hand need not tell.
+        return None if len(in_time) == 1 and found[1] not in in_time else frozenset({found[1]})
+
+    def _in_time(self, run: ProcessRun) -> frozenset[str]:
+        """The clusters in whose time a run is."""
+        begin, end = self._runs.get(run, (-inf, inf))
+        return frozenset(span.name for span in self.spans if span.begin <= end and begin <= span.end)
 
     def _nearest(self, run: ProcessRun) -> frozenset[str] | None:
         """The one cluster in whose time, or else beside whose files, the run is."""
-        begin, end = self._runs.get(run, (-inf, inf))
-        in_time = frozenset(span.name for span in self.spans if span.begin <= end and begin <= span.end)
+        in_time = self._in_time(run)
         if len(in_time) == 1:
             return in_time
         return _beside(self._files[run], self._folders(in_time or {span.name for span in self.spans}))

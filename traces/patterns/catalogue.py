@@ -53,7 +53,7 @@ _TABLES = ("fields", "constants", "unknown", "holds")
 _REQUIRED = ("name", "kind", "loggers", "pattern", "meaning", "example")
 _ROLES = frozenset(
     {
-        *("process prelude", "process start", "process running", "process end"),
+        *("process prelude", "process start", "process running", "process thread", "process end"),
         *("session client", "session start", "session state", "session end"),
         *("registration", "configuration", "version"),
     }

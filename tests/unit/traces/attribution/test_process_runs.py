@@ -54,3 +54,15 @@ def test_standard_output_beside_the_log_file_is_the_same_process(tmp_path: Path)
     printed = lines(1, starts=(10,), elected=(12,))
     (tmp_path / "all.log").write_text(own + printed + other)
     assert [each.brokers for each in read_logs([tmp_path]).nodes] == [(1,), (2,)]
+
+
+def test_a_thread_that_a_process_starts_once_tells_of_a_run_whose_start_was_not_read(tmp_path: Path) -> None:
+    thread = (
+        "[2021-03-04 09:{:02}:00,000] INFO [ControllerEventThread controllerId=1] Starting "
+        "(kafka.controller.ControllerEventManager$ControllerEventThread)\n"
+    )
+    lost = [thread.format(2), lines(1, starts=(), elected=(3,)), thread.format(20), lines(1, starts=(), elected=(21,))]
+    (tmp_path / "controller.log").write_text("".join(lost))
+    (tmp_path / "server.log").write_text(lines(1, starts=(1,), elected=()))
+    events = [each for each in read_logs([tmp_path]).events if each.kind == "ControllerElected"]
+    assert [each.run.number for each in events] == [1, 2]

@@ -105,6 +105,13 @@ def test_a_run_that_names_the_first_cluster_alone_is_of_the_second_after_the_par
     assert parts(written(tmp_path / "apart", apart))[OTHER] == ["b/server.log 5"]
 
 
+def test_a_run_that_names_no_cluster_is_of_the_one_that_alone_was_there_then(tmp_path: Path) -> None:
+    """The run before was in a cluster that had ended by then: its servers were emptied."""
+    second = "".join(line for line in life(5, OTHER, 2, 4).splitlines(keepends=True) if "Cluster ID" not in line)
+    files = {"a/server.log": life(3, ONE, 1, 1) + life(5, OTHER, 1, 2), "c/server.log": life(3, ONE, 2, 3) + second}
+    assert parts(written(tmp_path, files))[OTHER] == ["a/server.log 5", "c/server.log 5"]
+
+
 def test_a_file_without_an_id_belongs_to_the_cluster_of_its_folder(tmp_path: Path) -> None:
     nameless = "".join(line for line in life(3, ONE, 2, 3).splitlines(keepends=True) if "Cluster ID" not in line)
     logs = written(
