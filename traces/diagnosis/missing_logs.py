@@ -292,8 +292,8 @@ def _only_warnings(reading: LogReading) -> Iterator[Notice]:
 
 
 def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
-    """Notices about nodes that wrote with a logger beside each of some acts, and from some time on no more. The end of
-    a file is missing, or a part of it.
+    """Notices about nodes that wrote with a logger beside each of some acts, and not up to some time, or no more from
+    some time on. The beginning of a file is missing, the end, or a part of it.
     """
     of_node: dict[str, list[Sequence[Event]]] = defaultdict(list)
     for stream in reading.streams:
@@ -303,10 +303,11 @@ def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
         acts = events.positions_where(partial(_is_of_kind, frozenset(known["events"])))
         reported = events.positions_where(partial(_is_of_logger, _prefixes(known)))
         # For example fetchers were added, and from some time on no line of `state.change.logger` is near such a line.
-        lonely = _lonely(events.times_at(acts), np.sort(events.times_at(reported)))
-        if len(lonely) >= WITNESSES:
-            place = next(events.at(acts[lonely[:1]])).record.place
-            yield Notice(MISSING_PART, place, known["text"].format(node=node))
+        early, later = _lonely(events.times_at(acts), np.sort(events.times_at(reported)))
+        for lonely, kind in ((early, BEFORE), (later, MISSING_PART)):
+            if len(lonely) >= WITNESSES:
+                place = next(events.at(acts[lonely[:1]])).record.place
+                yield Notice(kind, place, known["text"].format(node=node))
 
 
 def _lost_between(reading: LogReading) -> Iterator[Notice]:
@@ -343,15 +344,22 @@ def _prefixes(known: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(begins) if isinstance(begins, list) else (begins,)
 
 
-def _lonely(acts: npt.NDArray[np.int64], reported: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-    """Which acts come after some line, and have none within ``NEAR``, where others have one (milliseconds, sorted)."""
+def _lonely(
+    acts: npt.NDArray[np.int64], reported: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Which acts have no line within ``NEAR`` where others have one: those before all lines, and the others.
+
+    All are times in milliseconds; the lines are sorted.
+    """
+    none = np.empty(0, np.intp)
     if not len(acts) or not len(reported):
-        return np.empty(0, np.intp)
+        return none, none
     after = np.searchsorted(reported, acts - NEAR)
     # `after` is the first line that is not too early for the act. If even that one is too late, the act has none.
     near = (after < len(reported)) & (reported[np.minimum(after, len(reported) - 1)] <= acts + NEAR)
-    alone: npt.NDArray[np.intp] = np.flatnonzero(~near & (after > 0))
-    return alone if near.sum() >= WITNESSES else alone[:0]
+    if near.sum() < WITNESSES:
+        return none, none
+    return np.flatnonzero(~near & (after == 0)), np.flatnonzero(~near & (after > 0))
 
 
 def _silent_owners(reading: LogReading) -> Iterator[Notice]:
