@@ -134,8 +134,8 @@ def _explain_all(
                 _stop(findings, search, conclusion, answer)
                 break
         else:
-            onward = _onward(search, conclusion, start, writer, options, log if answer is None else None)
-        if isinstance(answer, WindowRefuted):
+            onward = _onward(search, conclusion, start, writer, options, log)
+        if isinstance(answer, WindowRefuted) and not (onward is not None and onward.is_lost):
             onward = with_window(search, start, conclusion, answer, onward, writer)
             doubted += left_out(search, onward)
         if onward is None:
@@ -184,7 +184,7 @@ def _onward(
     options: Options,
     log: LogPart | None,
 ) -> Resumption | None:
-    """The violation and how to go on. In a ``log`` that no window refuted, a line may be lost: other lines say so."""
+    """The violation and how to go on. In a ``log`` that begins in mid-life a line may be lost: several lines say so."""
     may_be_lost = log is not None and log.begins_in_mid_life
     if options.first and not may_be_lost:
         return first_mismatch(search, rejected, writer)
