@@ -279,6 +279,20 @@ def test_an_unknown_document_is_searched_for_its_lines(document: str, path: str)
     assert [(origin.who, record.decode().rstrip()) for origin, record in found] == [tuple(row) for row in rows]
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        f'{{"logStream": NaN, "logGroup": "kafka", "logEvents": [{{"id": "1", "message": "{LINE}"}}]}}',
+        f'{{"logStream": "b", "logGroup": "kafka", "logEvents": [{{"id": "1", "took": NaN, "message": "{LINE}"}}]}}',
+        f'{{"columns": ["took", "message"], "values": [[NaN, NaN], ["{LINE}", "{OTHER}"]]}}',
+        f'{{"columns": ["took", "message"], "rows": [[NaN, "{LINE}"], [2, "{OTHER}"]]}}',
+    ],
+)
+def test_values_that_only_some_writers_of_json_know_hide_no_line(document: str) -> None:
+    _, found = unwrapped(document.encode())
+    assert [text.decode().rstrip() for _, text in found] == [LINE, OTHER][: document.count("INFO")]
+
+
 def test_the_column_with_the_log_lines_is_found_where_its_name_is_unknown() -> None:
     names, found = unwrapped(f'Time;Pod;Text\n10:00;broker-4;"{LINE}"\n10:01;broker-5;"{OTHER}"\n'.encode())
     assert names == ("a table with log lines in `Text`",)
