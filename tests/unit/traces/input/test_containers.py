@@ -172,6 +172,8 @@ def test_a_container_of_a_user_is_tried_first(tmp_path: Path) -> None:
         ("name = 'a'\nform = 'object'\nexample = 'x'\nkey = 'a'\n", "no key `key`"),
         ("name = 'a'\nform = 'prefix'\nexample = 'x'\npattern = '(a'\n", "no regular expression"),
         ("name = 'a'\nform = 'prefix'\nexample = 'x'\npattern = '(a+)+b'\n", "grows faster"),
+        ("name = 'a'\nform = 'prefix'\nexample = 'x'\npattern = '(a{0,}){0,}b'\n", "grows faster"),
+        ("name = 'a'\nform = 'prefix'\nexample = 'x'\npattern = '(a)?(?(1)b|c).*'\n", "cannot be judged"),
     ],
 )
 def test_a_container_that_cannot_be_used_is_reported(table: str, say: str, tmp_path: Path) -> None:
