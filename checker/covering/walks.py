@@ -63,8 +63,9 @@ class LongRuns:
             self._node = self._next(self._node)
 
     def _start(self) -> PathNode:
-        """A place where something was found: often one of the newest."""
+        """A place where something was found: often one of the newest. An initial state where nothing was found yet."""
         found = [node for node, _ in self._search.found.values()]
+        found = found or [PathNode(state, number) for state, number in self._search.initial.items()]
         return self._random.choice(found[-20:] if self._random.random() < BOLD else found)
 
     def _next(self, node: PathNode) -> PathNode | None:

@@ -111,9 +111,8 @@ class VisitedSet:
         """
         if self._chosen != "auto":
             return StateKeys(self._chosen).missed(states)
-        if self.keys is StateKeys.ROWS and (self.disk is not None or self._is_exact_enough(states)):
-            return 0.0
-        if self.keys in {StateKeys.PRINTS, StateKeys.LONG_PRINTS}:
+        # Rows are never taken up again: where they are the keys now, nothing else ever was.
+        if self.keys is not StateKeys.WIDE_PRINTS:
             return self.keys.missed(states)
         # A state that was missed under 64 bits stays missed, however wide the keys are later
         # (docs/design/certainty-at-size.md).

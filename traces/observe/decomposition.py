@@ -179,8 +179,10 @@ def _of_statement(
             yield from _reads(action, domain, reader)
             for part in body:
                 yield from _of_statement(action, part, reader, names, shared=shared)
-        case k.Assign(_, variable, path, value):
-            yield from _reads(action, value, reader)
+        case k.Assign(_, variable, path):
+            # The keys of the path are read too: `tab[if marked[other] then 0 else 1] := …` depends on another slice.
+            for expr in children(statement):
+                yield from _reads(action, expr, reader)
             if (variable in names) == shared:
                 whose = "a slice" if shared else "all slices"
                 yield _problem(statement.span, f"`{action.name}` changes `{variable}`, which belongs to {whose}")

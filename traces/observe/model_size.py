@@ -169,24 +169,36 @@ class NeedsOfEvents:
 
     def __init__(self, plan: k.TracePlan) -> None:
         self.plan = plan
-        self._rules = rules_by_kind(plan)
+        numbers: dict[tuple[str, t.Type], int] = {}
+        self._fields = {
+            kind: [
+                (
+                    frozenset(each.field for each in rule.fields),
+                    [numbers.setdefault((each.field, each.binder.type), len(numbers)) for each in rule.fields],
+                )
+                for rule in rules
+            ]
+            for kind, rules in rules_by_kind(plan).items()
+        }
+        """Of each rule, by kind of event: the names of its fields, and the numbers of these with their types."""
+        self._typed = tuple(numbers)
 
     def __call__(self, event: Event) -> Needs:
         """The needs of one event."""
-        rules = self._rules.get(event.kind, ())
-        if not rules:
+        rules = self._fields.get(event.kind)
+        if rules is None:
             return _NOTHING
         given = fields_of(event)
         named: set[tuple[str, str]] = set()
         largest = 0
-        read = {
-            field.binder.name: field
-            for rule in rules
-            if all(each.field in given for each in rule.fields)
-            for field in rule.fields
-        }
-        for field in read.values():
-            for need in needs(given[field.field], field.binder.type):
+        # Rules may give a field different types: the event needs what each of them needs.
+        read: set[int] = set()
+        for names, numbers in rules:
+            if names <= given.keys():
+                read.update(numbers)
+        for number in read:
+            field, type_ = self._typed[number]
+            for need in needs(given[field], type_):
                 match need:
                     case Named(sort, name):
                         named.add((sort, name))

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from assay.traces.patterns.container import PARTS, Container, ContainerForm, Containers, FixedFact
-from assay.traces.patterns.regex_cost import degree
+from assay.traces.patterns.regex_cost import REPEATS, WITHOUT_CLASSES, degree
 from assay.traces.patterns.toml_tables import toml_tables
 
 BUILT_IN = (
@@ -146,9 +146,13 @@ def _patterns(table: Mapping[str, Any]) -> Iterable[str]:
 def _pattern_mistakes(pattern: str) -> list[str]:
     try:
         compiled = re.compile(pattern)
+        repeats = REPEATS.search(WITHOUT_CLASSES.sub("x", pattern)) is not None
+        slow = repeats and degree(compiled, to_the_end=False) > 1
     except re.error as error:
         return [f"the pattern is no regular expression: {error}"]
-    if re.search(r"(?<!\\)[*+]", re.sub(r"\[[^\]]*\]", "x", pattern)) and degree(compiled, to_the_end=False) > 1:
+    except ValueError as error:
+        return [str(error)]
+    if slow:
         return ["the time that the pattern takes grows faster than the line; say how long its repetitions can be"]
     return []
 

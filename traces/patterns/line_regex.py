@@ -7,12 +7,9 @@ from enum import Enum
 from functools import cache
 
 from assay.grammar.lazy_dataclass import dataclass
-from assay.traces.patterns.regex_cost import LONGEST, bounded, degree
+from assay.traces.patterns.regex_cost import LONGEST, REPEATS, WITHOUT_CLASSES, bounded, degree
 
 FLAGS = re.DOTALL
-
-_WITHOUT_CLASSES = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-_ENDLESS = re.compile(r"[*+]|,\}")
 
 
 class MatchExtent(Enum):
@@ -78,10 +75,10 @@ def _groups(text: str) -> tuple[str, ...]:
 
 @cache
 def _degree(text: str, reads: MatchExtent) -> int:
-    template = _WITHOUT_CLASSES.sub("x", bounded(text))
+    template = WITHOUT_CLASSES.sub("x", bounded(text))
     if (
         reads is not MatchExtent.EACH
-        and len(_ENDLESS.findall(template)) <= 1
+        and len(REPEATS.findall(template)) <= 1
         and not re.search(r"\)(?:[*+]|\{\d*,\})", template)
     ):
         return 1  # no other unbounded repetition could take the same characters

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from re import _constants as c  # the parser of patterns has no public name
 from re import _parser
 from typing import Any
@@ -24,7 +25,13 @@ EXPONENTIAL = 99
 _ALPHABET = frozenset({*map(chr, range(32, 127)), "\n", "\t", "\r", "é", "日"})
 # A repetition with a bound of at least this counts as one without.
 _ENDLESS = 1000
+_MOST_PATHS = 512
 
+WITHOUT_CLASSES = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+"""The escapes and the classes of characters in a pattern: what looks like a repetition there is none."""
+
+REPEATS = re.compile(r"[*+]|,\}")
+"""How a repetition without a bound ends, in a pattern without escapes and classes."""
 
 LONGEST = {1: 1 << 30, 2: 4096}
 """The longest message, in characters, on which a pattern of a degree is tried: a fifth of a second at most.
@@ -55,10 +62,17 @@ def bounded(pattern: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A piece of a pattern: the characters that it can take, and whether it repeats without a bound."""
+    """A piece of a pattern: the characters that it can take, whether it repeats without a bound, and whether it may be
+    left out.
+    """
 
     takes: frozenset[str]
     endless: bool
+    optional: bool = False
+
+    def lets_through(self, taken: frozenset[str]) -> bool:
+        """Whether repetitions of these characters before and after the piece can share a text around it."""
+        return self.optional or not taken.isdisjoint(self.takes)
 
 
 def degree(pattern: re.Pattern[str], *, to_the_end: bool, anywhere: bool = False) -> int:
@@ -91,13 +105,13 @@ def _degree(pieces: Sequence[_Piece]) -> int:
         for earlier_number, earlier in enumerate(endless[:number]):
             between = pieces[earlier + 1 : at]
             takes = pieces[earlier].takes
-            if takes & pieces[at].takes and all(piece.takes & takes for piece in between):
+            if takes & pieces[at].takes and all(piece.lets_through(takes) for piece in between):
                 longest = max(longest, best[earlier_number] + 1)
         best.append(longest)
     return max(best, default=1)
 
 
-def _sequences(items: list[Any], most: int = 512) -> Iterator[list[_Piece] | None]:
+def _sequences(items: list[Any]) -> Iterator[list[_Piece] | None]:
     """The pieces of each path through the branches of a pattern; None for a pattern that is exponential."""
     ways: list[list[_Piece]] = [[]]
     for item in items:
@@ -105,8 +119,10 @@ def _sequences(items: list[Any], most: int = 512) -> Iterator[list[_Piece] | Non
         if None in steps:
             yield None
             return
-        # Paths double with each branch. Beyond `most` the others are not judged.
-        ways = [way + step for way in ways for step in steps if step is not None][:most]
+        # Paths double with each branch.
+        if len(ways) * len(steps) > _MOST_PATHS:
+            raise ValueError(f"a pattern with more than {_MOST_PATHS} paths through its branches cannot be judged")
+        ways = [way + step for way in ways for step in steps if step is not None]
     yield from ways
 
 
@@ -134,6 +150,10 @@ def _repeated(least: int, most: int, body: Any) -> Iterator[list[_Piece] | None]
     inside = list(_sequences(list(body)))
     # A bounded repetition counts as its body once: its cost is a constant factor.
     if most < _ENDLESS:
+        if least == 0 and not any(piece.endless for pieces in inside for piece in pieces or ()) and None not in inside:
+            # One path instead of two: what may be left out stops no repetition, and what repeats may take it.
+            yield [replace(piece, optional=True) for pieces in inside for piece in pieces or ()]
+            return
         if least == 0:
             yield []
         yield from inside
@@ -152,7 +172,7 @@ def _is_ambiguous(body: Sequence[_Piece]) -> bool:
     """
     for at, piece in enumerate(body):
         # `(a+b)*` is divided in one way only, because `b` marks the end of each turn.
-        if piece.endless and all(other.takes & piece.takes for number, other in enumerate(body) if number != at):
+        if piece.endless and all(other.lets_through(piece.takes) for number, other in enumerate(body) if number != at):
             return True
     return False
 

@@ -158,7 +158,7 @@ def text_regex(text: str) -> re.Pattern[str]:
         seen.add(name)
         return f"(?P<{name}>{_TYPES.get(name, '.{1,2000}?')})"
 
-    pattern = _ESCAPED.sub(group, re.escape(text).replace(r"\{\}", r"\{\}"))
+    pattern = _ESCAPED.sub(group, re.escape(text))
     # A field at the end takes what is left; elsewhere as little as fits.
     pattern = re.sub(r"\}\?(\)?)$", r"}\1", pattern)
     return re.compile(_HEAD + pattern)

@@ -12,7 +12,9 @@ import pytest
 
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.traces.event import Event
-from assay.traces.log_reader import LogReading, read_events, read_logs
+from assay.traces.input.lines import record_kinds
+from assay.traces.input.lines.record_scanner import ScanLimits
+from assay.traces.log_reader import LogReading, ReadOptions, read_events, read_logs
 from assay.traces.samples import NAMES, sample, unpack_sample
 
 LINE = "[2026-11-21 01:45:{second:02},000] INFO [Controller id={broker}] Resigned (kafka.controller.KafkaController)\n"
@@ -447,3 +449,14 @@ def test_a_disk_error_in_the_midst_of_a_file_costs_that_file(tmp_path: Path) -> 
     reading = read_logs([Path("/proc/self/mem"), tmp_path])
     assert [each.kind for each in reading.notices if "mem" in str(each.place)] == ["unreadable"]
     assert reading.files == 1
+
+
+def test_every_logger_is_noted_where_a_file_has_more_than_are_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record_kinds, "_ENDINGS", 64)
+    names = [f"kafka.server.L{number}" for number in range(200)]
+    log = tmp_path / "server.log"
+    log.write_text("".join(f"[2022-02-03 10:00:00,{at:03}] INFO up ({name})\n" for at, name in enumerate(names)))
+    found = read_logs([log], ReadOptions(scan=ScanLimits(block=1000)))
+    assert set(found.loggers) == set(names)

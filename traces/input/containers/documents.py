@@ -10,9 +10,8 @@ import re
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any, NamedTuple
 
-import orjson
-
 from assay.traces.input.containers.event_objects import as_event
+from assay.traces.input.containers.fields import json_value
 from assay.traces.input.containers.xml_events import XmlEvents
 from assay.traces.input.events.exact_values import exact_json
 from assay.traces.input.events.yaml_documents import yaml_documents
@@ -105,7 +104,7 @@ class _Walk:
                 self.cut = False
                 return
             if key != name:
-                yield key, orjson.loads(self._data[begin:at])
+                yield key, json_value(self._data[begin:at])
             at = self._blanks(at)
 
     def _key(self, at: int) -> tuple[str, int]:
@@ -137,10 +136,7 @@ class _Walk:
         is_text = text.startswith(b'"')
         if not (is_text or steps or beside or self._columns or self._pairs or self._container.parts):
             return DocumentItem(at, text)
-        try:
-            content = orjson.loads(text)
-        except orjson.JSONDecodeError:
-            return None
+        content = json_value(text)
         for step in steps:
             content = content.get(step) if isinstance(content, dict) else None
         if isinstance(content, str):
@@ -153,7 +149,7 @@ class _Walk:
 
     def _rows(self, at: int, end: int, steps: tuple[str, ...]) -> Iterator[DocumentItem]:
         """The rows of columns, each of which is a list of values."""
-        content = orjson.loads(self._data[at:end])
+        content = json_value(self._data[at:end])
         for step in steps:
             content = content.get(step) if isinstance(content, dict) else None
         columns = [each for each in content if isinstance(each, list)] if isinstance(content, list) else []

@@ -300,14 +300,19 @@ def stamped(text: bytes, time: object) -> bytes:
     return text
 
 
-def parsed(text: bytes) -> dict[str, Any] | None:
-    """A JSON object; None if the text is none."""
+def json_value(text: bytes) -> Any:
+    """The value of a JSON text; None if the text is none."""
     try:
-        content = orjson.loads(text)
+        return orjson.loads(text)
     except orjson.JSONDecodeError:
         # Half a surrogate pair, NaN: what only the standard library takes.
         try:
-            content = json.loads(text)
+            return json.loads(text)
         except (ValueError, RecursionError):
             return None
+
+
+def parsed(text: bytes) -> dict[str, Any] | None:
+    """A JSON object; None if the text is none."""
+    content = json_value(text)
     return content if type(content) is dict else None

@@ -92,6 +92,8 @@ class RecordKinds:
         self._fold_rows = np.full(_ENDINGS, _ALONE, np.int64)
         self._folds = np.empty((0, 256), np.uint8)
         self._known_folds: dict[bytes, int] = {}
+        self._forgotten = 0
+        """How many endings were forgotten: the numbers of others come again."""
         self._reset()
 
     def _reset(self) -> None:
@@ -112,6 +114,7 @@ class RecordKinds:
         """Classify the records of a block by their kinds."""
         # Kinds are forgotten between blocks only: numbers must not change within one.
         if self._messages.is_nearly_full or self._endings.is_nearly_full:
+            self._forgotten += len(self._endings)
             self._reset()
         text, count = np.frombuffer(block.text, np.uint8), len(block.bodies)
         ends, stops, endings, numbers = np.empty((4, count), np.int64)
@@ -148,9 +151,9 @@ class RecordKinds:
         """Note the loggers of a block, each with its first record."""
         present = np.bincount(records.endings[records.endings >= 0], minlength=1)
         for number in np.flatnonzero(present).tolist():
-            name = self._loggers[number][0]
-            if name and number not in tally.noted:
-                tally.noted.add(number)
+            name, ending = self._loggers[number][0], self._forgotten + number
+            if name and ending not in tally.noted:
+                tally.noted.add(ending)
                 first = int(np.argmax(records.endings == number))
                 tally.note_logger(name, _position(file, records.block, first))
 

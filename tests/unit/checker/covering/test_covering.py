@@ -15,6 +15,7 @@ from assay.checker.covering.never import never_covered
 from assay.checker.covering.runs import KINDS, CoveringRuns, CoverItem, GuardRefusal, NeverCovered
 from assay.checker.report import EnginesDisagreeError, Step
 from assay.checker.stategraph.build import explore
+from assay.grammar.load import load_text
 
 LEASE = """module lease
 param Client: set = {a, b}
@@ -157,3 +158,12 @@ def test_what_an_engine_says_is_what_a_whole_search_misses(two_phase: CoveringRu
     assert {each for each in never.items if each.kind != "pairs"} == missed["actions"] | missed["guards"]
     assert {each for each in never.items if each.kind == "pairs"} <= missed["pairs"]
     assert never_covered(two_phase.kernel, KINDS, 60, lambda: "interrupted") is None
+
+
+def test_walks_begin_where_the_search_does_so_long_as_nothing_is_covered() -> None:
+    counter = (
+        "module counter\nstate:\n    n: 0 .. 1000 = 0\naction count_up:\n    when below: n < 1000\n    n := n + 1\n"
+    )
+    found = covering_runs(load_text(counter).kernel, ["guards"], 300)
+    assert found.stopped == "the limit of 300 states was reached"
+    assert [(each.kind, each.names) for each in found.missed] == [("guards", ("count_up", "below"))]

@@ -23,6 +23,7 @@ from assay.checker.engines.native_engine import check
 from assay.checker.explicit.expansion.compiled_interface import Compiled
 from assay.checker.explicit.store import levels
 from assay.checker.explicit.store.level_file import CHUNK
+from assay.checker.explicit.visited_set import VisitedSet
 from assay.checker.options import SearchOptions
 from assay.checker.report import Outcome, Report
 from assay.grammar.diagnostics.diagnostic import SpecError
@@ -121,6 +122,14 @@ def test_keys_change_as_states_become_many(
     assert report.properties == plain.properties
     assert report.statistics.distinct == plain.statistics.distinct
     assert 0 < report.statistics.collision < 1e-20
+
+
+def test_rows_that_grow_too_large_in_the_last_round_were_still_compared(
+    grid: tuple[Kernel, Compiled], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distinct = check(*grid, SearchOptions()).statistics.distinct
+    monkeypatch.setattr(VisitedSet, "_is_exact_enough", lambda _, states: states < distinct)
+    assert check(*grid, SearchOptions()).statistics.collision == 0
 
 
 def test_large_levels_go_to_files_which_are_gone_at_the_end(

@@ -172,6 +172,8 @@ def test_a_container_of_a_user_is_tried_first(tmp_path: Path) -> None:
         ("name = 'a'\nform = 'object'\nexample = 'x'\nkey = 'a'\n", "no key `key`"),
         ("name = 'a'\nform = 'prefix'\nexample = 'x'\npattern = '(a'\n", "no regular expression"),
         ("name = 'a'\nform = 'prefix'\nexample = 'x'\npattern = '(a+)+b'\n", "grows faster"),
+        ("name = 'a'\nform = 'prefix'\nexample = 'x'\npattern = '(a{0,}){0,}b'\n", "grows faster"),
+        ("name = 'a'\nform = 'prefix'\nexample = 'x'\npattern = '(a)?(?(1)b|c).*'\n", "cannot be judged"),
     ],
 )
 def test_a_container_that_cannot_be_used_is_reported(table: str, say: str, tmp_path: Path) -> None:
@@ -277,6 +279,20 @@ def test_an_unknown_document_is_searched_for_its_lines(document: str, path: str)
     names, found = unwrapped(text.replace("OBJECTS", json.dumps(objects)).encode())
     assert names == (f"JSON, lines in `{path}`",)
     assert [(origin.who, record.decode().rstrip()) for origin, record in found] == [tuple(row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        f'{{"logStream": NaN, "logGroup": "kafka", "logEvents": [{{"id": "1", "message": "{LINE}"}}]}}',
+        f'{{"logStream": "b", "logGroup": "kafka", "logEvents": [{{"id": "1", "took": NaN, "message": "{LINE}"}}]}}',
+        f'{{"columns": ["took", "message"], "values": [[NaN, NaN], ["{LINE}", "{OTHER}"]]}}',
+        f'{{"columns": ["took", "message"], "rows": [[NaN, "{LINE}"], [2, "{OTHER}"]]}}',
+    ],
+)
+def test_values_that_only_some_writers_of_json_know_hide_no_line(document: str) -> None:
+    _, found = unwrapped(document.encode())
+    assert [text.decode().rstrip() for _, text in found] == [LINE, OTHER][: document.count("INFO")]
 
 
 def test_the_column_with_the_log_lines_is_found_where_its_name_is_unknown() -> None:

@@ -33,10 +33,20 @@ from assay.traces.patterns.regex_cost import EXPONENTIAL, bounded, degree
         (r"(a+)+b", EXPONENTIAL),
         (r"(?:[a-z]+ ?)*", EXPONENTIAL),
         (r"(?:x|(?:.*,)*)y", EXPONENTIAL),
+        ("a?b?c?d?e?f?g?h?i?j?.*a.*b.*c", 3),
+        (r"[ab]*(?:b|cd)?[ab]*x", 2),
+        (r"(?:a(?:b|c)?)*c*x", 2),
+        (r"(?:a*(?:b)?c)*x", 1),
+        (r".*,.*(?:x)?", 2),
     ],
 )
 def test_the_degree_is_the_exponent_of_the_length(pattern: str, worst: int) -> None:
     assert degree(re.compile(pattern, re.DOTALL), to_the_end=True) == worst
+
+
+def test_a_pattern_with_too_many_paths_is_not_judged() -> None:
+    with pytest.raises(ValueError, match="more than 512 paths"):
+        degree(re.compile("(?:ab|cd)" * 10 + ".*a.*b.*c"), to_the_end=True)
 
 
 def test_where_a_match_begins_and_ends_counts() -> None:

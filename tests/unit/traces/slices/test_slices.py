@@ -170,12 +170,14 @@ def test_a_guard_that_reads_across_slices_is_left_out_and_named(line: Line, shel
         ("    marked[s] := true", "    open := false"),
         ("    open := true", "    open := true\n    marked := [s -> true]"),
         ("    marked[s] := true", "    marked[s] := exists r in Shelf: marked[r]"),
+        ("    marked[s] := true", "    rows[s][if exists r in Shelf: marked[r] then 0 else 1] := true"),
     ],
 )
 def test_slices_that_depend_on_one_another_are_refused(old: str, new: str, line: Line) -> None:
-    loaded = load_text(SHELVES.replace("GUARD", "bound room: t.items < Max").replace(old, new))
+    rows = "    open: bool = false\n    rows: map[Shelf, map[0 .. 1, bool]] = [s -> [n -> false]]\n"
+    spec = SHELVES.replace("GUARD", "bound room: t.items < Max").replace("    open: bool = false\n", rows)
     with pytest.raises(SpecError) as caught:
-        validate(loaded, [line("n0", 1, 0, "Unlocked")])
+        validate(load_text(spec.replace(old, new)), [line("n0", 1, 0, "Unlocked")])
     assert {diagnostic.code for diagnostic in caught.value.diagnostics} == {"E712"}
 
 
