@@ -90,6 +90,8 @@ def test_an_election_whose_file_was_rotated_away_is_missed(logs: Path) -> None:
         "broker 1 acted as controller in 1 epochs, and the logs hold 0 of its elections",
         "broker 2 acted as controller in 2 epochs, and the logs hold 1 of its elections",
         "broker 3 acted as controller in 2 epochs, and the logs hold 1 of its elections",
+        "broker-2 was controller, and a part of what it wrote as kafka.controller is missing",
+        "broker-3 was controller, and a part of what it wrote as kafka.controller is missing",
     ]
 
 
