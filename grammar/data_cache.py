@@ -52,7 +52,7 @@ def remember(
     if name is None or content is None:
         return None
     if not stand_ins:
-        keep(name, content)
+        keep(name, content, folder)
         return value
     named = _decoded(content, stand_ins)
     if named is not None:

@@ -190,8 +190,8 @@ class ActionWriter:
                         cut = cut_here
                     elif value.known == 0:
                         return
-                elif not self._when(each, value, at, cut, end):
-                    return
+                else:
+                    self._when(each, value, at, cut, end)
             elif isinstance(each, k.Let):
                 symbol, undefined = self.lowering.apart(lambda each=each: self.lowering.lower(each.value))  # type: ignore[misc]
                 self._require_defined(undefined, cut, at, end)
@@ -223,10 +223,10 @@ class ActionWriter:
         self.code.jump(end)
         self.code.label(good)
 
-    def _when(self, guard: k.Guard, value: Scalar, at: int, cut: CutInstance | None, end: str) -> bool:
-        """Continue only where the guard holds; returns whether it can."""
+    def _when(self, guard: k.Guard, value: Scalar, at: int, cut: CutInstance | None, end: str) -> None:
+        """Continue only where the guard holds."""
         if value.known == 1:
-            return True
+            return
         failed, held = self.code.name("failed"), self.code.name("held")
         self.code.branch(value, held, failed)
         self.code.label(failed)
@@ -235,7 +235,6 @@ class ActionWriter:
                 self._note_decisive(guard.label, at + 1)
         self.code.jump(end)
         self.code.label(held)
-        return True
 
     def _bound(
         self, number: int, guard: k.Guard, value: Scalar, at: int, cut: CutInstance | None, end: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -91,7 +92,8 @@ class Stepper:
 
     def begin(self, number: int = 0) -> PossibleStep:
         """Begin a new path in the initial state of that number, counted from 0."""
-        first = next(islice(self.initial_states(), number, None), None)
+        # `islice` refuses what is below zero or beyond the largest size.
+        first = next(islice(self.initial_states(), number, None), None) if 0 <= number <= sys.maxsize else None
         if first is None:
             raise NoSuchStepError(f"the model has no initial state number {number}")
         self._path, self._undone = [first.step], []

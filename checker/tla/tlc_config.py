@@ -10,9 +10,6 @@ from assay.checker.tla.temporal_monitors import TlaMonitor
 from assay.grammar import kernel as k
 
 LENGTH = 77
-NO_DEADLOCK = (
-    "\\* What was foretold wrongly ends somewhere, which is no deadlock of the system.\nCHECK_DEADLOCK FALSE\n"
-)
 
 
 def title(name: str) -> list[str]:
@@ -49,9 +46,11 @@ def witness(system: str, node: k.Property, never: str, constants: Sequence[str])
 
 def watching(system: str, node: k.Property, own: TlaMonitor, constants: Sequence[str], *, fair: bool) -> dict[str, str]:
     """The module of a property with auxiliary variables, and its configuration."""
-    spec = "Watched == Init /\\ Begin /\\ [][Moment]_watched" + (" /\\ Fairness" if fair else "")
-    asked = NO_DEADLOCK + configuration(constants, [], [own.formula], "TlaMonitor")
-    return _extending(system, node, [*own.definitions, spec], asked)
+    # A step that changes nothing, because older versions of TLC know no `CHECK_DEADLOCK` in a configuration.
+    note = "\\* What was foretold wrongly ends somewhere. It stands still there, and is no deadlock of the system."
+    spec = "Watched == Init /\\ Begin /\\ [][Moment \\/ UNCHANGED watched]_watched" + (" /\\ Fairness" if fair else "")
+    asked = configuration(constants, [], [own.formula], "Watched")
+    return _extending(system, node, [*own.definitions, note, spec], asked)
 
 
 def refinement(

@@ -30,7 +30,6 @@ LEVEL_SECONDS = 86_400.0
 """Seconds within which a task must send its next message: a level may take hours."""
 ENDING_SECONDS = 10.0
 """Seconds that tasks have to end by themselves."""
-NOBODY = 0xFFFFFFFF
 
 
 class Direct:

@@ -348,6 +348,22 @@ def test_tlc_checks_temporal_properties_under_fairness(fair: str, formula: str, 
     assert (answer.is_complete, broken) == (holds, not holds), answer.output
 
 
+@pytest.mark.parametrize(
+    ("formula", "holds"),
+    [
+        ("always (on == {} or (on != {} until on == {})) or eventually always on != {}", True),
+        ("always (on == {} or (on != {} until on == {}))", False),
+    ],
+)
+def test_tlc_reads_the_module_of_a_property_with_auxiliary_variables(formula: str, holds: bool, tmp_path: Path) -> None:
+    exported = export(load_text(EVENTUALLY.replace(" FAIR", "").replace("PROPERTY", formula)).kernel)
+    assert list(exported.watched) == ["all_lit"]
+    write(exported, tmp_path)
+    answer = tlc(tmp_path, f"{exported.name}_all_lit")
+    broken = "Temporal properties were violated" in answer.output
+    assert (answer.is_complete, broken) == (holds, not holds), answer.output
+
+
 EVERYTHING = """\
 module everything
 param Node: set = {a, b, Len} symmetric

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.checker.interpreter.values.domains import cardinality, domain
 from assay.grammar.kernel import types as t
-from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
+from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue, sort_key
 
 ELEMENTS_TRIED = 24
 ALTERNATIVES_TRIED = 80
@@ -80,9 +80,14 @@ def _optional(value: Some | None, type_: t.Type, hints: Sequence[Value]) -> Iter
 
 
 def _sets(value: frozenset[Value], type_: t.Type) -> Iterator[Value]:
-    yield from (value - {item} for item in value)
+    yield from (value - {item} for item in _in_order(value))
     if isinstance(type_, t.SetType) and cardinality(type_.item) <= ELEMENTS_TRIED:
         yield from (value | {item} for item in domain(type_.item))
+
+
+def _in_order(values: frozenset[Value] | tuple[Value, ...]) -> Sequence[Value]:
+    # What comes first is tried, so the order of a set must not depend on hashes.
+    return sorted(values, key=sort_key) if isinstance(values, frozenset) else values
 
 
 def _maps(value: FrozenMap, type_: t.Type, hints: Sequence[Value]) -> Iterator[Value]:
@@ -173,7 +178,7 @@ def parts(value: Value) -> Iterator[Value]:
                 yield from parts(key)
                 yield from parts(item)
         case frozenset() | tuple():
-            for part in value:
+            for part in _in_order(value):
                 yield from parts(part)
         case _:
             return

@@ -300,9 +300,10 @@ def _added(search: TraceSearch, path: SearchPath, ranked: Sequence[Suspect]) -> 
 
 def values_nearby(ranked: Sequence[Suspect]) -> list[Value]:
     """The values that lines state where they contradict the model, and the numbers beside them."""
-    hints = {
+    # A dictionary, not a set: only the first values are tried, and these must not depend on hashes.
+    hints = dict.fromkeys(
         part for one in ranked for each in one.obstacles for logged in each.atom.log for part in parts(logged.value)
-    }
+    )
     numbers = {n for hint in hints if isinstance(hint, int) for n in (hint, hint - 1, hint + 1)}
     return [*sorted(numbers), *(hint for hint in hints if not isinstance(hint, int))]
 

@@ -18,6 +18,7 @@ from assay.grammar.load import Loaded, log_kernel
 from assay.traces.event import Event
 from assay.traces.observe.field_values import Named, Reached, needs
 from assay.traces.observe.observation import fields_of, rules_by_kind
+from assay.traces.observe.slice_name import by_number
 from assay.traces.options import Options
 
 NO_CLAUSE = "E710"
@@ -229,9 +230,9 @@ def sizing(kernel: k.Kernel, plan: k.TracePlan, needed: Iterable[Needs], count: 
     return Sizing({sort: tuple(sorted(found, key=_natural)) for sort, found in names.items()}, sizes)
 
 
-def _natural(name: str) -> list[tuple[bool, int, str]]:
+def _natural(name: str) -> list[tuple[bool, int, str, str]]:
     # By number, `b2` before `b10`: elements of a set parameter are numbered in this order.
-    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name) if part]
+    return [by_number(part) for part in re.split(r"(\d+)", name) if part]
 
 
 def _check_wildcards(kernel: k.Kernel, plan: k.TracePlan) -> None:

@@ -14,7 +14,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.run_events import LogEvents
 from assay.traces.event import Event
 from assay.traces.observe.slice_incarnations import incarnations
-from assay.traces.observe.slice_name import Name, slice_fields
+from assay.traces.observe.slice_name import Name, by_number, slice_fields
 from assay.traces.table.event_selection import Selection, SliceField
 from assay.traces.table.event_table import EventTable, Positions, in_order
 from assay.traces.table.statement_ids import EveryKind, FieldNames
@@ -78,7 +78,7 @@ def sliced(slicing: Slicing, events: Sequence[Event], names: FieldNames, *, lack
     slices: dict[str, Selection] = {}
     # Nothing tells incarnations apart, and no event is of several slices: positions are those of the table as they are.
     undivided = slicing.since is None and slicing.identity is None and not found.groups
-    for name in sorted(found.slices, key=_natural):
+    for name in sorted(found.slices, key=lambda each: tuple(map(by_number, each))):
         own = found.slices[name]
         if undivided:
             slices["-".join(name)] = Selection(table, own, statements.numbers, mark)
@@ -121,8 +121,3 @@ class _Named:
                 self.slices[name] = positions
             else:
                 self.groups[name] = positions
-
-
-def _natural(name: Name) -> tuple[tuple[bool, int, str], ...]:
-    # A superscript two is a digit and no number; Kafka has no such names, but a damaged line may.
-    return tuple((part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in name)

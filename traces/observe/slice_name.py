@@ -1,4 +1,4 @@
-"""The fields of an event that name its slice."""
+"""The fields of an event that name its slice, and the order of such names."""
 
 from __future__ import annotations
 
@@ -19,3 +19,13 @@ def slice_fields(slicing: Slicing, event: Event) -> Name:
             value = str(value)
         found.append(value)
     return tuple(found)
+
+
+def by_number(part: str) -> tuple[bool, int, str, str]:
+    """A key that orders numbers by value, before ``10`` the ``2``, and after all that is no number."""
+    # A superscript two is a digit and no number.
+    if not part.isdecimal():
+        return False, 0, part, ""
+    # Python makes no integer of more than 4,300 digits; a damaged line may have more.
+    figures = part.lstrip("0")
+    return True, len(figures), figures, part

@@ -46,6 +46,10 @@ def containers_of(contents: Iterable[tuple[str, Mapping[str, Any]]], problems: l
     levels: dict[str, str] = {}
     noise: list[str] = []
     for file, content in contents:
+        told = [] if file in BUILT_IN else _file_mistakes(content)
+        problems += [f"{file}: {text}" for text in told]
+        if told:
+            continue
         for number, table in enumerate(content.get("container", ()), 1):
             wrong = [] if file in BUILT_IN else mistakes_of(table)
             problems += [f"container {number} of {file}: {text}" for text in wrong]
@@ -133,19 +137,34 @@ def mistakes_of(table: Mapping[str, Any]) -> list[str]:
     for key, least in (("lookup", 2), ("event", 1)):
         if not all(_is_texts(each) and len(each) >= least for each in table.get(key, {}).values()):
             return [f"each entry of `{key}` is a list of texts"]
-    return [text for pattern in _patterns(table) for text in _pattern_mistakes(pattern)]
+    states = table.get("states", [])
+    if not isinstance(states, list) or not all(map(_is_fact, states)):
+        return ["`states` are tables with the texts `pattern` and `text`"]
+    found = _pattern_mistakes(_expanded(table["pattern"]), of_bytes=True) if "pattern" in table else []
+    return found + [text for each in states for text in _pattern_mistakes(each["pattern"])]
 
 
-def _patterns(table: Mapping[str, Any]) -> Iterable[str]:
-    if "pattern" in table:
-        yield _expanded(table["pattern"])
-    for each in table.get("states", ()):
-        yield each.get("pattern", "")
+def _file_mistakes(content: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the parts, the levels and the noise of a file, in words."""
+    parts, levels, noise = content.get("parts", {}), content.get("levels", {}), content.get("noise", [])
+    if not isinstance(parts, dict) or not all(map(_is_texts, parts.values())):
+        return ["each entry of `parts` is a list of texts"]
+    if not isinstance(levels, dict) or not _is_texts(list(levels.values())):
+        return ["each entry of `levels` is a text"]
+    if not _is_texts(noise):
+        return ["`noise` is a list of texts"]
+    return [text for pattern in noise for text in _pattern_mistakes(pattern, of_bytes=True)]
 
 
-def _pattern_mistakes(pattern: str) -> list[str]:
+def _is_fact(state: object) -> bool:
+    return isinstance(state, dict) and all(isinstance(state.get(key), str) for key in ("pattern", "text"))
+
+
+def _pattern_mistakes(pattern: str, *, of_bytes: bool = False) -> list[str]:
     try:
         compiled = re.compile(pattern)
+        if of_bytes:  # some escapes and flags are for texts alone
+            re.compile(pattern.encode())
         repeats = REPEATS.search(WITHOUT_CLASSES.sub("x", pattern)) is not None
         slow = repeats and degree(compiled, to_the_end=False) > 1
     except re.error as error:

@@ -21,8 +21,8 @@ LINES = 5
 """How many lines are asked about beside the failed one."""
 
 OF_ITS_KIND = 0.5
-"""What it counts that a line is of the same kind as the failed one. That both name a value that nobody else names
-counts one.
+"""What it counts that a line is of the same kind as the failed one. A value that only these two
+name counts as much: one divided by how many lines name it.
 """
 
 

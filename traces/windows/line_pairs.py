@@ -14,7 +14,7 @@ from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.symbolic.sat.clause_blocks import UnansweredError
 from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.identity_memo import IdentityMemo
-from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue
+from assay.grammar.values import Atom, FrozenMap, RecordValue, Some, Value, VariantValue, sort_key
 from assay.traces.event import Event
 from assay.traces.observe.partial_order import OrderedObservation, by_time
 from assay.traces.windows.numbers import Scale, probe_of
@@ -56,7 +56,8 @@ def pairs_of(items: Sequence[OrderedObservation]) -> Iterator[Lines]:
     greatest: dict[object, tuple[int, int]] = {}
     for at, line in enumerate(lines):
         named = {pair for each in line for pair in each.observation.values}
-        numbers = {(name, value) for name, value in named if type(value) is int}
+        # In order: of two numbers in one field of a line the greater one is the last.
+        numbers = sorted((name, value) for name, value in named if type(value) is int)
         atoms = {value for _, value in named if isinstance(value, Atom)}
         # For example two elections in one epoch, or two lines about the session of one process.
         alike = [*numbers, *((line[0].observation.event.kind, each) for each in atoms)]
@@ -121,11 +122,13 @@ def _alike(lines: Lines, constants: frozenset[int]) -> tuple[object, ...]:
             case Some():
                 return "some", shape(value.value)
             case frozenset():
-                return "set", tuple(sorted((shape(each) for each in value), key=repr))
+                # Names are numbered as they come, so they come in an order that does not depend on hashes.
+                return "set", tuple(sorted(map(shape, sorted(value, key=sort_key)), key=repr))
             case tuple():
                 return tuple(map(shape, value))
             case FrozenMap():
-                return "map", tuple(sorted(((shape(a), shape(b)) for a, b in value.items()), key=repr))
+                entries = sorted(value.items(), key=lambda entry: sort_key(entry[0]))
+                return "map", tuple(sorted(((shape(a), shape(b)) for a, b in entries), key=repr))
             case RecordValue():
                 return tuple(map(shape, value.fields))
             case VariantValue():

@@ -228,8 +228,9 @@ def chain_of(template: Template, log: LogPart, conflicts: int) -> SliceChain:
     for each in _chains:
         if each.template is template and not each.is_full:
             return each
-    kept = [each for each in _chains if each.template is not template]
-    for each in kept[CHAINS - 1 :]:
-        each.close()
-    _chains[:] = [SliceChain(template, log, conflicts), *kept[: CHAINS - 1]]
+    kept = [each for each in _chains if each.template is not template][: CHAINS - 1]
+    for each in _chains:
+        if each not in kept:
+            each.close()
+    _chains[:] = [SliceChain(template, log, conflicts), *kept]
     return _chains[0]

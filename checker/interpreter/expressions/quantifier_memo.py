@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import local
 from typing import Any
 
 from assay.checker.interpreter.expressions.dispatch import meaning
@@ -36,7 +37,15 @@ _ABSENT = object()
 Consulted = dict[tuple["ValueMemo | WatchedMembership", tuple[Any, ...]], None]
 """What an evaluation used: memoised expressions, each with the values of its locals."""
 
-_watchers: list[Consulted] = []
+
+class _Watchers(local):
+    """What watches the evaluations of a thread, the innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[Consulted] = []
+
+
+_watchers = _Watchers()
 
 
 class ValueMemo:
@@ -53,16 +62,16 @@ class ValueMemo:
         given = frame.locals
         return self.at(frame.now, tuple([given[name] for name in self.names]))
 
-    def at(self, now: tuple[Any, ...], local: tuple[Any, ...]) -> Any:
+    def at(self, now: tuple[Any, ...], given: tuple[Any, ...]) -> Any:
         """The value in a state, for values of its locals. Raises ``Undefined`` if it has none."""
         read = [now[at] for at in self.positions]
-        if _watchers:
-            _watchers[-1][self, local] = None
-        found = self._known.get(read, local, _ABSENT)
+        if watchers := _watchers.stack:
+            watchers[-1][self, given] = None
+        found = self._known.get(read, given, _ABSENT)
         if found is _ABSENT:
             with consulted():  # what it consults itself is another matter
-                found = self.plain(Frame(now, (), dict(zip(self.names, local, strict=True))))
-            self._known.put(read, local, found)
+                found = self.plain(Frame(now, (), dict(zip(self.names, given, strict=True))))
+            self._known.put(read, given, found)
         return found
 
 
@@ -77,9 +86,9 @@ class WatchedMembership:
 
     def __call__(self, frame: Frame) -> Any:
         """The value in a frame; raises ``Undefined`` if it has none."""
-        if not _watchers:
+        if not (watchers := _watchers.stack):
             return self.plain(frame)
-        _watchers[-1][self, tuple([frame.locals[name] for name in self.names])] = None
+        watchers[-1][self, tuple([frame.locals[name] for name in self.names])] = None
         with consulted():
             return self.plain(frame)
 
@@ -88,11 +97,12 @@ class WatchedMembership:
 def consulted() -> Iterator[Consulted]:
     """Inside, it is noted which memoised expressions evaluations in this thread use."""
     found: Consulted = {}
-    _watchers.append(found)
+    watchers = _watchers.stack
+    watchers.append(found)
     try:
         yield found
     finally:
-        _watchers.pop()
+        watchers.pop()
 
 
 def memoised(expr: k.Expr, scope: EvaluationScope) -> Meaning:

@@ -15,6 +15,7 @@ from assay.grammar.elaborate.modules.module_tree import ModuleFile
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.identity_memo import IdentityMemo
 from assay.grammar.lazy_dataclass import dataclass
+from assay.grammar.parsing.split_declarations import MAX_DIGITS
 
 # `{b1, b2}` is `{`, `b1`, `,`, `b2`, `}`.
 _TOKEN = re.compile(r"\s*(?:(?P<int>-?\d+)|(?P<name>[A-Za-z_]\w*)|(?P<sign>[{},]))")
@@ -125,6 +126,9 @@ def parse_value(text: str, line: int, column: int, diagnostics: Diagnostics) -> 
     tokens = list(_tokens(text, line, column))
     whole = Span(COMMAND_LINE, line, column, line, column + max(1, len(text)))
     match [token[:2] for token in tokens]:
+        case [("int", number)] if len(number) > MAX_DIGITS:
+            diagnostics.error("E018", whole, f"a number of {len(number):,} digits; at most {MAX_DIGITS:,} are allowed")
+            return None
         case [("int", number)]:
             return syntax.IntLit(int(number), span=whole)
         case [("name", "true" | "false" as word)]:

@@ -13,7 +13,7 @@ from itertools import chain, combinations, product
 from assay.grammar import kernel
 from assay.grammar.elaborate.types.cardinality import LIMIT, cardinality
 from assay.grammar.kernel.types import AtomType, BoolType, EnumType, OptionType, RangeType, RecordType, Type
-from assay.grammar.values import Atom, RecordValue, Some, Value, VariantValue
+from assay.grammar.values import Atom, RecordValue, Some, Value, VariantValue, sort_key
 
 Env = Mapping[str, Value]
 
@@ -91,7 +91,9 @@ def _value(expr: kernel.Expr, env: Env) -> Value:
         case kernel.Arithmetic(_, op, left, right):
             return _arithmetic(op, _integer(left, env), _integer(right, env))
         case kernel.Quantified(_, kind, binder, domain, body):
-            results = (_value(body, {**env, binder.name: item}) for item in _set(domain, env))
+            # In canonical order, as in the evaluator: it decides whether an undefined element is reached.
+            items = sorted(_set(domain, env), key=sort_key)
+            results = (_value(body, {**env, binder.name: item}) for item in items)
             return all(results) if kind == "forall" else any(results)
         case kernel.Checked(type_, operand):
             return _within(type_, _value(operand, env))

@@ -179,9 +179,8 @@ def _spec(question: Question) -> Spec:
     spec = load(question["spec"], model=question["model"], settings=question["settings"])
     unknown = [name for name in question.get("properties", ()) if name not in _checkable(spec)]
     if unknown:
-        raise NoSuchStepError(
-            f"the spec has no property `{unknown[0]}`; did you mean `{did_you_mean(unknown[0], _checkable(spec))}`?"
-        )
+        guess = did_you_mean(unknown[0], _checkable(spec))
+        raise NoSuchStepError(f"the spec has no property `{unknown[0]}`{f'; did you mean `{guess}`?' if guess else ''}")
     return spec
 
 

@@ -51,7 +51,15 @@ class FollowedFile:
 
     def _next(self) -> bytes:
         found = self._read()
-        return found or (self._read() if self._turned() else b"")
+        if found or self._stream is None:
+            return found
+        own = os.fstat(self._stream.fileno())
+        if own.st_size < self._stream.tell():
+            return self._turn(f"{self.path} was cut to {own.st_size:,} bytes, and is read from its beginning")
+        if not self._is_renamed(own):
+            return b""
+        # What was written between the last read and the renaming comes before the new file.
+        return self._read() or self._turn(f"{self.path} was rotated, and the new file is read")
 
     def _read(self) -> bytes:
         if self._stream is None:
@@ -70,24 +78,19 @@ class FollowedFile:
         self._at_line_end = True
         return lead + self._read()
 
-    def _turned(self) -> bool:
-        """Whether the name stands for other bytes than those that were read."""
-        if self._stream is None:
-            return False
-        own = os.fstat(self._stream.fileno())
-        if own.st_size < self._stream.tell():
-            self.remarks.append(f"{self.path} was cut to {own.st_size:,} bytes, and is read from its beginning")
-            self.close()
-            return True
+    def _is_renamed(self, own: os.stat_result) -> bool:
+        """Whether the name stands for another file than the one that is read."""
         try:
             now = self.path.stat()
         except FileNotFoundError:
             return False
-        if (now.st_dev, now.st_ino) == (own.st_dev, own.st_ino):
-            return False
-        self.remarks.append(f"{self.path} was rotated, and the new file is read")
+        return (now.st_dev, now.st_ino) != (own.st_dev, own.st_ino)
+
+    def _turn(self, remark: str) -> bytes:
+        """The first bytes that the name stands for now."""
+        self.remarks.append(remark)
         self.close()
-        return True
+        return self._read()
 
     def close(self) -> None:
         """Leave the file."""

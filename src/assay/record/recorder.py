@@ -110,7 +110,8 @@ class Recorder:
         if not _PROVIDED.isdisjoint(fields):
             raise TypeError(f"{self.__class__.__name__}.record() writes {sorted(_PROVIDED & fields.keys())} itself")
         node = {} if self.node is None else {"node": self.node}
-        here = {**node, "run": self.run, "thread": self._own.name, "sequence": next(self._numbers)}
+        name = self._names[threading.current_thread()]
+        here = {**node, "run": self.run, "thread": name, "sequence": next(self._numbers)}
         return _json({"event": event, "time": time_ns() / 1e6, **here, **fields}) + b"\n"
 
     def _new_thread(self) -> bytes:
@@ -124,15 +125,16 @@ class Recorder:
                 self._same[thread.name] += 1
                 same = self._same[thread.name]
                 self._names[thread] = thread.name if same == 1 else f"{thread.name} ({same})"
-            self._own.name = self._names[thread]
+            name = self._names[thread]
             if self._flusher is None and self.flush_interval:
                 self._flusher = threading.Thread(
                     target=_flush_often, args=(weakref.ref(self), self._ended), daemon=True
                 )
                 self._flusher.start()
-                _flush_at_exit()
+                if self._same.total() == 1:  # not again after each fork
+                    _flush_at_exit()
         node = b"" if self.node is None else b',"node":%b' % orjson.dumps(self.node)
-        text = b'%b,"run":%d,"thread":%b,"sequence":' % (node, self.run, orjson.dumps(self._own.name))
+        text = b'%b,"run":%d,"thread":%b,"sequence":' % (node, self.run, orjson.dumps(name))
         self._own.text = text
         return text
 
@@ -261,10 +263,15 @@ def _flush_at_exit() -> None:
         util.Finalize(None, _flush_all, exitpriority=0)
 
 
+def _before_fork() -> None:
+    for recorder in list(_RECORDERS):
+        recorder._before_fork()
+
+
 def _forget_all() -> None:
     for recorder in list(_RECORDERS):
         recorder._after_fork()
 
 
 atexit.register(_flush_all)
-os.register_at_fork(after_in_child=_forget_all)
+os.register_at_fork(before=_before_fork, after_in_child=_forget_all)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -127,6 +128,27 @@ def test_a_file_is_followed_under_its_name(tmp_path: Path) -> None:
     assert source.read(0) == b"5\n", "it was cut"
     source.close()
     assert [each.removeprefix(f"{path} was ").partition(" ")[0] for each in source.remarks] == ["rotated,", "cut"]
+
+
+def test_what_is_written_just_before_a_rotation_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "node.log"
+    path.write_bytes(b"one\n")
+    source = FollowedFile(path)
+    assert source.read(0) == b"one\n"
+    status_of = os.fstat
+
+    def rotated_before(descriptor: int) -> os.stat_result:
+        """The state of a file to which a line comes after the last read, and which is renamed then."""
+        monkeypatch.undo()
+        with path.open("ab") as log:
+            log.write(b"two\n")
+        path.rename(tmp_path / "node.log.1")
+        path.write_bytes(b"three\n")
+        return status_of(descriptor)
+
+    monkeypatch.setattr(os, "fstat", rotated_before)
+    assert [source.read(0), source.read(0), source.read(0)] == [b"two\n", b"three\n", b""]
+    source.close()
 
 
 @pytest.mark.parametrize(

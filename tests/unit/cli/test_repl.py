@@ -108,3 +108,16 @@ def test_eval_refuses_bad_input(assay: Any, arguments: tuple[str, ...]) -> None:
     ran = assay("eval", "counter.assay", *arguments)
     assert ran.code == 2
     assert "error[E" in ran.err
+
+
+@pytest.mark.parametrize("line", ["9" * 5_000, ":initial " + "9" * 5_000])
+def test_a_number_that_is_too_long_is_a_mistake_like_others(repl: Any, line: str) -> None:
+    ran = repl(line, "count + 40")
+    assert ran.code == 0
+    assert "40" in ran.out.split()
+
+
+def test_an_initial_state_of_a_number_beyond_all_sizes_is_not_there(assay: Any) -> None:
+    ran = assay("eval", "counter.assay", "count", "--initial", "9" * 20)
+    assert ran.code == 2
+    assert f"no initial state number {'9' * 20}" in ran.out + ran.err

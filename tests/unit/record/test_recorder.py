@@ -107,6 +107,22 @@ def test_a_forked_process_writes_a_file_of_its_own(tmp_path: Path) -> None:
     assert [(each["event"], each["sequence"], each["thread"]) for each in lines(other)] == [("Child", 1, "MainThread")]
 
 
+def test_the_queue_is_written_before_a_fork_and_the_thread_starts_again(tmp_path: Path) -> None:
+    before = threading.active_count()
+    with Recorder(tmp_path / "events.jsonl", flush_interval=100) as log:
+        log.record("Before", thread="own")
+        assert threading.active_count() == before + 1
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        assert [each["event"] for each in lines(log.path)] == ["Before"]
+        assert threading.active_count() == before
+        log.record("After")
+        assert threading.active_count() == before + 1
+    assert [(each["event"], each["thread"]) for each in lines(log.path)] == [("Before", "own"), ("After", "MainThread")]
+
+
 def test_a_recorder_that_is_sent_to_a_process_records_beside_the_first(tmp_path: Path) -> None:
     with Recorder(tmp_path / "events.jsonl", node="n1") as log:
         log.record("First")

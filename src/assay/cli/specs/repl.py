@@ -149,8 +149,9 @@ class Session:
             command = self._commands.get(name)
             return command(rest.strip()) if command else [Line(f"no command `:{name}`; `:help` lists them", Tone.WARN)]
         # A number that is not in the list is an expression, with itself as its value.
-        if text.isdecimal() and int(text) < len(self._listed):
-            return self._take(self._listed[int(text)])
+        number = _number(text)
+        if number is not None and number < len(self._listed):
+            return self._take(self._listed[number])
         if self._is_step(text):
             return self._take(self.stepper.find_call(text))
         value = self.stepper.evaluate(text)
@@ -188,9 +189,10 @@ class Session:
 
     def _initial(self, text: str) -> list[Line]:
         if text:
-            if not text.isdecimal():
+            number = _number(text)
+            if number is None:
                 raise NoSuchStepError("`:initial` takes the number of an initial state")
-            self.stepper.begin(int(text))
+            self.stepper.begin(number)
             return [*self._state(), *self._steps("")]
         found = list(islice(self.stepper.initial_states(), MOST_LISTED))
         return [
@@ -238,6 +240,11 @@ class Session:
 
 
 _HOLDS = {True: ("holds", Tone.GOOD), False: ("is false", Tone.BAD), None: ("has no value", Tone.WARN)}
+
+
+def _number(text: str) -> int | None:
+    """The number of a listed step or state; None for other text, and for more digits than a list can have."""
+    return int(text) if text.isdecimal() and len(text) < 10 else None
 
 
 def _state(stepper: Stepper, state: tuple[object, ...]) -> list[Line]:

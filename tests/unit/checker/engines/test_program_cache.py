@@ -109,6 +109,16 @@ def test_another_text_and_a_changed_kernel_are_translated(path: Path, request: p
             programs(other, SAFE)
 
 
+def test_a_program_is_kept_in_the_folder_that_is_asked_for(
+    path: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    kernel, own = load_spec(path).kernel, tmp_path / "own"
+    first = translated(kernel, SAFE, None, own)
+    assert list(own.iterdir())
+    request.getfixturevalue("no_translation")
+    assert translated(kernel, SAFE, None, own) == first
+
+
 def test_the_name_of_a_program_depends_on_all_packages_that_translate() -> None:
     code = (
         "import sys, assay.checker.native.program\n"

@@ -40,6 +40,7 @@ ROWS = [
     ("Fence or 1 // 0 == 1", True),
     ("(not Fence) and 1 // 0 == 1", False),
     ("(not Fence) implies 1 // 0 == 1", True),
+    ("exists x in {1, 8}: 1 // (8 - x) == 0", True),
     ("twice(N)", 8),
     ("forall v in {some(n1), none}: v == none or v is some", True),
     ("count({b in {true, false} if b})", 1),
@@ -62,7 +63,16 @@ def test_the_reference_evaluator_finds_the_same_value(here: World, text: str, va
 
 @pytest.mark.parametrize(
     "text",
-    ["digit", "1 // 0", "1 % 0", "min({x in Digit if false})", "count(log)", "Active(9) == Off", "1 in {2 // 0}"],
+    [
+        "digit",
+        "1 // 0",
+        "1 % 0",
+        "exists x in {1, 8}: 1 // (x - 1) == 0",
+        "min({x in Digit if false})",
+        "count(log)",
+        "Active(9) == Off",
+        "1 in {2 // 0}",
+    ],
 )
 def test_what_reads_state_or_is_undefined_is_not_constant(here: World, text: str) -> None:
     assert constant(here.expression(text)) is None

@@ -81,6 +81,7 @@ def test_set_binds_over_the_model(kernel_of: KernelOf, name: str, text: str, val
     [
         ({"Brokr": "3"}, "E306 there is no parameter `Brokr`"),
         ({"Fence": "maybe!"}, "E310 `maybe!` is not a value"),
+        ({"Broker": "9" * 5_000}, "E018 a number of 5,000 digits; at most 1,000 are allowed"),
         ({"Broker": "{a,}"}, "E310 `{a,}` is not a value"),
         ({"Broker": "{a, a}"}, "E312 `a` is listed twice among the elements of `Broker`"),
         ({"Broker": "0"}, "E311 `Broker` cannot have 0 elements"),

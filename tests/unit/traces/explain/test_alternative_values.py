@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from assay.grammar.kernel import types as t
 from assay.grammar.values import Atom, FrozenMap, Some
-from assay.traces.explain.alternative_values import alternatives, distance, telling_parts
+from assay.traces.explain.alternative_values import alternatives, distance, parts, telling_parts
+from assay.traces.explain.repair_candidates import values_nearby
 
 BROKER = t.AtomType(t.Sort("Broker", ("1", "2", "3"), symmetric=True))
 TERM = t.RangeType(0, 500, sized=True)
@@ -71,3 +75,19 @@ def test_of_many_entries_those_are_changed_that_a_hint_has_otherwise() -> None:
 )
 def test_a_distance_is_the_least_number_of_changes(left: str, right: str, steps: int) -> None:
     assert distance(Atom("Broker", 0, left), Atom("Broker", 1, right)) == steps
+
+
+def test_elements_of_a_set_come_in_their_order_whatever_their_hashes_are() -> None:
+    names = [Atom("Broker", at, f"b{at:02}") for at in range(20)]
+    whole = frozenset(names)
+    assert list(parts(whole))[1:] == names
+    others = alternatives(whole, t.SetType(BROKER))
+    missing = [next(iter(whole - each)) for each in others if isinstance(each, frozenset) and each < whole]
+    assert missing == names[: len(missing)] != []
+
+
+def test_values_nearby_come_in_the_order_in_which_lines_state_them() -> None:
+    stated = [Atom("Broker", at, f"b{at}") for at in (7, 3, 9, 1, 5, 8, 2, 0, 6, 4)]
+    logged = [SimpleNamespace(value=each) for each in [*stated, 5]]
+    ranked: Any = [SimpleNamespace(obstacles=[SimpleNamespace(atom=SimpleNamespace(log=logged))])]
+    assert values_nearby(ranked) == [4, 5, 6, *stated]

@@ -184,6 +184,28 @@ def test_a_container_that_cannot_be_used_is_reported(table: str, say: str, tmp_p
 
 
 @pytest.mark.parametrize(
+    ("text", "say"),
+    [
+        ("noise = ['(']\n", "no regular expression"),
+        ("noise = ['(a+)+b']\n", "grows faster"),
+        ("noise = 3\n", "`noise` is a list of texts"),
+        ("[parts]\nnode = 3\n", "`parts` is a list of texts"),
+        ("levels = 3\n", "`levels` is a text"),
+        ("[[container]]\nname = 'a'\nform = 'output'\nexample = 'x'\npattern = 'x'\nstates = [{}]\n", "`states` are"),
+        (
+            "[[container]]\nname = 'a'\nform = 'output'\nexample = 'x'\npattern = '(?u)x'\n",
+            "'u' flag with a bytes pattern",
+        ),
+    ],
+)
+def test_what_else_a_pattern_file_says_of_containers_is_judged(text: str, say: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(text)
+    with pytest.raises(SpecError) as caught:
+        load_catalogue([tmp_path / "mine.toml"])
+    assert [say in each.message for each in caught.value.diagnostics] == [True]
+
+
+@pytest.mark.parametrize(
     "value",
     [
         *("2022-02-03T10:00:00.100Z", "2022-02-03T11:00:00.100+01:00", "2022-02-03 10:00:00,100", 1643882400100),

@@ -19,6 +19,7 @@ from assay.traces.result import TraceVerdict
 from assay.traces.search.stuttering import compared_order
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.validate import validate
+from assay.traces.windows import line_pairs
 from assay.traces.windows.births import begins_again, may_be_created_again
 from assay.traces.windows.line_pairs import first_refuted, pairs_of
 from assay.traces.windows.window_model import LogPart
@@ -43,6 +44,7 @@ trace log:
     from toy
     begins anywhere
     on Heard(node: Node, term: 0 .. 9): hear(node, term)
+    on Grouped(members: set[Node], node: Node): observe node in members
     on Named(which: System): observe system == which
     order: file; commit before line within 1 ms; skew 1 ms
 """
@@ -95,6 +97,15 @@ def test_pairs_that_differ_in_names_alone_are_asked_about_once(tmp_path: Path) -
 
     assert first_refuted(log, items, items[-1], lambda _: ((), (0,)), ask) is None
     assert len({lines for lines in asked if [each[1] for each in lines] == [3, 4] and lines[0][0] == lines[1][0]}) == 1
+
+
+def test_sets_that_differ_in_names_alone_are_alike_whatever_the_hashes_of_their_elements_are(tmp_path: Path) -> None:
+    said: list[Said] = []
+    for group in range(8):
+        names = [f"n{group}{at}" for at in range(8)]
+        said.append((group, "Grouped", {"members": names, "node": names[0]}))
+    _, items = items_of(tmp_path, said)
+    assert len({line_pairs._alike((each,), frozenset()) for each in items}) == 1
 
 
 @pytest.mark.parametrize(
