@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.node_files import NodeFiles, Section
-from assay.traces.event import ProcessRun
+from assay.traces.event import Field, ProcessRun
 from assay.traces.store.packed_records import PackedRecords
 from assay.traces.store.record_block import Numbers
 
@@ -136,7 +136,15 @@ def _inferred_starts(node: NodeFiles, own: Mapping[str, Numbers], begins: Sequen
 
 
 def _repeated_threads(node: NodeFiles, begins: Sequence[int]) -> set[RunStart]:
-    """The lines about threads that a process starts once, where one comes again and no start was read since."""
+    """The beginnings of runs by lines about threads that a process starts once, where one comes again and no start was
+    read since. A process opens its session before it starts them.
+    """
+    opened: dict[Field, RunStart] = {}
+    for stream, matches in node.logs.items():
+        for at in matches.with_roles("session start"):
+            start = RunStart(matches[at].record.time or 0, stream, at)
+            for session in {each.fields.get("session") for each in matches[at].matches}:
+                opened[session] = min(start, opened.get(session, start), key=lambda each: each.time)
     found: set[RunStart] = set()
     for stream, matches in node.logs.items():
         last: dict[str, int] = {}
@@ -144,7 +152,9 @@ def _repeated_threads(node: NodeFiles, begins: Sequence[int]) -> set[RunStart]:
             record = matches[position].record
             before, last[record.message] = last.get(record.message), record.time or 0
             if before is not None and record.time and bisect_right(begins, before) == bisect_right(begins, record.time):
-                found.add(RunStart(record.time, stream, position))
+                thread = RunStart(record.time, stream, position)
+                own = (each for each in opened.values() if before < each.time <= record.time)
+                found.add(max(own, key=lambda each: each.time, default=thread))
     return found
 
 
