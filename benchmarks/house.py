@@ -94,10 +94,11 @@ def _names_and_functions(texts: dict[Path, str], checkout: Path) -> Iterator[Lin
     places: dict[str, list[str]] = defaultdict(list)
     lengths: dict[str, int] = {}
     for path, text in texts.items():
-        where = str(path.relative_to(checkout))
+        where, lines = str(path.relative_to(checkout)), text.splitlines()
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                lengths[f"{where}:{node.name}:{node.lineno}"] = (node.end_lineno or node.lineno) - node.lineno + 1
+                own = [each for each in lines[node.lineno - 1 : node.end_lineno] if not each.lstrip().startswith("#")]
+                lengths[f"{where}:{node.name}:{node.lineno}"] = len(own)
         for name in re.findall(r"^class ([A-Z]\w*)", STRING.sub("", text), re.MULTILINE):
             places[name].append(str(path.relative_to(checkout).parent))
     pair = ["grammar/kernel", "grammar/syntax"]

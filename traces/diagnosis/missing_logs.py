@@ -292,8 +292,8 @@ def _only_warnings(reading: LogReading) -> Iterator[Notice]:
 
 
 def _ended_loggers(reading: LogReading) -> Iterator[Notice]:
-    """Notices about nodes that wrote with a logger beside each of some acts, and not up to some time, or no more from
-    some time on. The beginning of a file is missing, the end, or a part of it.
+    """Notices about nodes that wrote with a logger beside some acts, and beside others not: those before or after some
+    time. The beginning of a file is missing, the end, or a part of it.
     """
     of_node: dict[str, list[Sequence[Event]]] = defaultdict(list)
     for stream in reading.streams:

@@ -1,8 +1,8 @@
 """In which order the lines of one millisecond stand in a file.
 
 ``tac`` and Loki reverse all lines. A search that sorts by time alone (Kibana) leaves those of equal time as they were
-written, or in any order where its index has several shards. Kinds of lines that follow each other at different times
-tell which it is.
+written. Where its index has several shards they stand in any order. Kinds of lines that follow each other at different
+times tell which it is.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ PAIRS, TIES = 5, 3
 """So many pairs of kinds must have so many ties each, in logs that are judged."""
 
 WRONG, TURNED_PAIRS = 0.2, 0.6
-"""From this share of wrong ties on a pair counts as turned; of natural logs up to 0.31 of the pairs are, of logs with
-ties in any order at least 0.78 (21 and 7 recordings).
+"""From this share of wrong ties on a pair counts as turned, and from that share of turned pairs on the ties have no order.
+Of natural logs up to 0.31 of the pairs are turned, of shuffled ones at least 0.78 (21 and 7 recordings).
 """
 
 
