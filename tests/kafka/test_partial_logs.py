@@ -239,12 +239,13 @@ def test_no_part_of_healthy_logs_is_a_false_alarm_or_takes_long(recording: str) 
 def test_topics_that_are_made_while_there_is_no_controller_are_no_mismatch(tmp_path: Path) -> None:
     """Of 0.10: nobody tells that `again` is created, and it is deleted and created again later."""
     found = answer([unpacked("zookeeper-0.10.2.2", tmp_path)])
-    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.INCONCLUSIVE, (), ())
-    open_ = {result.name for result in found.slices if result.verdict is not TraceVerdict.CONSISTENT}
-    assert open_ == {"again-0#2", "again-1#2"}
+    assert (found.verdict, found.violations, found.properties) == (TraceVerdict.CONSISTENT, (), ())
+    assert {each.verdict for each in found.slices} == {TraceVerdict.CONSISTENT}
     supposed = {result.name: result.rests_on for result in found.slices if result.rests_on is not None}
-    assert set(supposed) == {"again-0", "again-1"}
-    assert all("no line tells of its beginning" in each for each in supposed.values())
+    beginnings = {name for name, text in supposed.items() if "no line tells of its beginning" in text}
+    writes = {name for name, text in supposed.items() if "no line tells of write" in text}
+    assert beginnings == {"again-0", "again-1"}
+    assert writes >= {"again-0#2", "again-1#2"}
 
 
 @pytest.mark.slow

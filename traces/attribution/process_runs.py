@@ -41,7 +41,8 @@ class RunSplitter:
         logged = [start for stream, matches in node.logs.items() for start in run_starts(stream, matches)]
         own = {stream: certain_lines(matches) for stream, matches in node.logs.items()}
         inferred = _inferred_starts(node, own, sorted(start.time for start in logged))
-        inferred |= _repeated_threads(node, sorted(start.time for start in (*logged, *inferred)))
+        if logged:  # where no start was read at all, runs are told apart by nothing, and are supposed to be one
+            inferred |= _repeated_threads(node, sorted(start.time for start in (*logged, *inferred)))
         self._starts = sorted([*logged, *inferred], key=lambda start: (start.time, start.stream, start.position))
         self._times = np.array([start.time for start in self._starts], np.int64)
         self._local: dict[str, list[tuple[int, int]]] = {start.stream: [] for start in logged}

@@ -42,6 +42,7 @@ from assay.traces.windows.window_model import LogPart
 
 if TYPE_CHECKING:
     from assay.traces.windows.ask import WindowAnswer, WindowExplained, WindowUnanswered
+    from assay.traces.windows.slice_window import WindowRefuted
 
 BLAMES_KEPT = 5
 """How many lines are blamed for one mismatch at most."""
@@ -78,12 +79,6 @@ def explain_and_continue(
     findings = MismatchFindings()
     try:
         _explain_all(search, writer, options, log, findings)
-        if log is not None and findings.lost_line and findings.violations and not options.lossy:
-            # Two lines miss a third one: the log lacks lines, and more of them may explain what came before.
-            lossy, reason = replace(options, lossy=True, partial=True), findings.reason
-            findings = MismatchFindings()
-            _explain_all(search, writer, lossy, replace(log, options=lossy), findings)
-            findings.reason = findings.reason or reason
     except StopRequest as stop:
         findings.reason = f"{stop}; {NOT_CHECKED}"
     return findings
@@ -134,7 +129,7 @@ def _explain_all(
                 _stop(findings, search, conclusion, answer)
                 break
         else:
-            onward = _onward(search, conclusion, start, writer, options, log)
+            onward = _onward(search, conclusion, start, writer, options, log if _may_be_lost(answer) else None)
         if isinstance(answer, WindowRefuted) and not (onward is not None and onward.is_lost):
             onward = with_window(search, start, conclusion, answer, onward, writer)
             doubted += left_out(search, onward)
@@ -176,6 +171,11 @@ def _goes_on(
     return True
 
 
+def _may_be_lost(answer: WindowRefuted | None) -> bool:
+    """Whether a line that was lost may explain what a window says of a line."""
+    return answer is None or answer.unless_lost
+
+
 def _onward(
     search: TraceSearch,
     rejected: Rejected,
@@ -184,7 +184,7 @@ def _onward(
     options: Options,
     log: LogPart | None,
 ) -> Resumption | None:
-    """The violation and how to go on. In a ``log`` that begins in mid-life a line may be lost: several lines say so."""
+    """The violation and how to go on. In a ``log`` a line may be lost that several lines miss."""
     may_be_lost = log is not None and log.begins_in_mid_life
     if options.first and not may_be_lost:
         return first_mismatch(search, rejected, writer)
@@ -221,7 +221,6 @@ def _is_enough(
 ) -> bool:
     """Note lines that a lost one explains; whether the search ends with them. They are no finding."""
     lost.append(unexplained)
-    findings.lost_line = True
     places = ", ".join(str(each.place) for each in unexplained.blame)
     findings.add_reason(f"of {places} no single one is wrong; {unexplained.repair.text}")
     if findings.stuck is None:
@@ -312,7 +311,6 @@ def _stop(
     if failed is not None and findings.stuck is None:
         findings.stuck = failed.observation.event.record.time
     if isinstance(answer, WindowUnanswered):
-        findings.lost_line |= answer.lost
         findings.add_reason(f"{place} has no explanation together with all before it; {answer.reason}")
         return
     findings.add_reason(f"the lines around {place} are explained by {answer.words()}")

@@ -29,8 +29,6 @@ class MismatchFindings:
     """A beginning from which the first lines are explained, where none is from the initial states."""
     rests_on: tuple[str, ...] = ()
     """What the path rests on of which no line tells."""
-    lost_line: bool = False
-    """Whether lines contradict each other unless one was lost that several of them miss."""
     unlogged: UnloggedSteps = field(default_factory=UnloggedSteps)
     """Where the path goes on from another state than the one it reached."""
 

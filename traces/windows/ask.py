@@ -328,10 +328,11 @@ def _confirmed(
         return f"{places} contradict each other unless another cluster began between them"
     more = [] if lossy else _witnesses(log, order, items, core, failed, doubted)
     if not (lossy or more):
-        return refuted
+        excused = _alone(log, order, items, core, lost=1, minimal=False)
+        return replace(refuted, unless_lost=isinstance(excused, WindowRun))
     together = sorted([*core, *more], key=by_time)
     excused = _alone(log, order, items, together, lost=1, minimal=False)
-    if lossy and isinstance(excused, WindowRefuted):
+    if lossy and log.options.partial and isinstance(excused, WindowRefuted):
         excused = _alone(log, order, items, together, lost=LOST_TOGETHER, minimal=True)
     if isinstance(excused, WindowRefuted):
         return excused if lossy else refuted

@@ -203,6 +203,8 @@ class WindowRefuted:
     items: tuple[OrderedObservation, ...]
     guards: tuple[tuple[str, str], ...]
     properties: tuple[k.Property, ...]
+    unless_lost: bool = False
+    """Whether one line between them, if it was lost, would explain them."""
 
 
 def refuted_by(window: WindowModel, items: Sequence[OrderedObservation], core: Sequence[Switch]) -> WindowRefuted:
