@@ -1,4 +1,4 @@
-"""Logs as operators have them: parts of recorded clusters, and what is said of each.
+"""Parts of recorded clusters, as operators have logs, and the verdict about each.
 
 A recorded cluster broke no rule; so no part of its logs may be called inconsistent, end without an answer, or end with a traceback. One line a
 cut: the verdict, its reason, what could not be explained, and processor seconds.

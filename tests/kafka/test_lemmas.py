@@ -136,7 +136,7 @@ def test_no_recorded_cluster_breaks_a_lemma(run: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_few_lines_notice_that_a_lemma_is_taken_away() -> None:
-    """And lines of whose kinds none reads what a lemma speaks of notice nothing: one cluster is never left here."""
+    """Lines whose rules read no variable of a lemma notice nothing: these logs are all of one cluster."""
     noticed = {each["lemma"]: each["noticed_by"] for each in islice(lemma_lines(2, seed=2), 6)}
     assert noticed["membership.stopped_knows_nothing"] is not None
     assert noticed["cluster_is_new"] is None

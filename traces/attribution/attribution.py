@@ -52,9 +52,10 @@ def _order_ties(nodes: Sequence[NodeFiles], notices: list[Notice]) -> None:
     """Bring lines of one millisecond into their usual order where they stand in none."""
     # What the beginnings of logs show, their whole shows: natural logs should not pay for those of others.
     begins = {node.name: [matches[:SAMPLE] for matches in node.logs.values()] for node in nodes}
-    usual = UsualOrder([each for logs in begins.values() for each in logs])
+    every = [each for logs in begins.values() for each in logs]
+    usual = UsualOrder(every)
     # The logs of one node may hold too few ties to tell; an export mostly holds those of all.
-    together = usual.is_kept([each for logs in begins.values() for each in logs])
+    together = usual.is_kept(every)
     turned = [node for node in nodes if node.logs and not (together and usual.is_kept(begins[node.name]))]
     if not turned:
         return

@@ -19,7 +19,11 @@ def separate_processes(nodes: Iterable[NodeFiles]) -> list[NodeFiles]:
 
 def _processes(node: NodeFiles) -> list[NodeFiles]:
     """The processes of one node that its logs tell apart."""
-    starting = [stream for stream, matches in node.logs.items() if run_starts(stream, matches)]
+    # Runs are divided later; most nodes have one log with starts, and need not be asked for them here, too.
+    may_start = [stream for stream, log in node.logs.items() if len(log.with_roles("process prelude", "process start"))]
+    if len(may_start) < 2:
+        return [node]
+    starting = [stream for stream in may_start if run_starts(stream, node.logs[stream])]
     processes: list[list[str]] = []
     for stream in starting:
         fitting = (each for each in processes if not any(_are_two(node.logs, stream, other) for other in each))

@@ -90,8 +90,8 @@ def _starts(matches: PackedRecords, writers: dict[int, int]) -> Iterator[_Need]:
 def _told_preludes(matches: PackedRecords, writers: dict[int, int], preludes: Sequence[int]) -> dict[int, int]:
     """The brokers that wrote preludes, by the lines with which a node starts its parts and which name it.
 
-    The prelude is the first line of a process: it stands where the node wrote nothing, for the longest time if there
-    are several such places since its start before.
+    The prelude is the first line of a process, so it stands where the node wrote nothing. Of several such places since
+    its last start the longest silence counts.
     """
     starts, times = set(matches.with_roles("process start", "process running")), matches.times
     since: dict[int, list[int]] = {}

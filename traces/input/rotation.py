@@ -105,8 +105,8 @@ def reverse_newest_first(readings: Sequence[FileReading], notices: list[Notice])
     turned = [reading.matches.take(slice(None, None, -1)) for reading in newest_first]
     # Now they are as they were written, unless the file had them so.
     as_written = UsualOrder(turned).is_reversed(turned)
-    for reading in newest_first:
-        reading.matches = reading.matches.take(_oldest_first(reading.matches, ties_as_written=as_written))
+    for reading, reverse in zip(newest_first, turned, strict=True):
+        reading.matches = reading.matches.take(_by_time(reading.matches)) if as_written else reverse
         # Times went back because of the order of the file, not because of a clock.
         reading.tally.notices[:] = [each for each in reading.tally.notices if each.kind != "clock went back"]
         text = "the newest line comes first; the lines were read from the last to the first"
@@ -121,11 +121,9 @@ def _begins_with_newest(matches: PackedRecords) -> bool:
     return bool(back > 4 * ahead and back >= (_MIN_BACKWARD_STEPS if ahead else _MIN_STEPS_ALONE))
 
 
-def _oldest_first(matches: PackedRecords, *, ties_as_written: bool) -> Numbers:
-    """The positions of the records of a file that begins with its newest line, from the oldest on."""
+def _by_time(matches: PackedRecords) -> Numbers:
+    """The positions of the records of a file that begins with its newest line, from the oldest on; ties stay."""
     places = np.arange(len(matches))
-    if not ties_as_written:
-        return places[::-1]
     groups = np.cumsum(np.diff(matches.times, prepend=matches.times[:1]) != 0)
     return np.lexsort((places, -groups))
 

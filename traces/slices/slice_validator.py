@@ -353,7 +353,7 @@ class Joiner:
 
     @property
     def _may_lack_lines(self) -> bool:
-        """Whether a write without a line only shows that lines are missing: of logs of several files one has a gap."""
+        """Whether writes without a line are expected: lines are known to be missing, or files have no common order."""
         return self.joint.partial or not files_tell_order(self.model.plan)
 
     def _asked(self, found: SliceFindings) -> SliceFindings:

@@ -1,4 +1,4 @@
-"""What an assistant is told of mistakes in its questions."""
+"""Answers to an assistant whose questions have mistakes."""
 
 from __future__ import annotations
 
