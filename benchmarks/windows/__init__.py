@@ -35,8 +35,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .breaches import BREACHES, breach_cases, note_evidence, twin
+from .cases import APART, KINDS, Case, make, schedule
 from .lemmas import lemma_lines
-from .parts import APART, KINDS, Case, everything, make, schedule
+from .parts import everything
 from .recordings import Recording, load_recordings, recordings_below
 from .runner import OVER_TIME, WEAKENED, Result, Runner, agrees, warm, weaken
 from .shrink import shrink

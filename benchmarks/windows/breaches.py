@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import NamedTuple
 
-from .parts import Case, Span, make
+from .cases import Case, make
+from .parts import Span
 from .recordings import Entry, Files, Recording, base
 
 Breach = Callable[[Recording, random.Random], bool]

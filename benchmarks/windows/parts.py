@@ -1,4 +1,4 @@
-"""Random parts of a recording, as people have them. A part is determined by seed, recording, kind and number.
+"""Random parts of a recording, as people have them.
 
 Where a part is to show a breach (see `benchmarks.windows.breaches`), it is drawn around the lines that show it.
 """
@@ -8,11 +8,8 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import count
+from collections.abc import Callable, Iterable, Sequence
 from math import exp, log
-from pathlib import Path
 from typing import NamedTuple
 
 from .recordings import Entry, Files, Recording, base
@@ -22,30 +19,7 @@ WORDS = (
     *("epoch", "ISR", "leader", "session", "Controller", "LeaderAndIsr", "elected", "ISR from", "state-change"),
     *("Broker", "RaftManager", "KafkaServer", "Exception", "partition", "registered", "shut"),
 )
-KINDS = {
-    "a": "time window of all nodes",
-    "b": "tail from a time on",
-    "c": "head up to a time",
-    "d": "one node",
-    "e": "a subset of nodes",
-    "f": "one or two kinds of file of all nodes",
-    "g": "one node's one file",
-    "h": "grep for one word",
-    "i": "WARN and ERROR only, or INFO and above",
-    "j": "a paste of 1 to 30 lines of one file",
-    "k": "all nodes in one file",
-    "l": "rotation: parts of files missing",
-    "m": "5 % of all lines lost",
-    "n": "a duplicated file",
-    "o": "two windows with a hole between",
-}
-LOST_LINE = "p"
-WHOLE = "w"
-APART = {LOST_LINE: "one line lost", WHOLE: "the whole"}
-"""What is asked only where it is named: the whole shows whether a recording is healthy at all."""
 DIGITS = re.compile(r"\d+")
-TRIES = 200
-"""How often a part is drawn until one is not empty."""
 
 
 class Span(NamedTuple):
@@ -61,50 +35,6 @@ Made = tuple[str, Files]
 Keep = Callable[[str, str, Entry], bool]
 Maker = Callable[[Recording, random.Random, Span | None], Made]
 """Draws a part; it says in words what it drew."""
-
-
-@dataclass(slots=True)
-class Case:
-    """A part of a recording; with a breach, ``evidence`` are the places (path, line) of the lines that show it."""
-
-    recording: str
-    kind: str
-    number: int
-    detail: str
-    files: Files
-    breach: str | None = None
-    evidence: list[tuple[str, int]] = field(default_factory=list)
-
-    @property
-    def id(self) -> str:
-        """By which a case is asked for again."""
-        return f"{self.recording}:{self.kind}:{self.number}" + (f":{self.breach}" if self.breach else "")
-
-    @property
-    def lines(self) -> int:
-        """How many lines there are in its files."""
-        return sum(each.lines for _, entries in self.files for each in entries)
-
-    def write(self, folder: Path) -> None:
-        """Write its files below a folder."""
-        for path, entries in self.files:
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text("\n".join(each.text for each in entries) + "\n", encoding="utf-8")
-
-    def with_files(self, files: Files, remark: str = "") -> Case:
-        """The same case with other files."""
-        return Case(self.recording, self.kind, self.number, self.detail + remark, files, self.breach)
-
-
-def make(recording: Recording, kind: str, number: int, seed: int, span: Span | None = None) -> Case | None:
-    """The case of that kind and number, which is not empty; None if there is none."""
-    rng = random.Random(f"{seed}/{recording.name}/{kind}/{number}")
-    for _ in range(TRIES):
-        detail, files = MAKERS[kind](recording, rng, span)
-        if files:
-            return Case(recording.name, kind, number, detail, files)
-    return None
 
 
 def where(recording: Recording, keep: Keep) -> Files:
@@ -260,14 +190,19 @@ def merged(recording: Recording, rng: random.Random, _span: Span | None) -> Made
     _, files = everything(recording)
     if rng.random() < 0.5:
         return "concatenated", [("all.log", [each for _, entries in files for each in entries])]
+    return "interleaved", [("all.log", by_time(entries for _, entries in files))]
+
+
+def by_time(files: Iterable[Sequence[Entry]]) -> list[Entry]:
+    """The lines of several files in the order of their times; those without one follow the line before them."""
     timed: list[tuple[int, Entry]] = []
-    for _, entries in files:
+    for entries in files:
         last = 0
         for each in entries:
             last = last if each.time is None else each.time
             timed.append((last, each))
     timed.sort(key=lambda pair: pair[0])
-    return "interleaved", [("all.log", [each for _, each in timed])]
+    return [each for _, each in timed]
 
 
 def rotated(recording: Recording, rng: random.Random, _span: Span | None) -> Made:
@@ -329,37 +264,3 @@ def hole(recording: Recording, rng: random.Random, span: Span | None) -> Made:
         first = high - _some_length(recording, rng), high
     detail = f"{_seconds(recording, *first)} and {_seconds(recording, *second)}"
     return detail, where(recording, lambda _n, _f, entry: _within(entry, *first) or _within(entry, *second))
-
-
-MAKERS: dict[str, Maker] = {
-    "a": window,
-    "b": tail,
-    "c": head,
-    "d": one_node,
-    "e": subset,
-    "f": kinds_of_file,
-    "g": one_file,
-    "h": grep,
-    "i": levels,
-    "j": paste,
-    "k": merged,
-    "l": rotated,
-    "m": loss,
-    "n": duplicate,
-    "o": hole,
-    LOST_LINE: lost_line,
-    WHOLE: everything,
-}
-
-
-def schedule(recordings: Sequence[Recording], kinds: str, seed: int) -> Iterator[Case]:
-    """Cases without end, each recording and kind once in a round: any beginning of them is spread over all."""
-    rng = random.Random(seed)
-    pairs = [(recording, kind) for recording in recordings for kind in kinds]
-    numbers = count(1)
-    while pairs:
-        rng.shuffle(pairs)
-        for recording, kind in pairs:
-            case = make(recording, kind, next(numbers), seed)
-            if case is not None:
-                yield case

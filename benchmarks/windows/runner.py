@@ -33,7 +33,7 @@ from assay.traces.observe import model_size
 from assay.traces.spec_selection import selectable_specs
 from assay.traces.windows import numbers, window_model
 
-from .parts import Case
+from .cases import Case
 
 ARGUMENTS = ("--json", "--jobs", "1")
 OVER_TIME = "over time"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .parts import Case
+from .cases import Case
 from .recordings import Entry, Files
 
 Pairs = list[tuple[str, Entry]]

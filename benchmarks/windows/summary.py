@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from .parts import APART, KINDS
+from .cases import APART, KINDS
 from .runner import OVER_TIME, Result
 
 COLUMNS = (

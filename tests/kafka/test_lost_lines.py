@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from benchmarks.windows.parts import make
+from benchmarks.windows.cases import make
 from benchmarks.windows.recordings import load_recordings
 
 from assay.cli.settings import load

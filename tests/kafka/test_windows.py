@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from benchmarks.windows import lines
 from benchmarks.windows.breaches import BREACHES, breach_cases, note_evidence, twin
-from benchmarks.windows.parts import APART, KINDS, LOST_LINE, Case, everything, make, schedule
+from benchmarks.windows.cases import APART, KINDS, LOST_LINE, Case, make, schedule
+from benchmarks.windows.parts import everything
 from benchmarks.windows.recordings import Files, Recording, load_recordings, recordings_below
 from benchmarks.windows.runner import Result
 from benchmarks.windows.shrink import shrink
@@ -55,7 +56,8 @@ def test_a_part_is_the_same_for_a_seed_and_holds_only_what_was_written(kind: str
     written = {entry.text for _, _, entry in zookeeper.every()}
     assert case.lines > 0
     assert texts(case.files) == texts(case_of(recording("A1"), kind).files)
-    assert {text for part in texts(case.files).values() for text in part} <= written
+    if kind not in "SU":  # these edit each line
+        assert {text for part in texts(case.files).values() for text in part} <= written
 
 
 def test_another_seed_cuts_elsewhere(zookeeper: Recording) -> None:

@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from assay.traces.attribution.inferred_writers import needs_writer
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.rotation import series_name
@@ -46,9 +47,13 @@ def separate_servers(
     for name, loggers in _loggers().items():
         for stream, matches in list(own.items()):
             written = _written_by(matches, loggers)
-            if written.any():
-                others.setdefault(name, {})[stream] = matches.take(written)
-                own[stream] = matches.take(~written)
+            if not written.any():
+                continue
+            rest = matches.take(~written)
+            if not rest.writers and not any(map(needs_writer, rest)):
+                written[:] = True  # a file of the server alone: its process writes some lines by other loggers
+            others.setdefault(name, {})[stream] = matches.take(written)
+            own[stream] = matches.take(~written)
     return {stream: matches for stream, matches in own.items() if len(matches)}, others
 
 

@@ -122,3 +122,13 @@ def _assigned(needs: Sequence[_Need], places: Sequence[int]) -> list[tuple[_Need
             left.remove(at)
             found.append((need, at))
     return found
+
+
+def needs_writer(match: MatchedRecord) -> bool:
+    """Whether a record is of a kind that says something of its node; others are understood without a known writer."""
+    return not all(each.pattern.kind in _unneeded() for each in match.matches)
+
+
+@cache
+def _unneeded() -> frozenset[str]:
+    return frozenset(rule_file("writers.toml")["unneeded"])

@@ -12,14 +12,12 @@ from itertools import pairwise
 import numpy as np
 
 from assay.traces.attribution.colocated_zookeeper import separate_servers, shared_log_notices
-from assay.traces.attribution.inferred_writers import inferred_writers, named_in_prefix
-from assay.traces.attribution.node_files import NodeFiles
+from assay.traces.attribution.inferred_writers import inferred_writers, named_in_prefix, needs_writer
+from assay.traces.attribution.node_files import NodeFiles, are_merged_by_time, logger_files
 from assay.traces.attribution.outlier_broker_ids import without_outliers
 from assay.traces.event import LogPosition, Notice
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.rotation import logs_in_sequence
-from assay.traces.patterns.rule_files import rule_file
-from assay.traces.store.matched_record import MatchedRecord
 from assay.traces.store.packed_records import NEVER, PackedRecords, concatenate
 
 FILE_BOUNDARY_MS = 5_000
@@ -55,6 +53,7 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
     alone = sum(map(len, by_folder.values())) == 1
     names = node_names(by_folder)
     nodes: dict[str, NodeFiles] = {}
+    merged = are_merged_by_time(each.matches for readings in by_folder.values() for each in readings)
     for folder, name in names.items():
         members = logs_in_sequence(by_folder[folder])
         rows = {
@@ -80,7 +79,9 @@ def group_by_node(readings: Sequence[FileReading], notices: list[Notice]) -> lis
             label = f"{name}/{min(own)}" if mixed and own else name
             if alone and len(own) == 1 and not any(map(str.isdigit, name)):
                 label = f"broker {min(own)}"  # of one file alone the folder names no node
-            nodes.setdefault(label, NodeFiles(label, unknown=mixed and not own)).logs[stream] = matches
+            node = nodes.setdefault(label, NodeFiles(label, unknown=mixed and not own))
+            files = logger_files(matches) if merged else [("", matches)]
+            node.logs.update((stream + ending, part) for ending, part in files)
         for server, server_logs in others.items():
             nodes[f"{name}/{server}"] = NodeFiles(f"{name}/{server}", logs=server_logs)
     return list(nodes.values())
@@ -127,14 +128,11 @@ def _split_by_broker(
     own_ids = [own or frozenset({inferred[at]} if at in inferred else ()) for at, own in enumerate(ids)]
     labels = [f"{name}/{min(own)}" if len(own) == 1 else f"{name}/?" for own in own_ids]
     # Who merged files by time had no order for lines of one time in different files of one broker.
-    loggers = [(tuple(own), f", {file}") for file, own in rule_file("writers.toml")["files"].items()]
-    files = [next((f for own, f in loggers if each.record.logger.startswith(own)), "") for each in matches]
-    for label, file in dict.fromkeys(zip(labels, files, strict=True)):
+    for label in dict.fromkeys(labels):
         node = nodes.setdefault(label, NodeFiles(label, unknown=label == f"{name}/?"))
-        own_rows = np.array([each == (label, file) for each in zip(labels, files, strict=True)])
-        node.logs[stream + file] = matches.take(own_rows)
-    harmless = frozenset(rule_file("writers.toml")["unneeded"])
-    unknown = sum(len(own) != 1 and not _is_unneeded(matches[at], harmless) for at, own in enumerate(own_ids))
+        for ending, part in logger_files(matches.take(np.array([each == label for each in labels]))):
+            node.logs[stream + ending] = part
+    unknown = sum(len(own) != 1 and needs_writer(matches[at]) for at, own in enumerate(own_ids))
     text = "several brokers wrote this file"
     text += f"; for {unknown:,} of its records it cannot be told which" if unknown else ""
     kind = "interleaved nodes" if unknown else "merged nodes"
@@ -145,11 +143,6 @@ def _named_first(matches: PackedRecords) -> set[int]:
     """The ids with which a log's first lines begin, if these are several: not all nodes are brokers."""
     found = set[int]().union(*(named_in_prefix(match.record.message) for match in matches[:NAMED_FIRST]))
     return found if len(found) > 1 else set()
-
-
-def _is_unneeded(match: MatchedRecord, kinds: frozenset[str]) -> bool:
-    """Whether a record is of kinds whose writer no rule needs."""
-    return all(each.pattern.kind in kinds for each in match.matches)
 
 
 def _concatenated_files(matches: PackedRecords) -> list[PackedRecords]:

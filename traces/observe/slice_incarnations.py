@@ -56,7 +56,8 @@ def _by_beginning(since: str, events: Selection, own: int, *, lacking: bool) -> 
     begins = events.of_kind(since) & (times != NEVER)
     starts = distinct(times[begins])
     if lacking:
-        starts = _with_renewals(starts, events.some(np.arange(own)))
+        mine_alone = events.some(np.arange(own))
+        starts = _with_renewals(_with_announced(starts, mine_alone), mine_alone)
     mine = times[:own]
     first = int(min(mine[mine != NEVER], default=NEVER))
     # A margin, not a comparison: other nodes log the first requests slightly before the creation is logged.
@@ -82,6 +83,22 @@ class _Renewal(NamedTuple):
 @cache
 def _renewals() -> tuple[_Renewal, ...]:
     return tuple(_Renewal(**each) for each in rule_file("births.toml")["renewal"])
+
+
+@cache
+def _announcing() -> list[str]:
+    """Kinds of lines that announce a creation (``births.toml``)."""
+    return [each["kind"] for each in rule_file("births.toml")["announced"]]
+
+
+def _with_announced(starts: Numbers, own: Selection) -> Numbers:
+    """The times of creations, and of those that are announced and not reported before the next one is announced."""
+    announced = distinct(
+        np.array([each.record.time for each in own.of_kinds(_announcing()) if each.record.time is not None], np.int64)
+    )
+    end = np.iinfo(np.int64).max
+    report = np.append(starts, end)[np.searchsorted(starts, announced)]
+    return distinct(np.concatenate([starts, announced[report >= np.append(announced[1:], end)]]))
 
 
 def _with_renewals(starts: Numbers, own: Selection) -> Numbers:

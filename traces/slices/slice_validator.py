@@ -174,10 +174,9 @@ class Joiner:
         return replace(result, verdict=TraceVerdict.INCONSISTENT, reason=None, violations=(found, *others))
 
     def _may_be_several(self) -> bool:
-        """Whether lines of several slices that had one name, one after another, may have been taken for those of one.
-        The line that would report a creation may be missing.
-        """
-        return (self.joint.begun or self.joint.partial) and self.joint.split.slicing.since is not None
+        """Whether lines of two slices that had one name may be taken for one's: no line reports the second creation."""
+        slicing, partial = self.joint.split.slicing, self.joint.partial
+        return partial if slicing.identity is not None else (self.joint.begun or partial) and slicing.since is not None
 
     def _spans_unlogged(self, items: Sequence[OrderedObservation]) -> bool:
         """Whether unlogged steps were supposed between some lines: a slice may have been created again there."""
