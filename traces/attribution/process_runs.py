@@ -19,6 +19,8 @@ from assay.traces.store.record_block import Numbers
 
 _AT_WORK = frozenset({"process running", "session start", "registration", "process end"})
 """The roles of lines that a process writes once its prelude is over."""
+LONGEST_PRELUDE_MS = 20_000
+"""For no longer than this (milliseconds) a process writes lines of its prelude: 3,200 at most in 21 recordings."""
 QUIET_AFTER_END_MS = 5_000
 """This long (milliseconds) after it has logged its end, a process writes nothing more."""
 
@@ -190,14 +192,17 @@ def _place(start: RunStart, stream: str, matches: PackedRecords) -> int:
 def run_starts(stream: str, matches: PackedRecords) -> list[RunStart]:
     """The beginnings of runs in one log: a start banner, or the prelude before it.
 
-    Lines of a prelude may come more than once before the process is running. After that, a prelude is that of another
-    process, whereas the banner may come late.
+    Lines of a prelude may come more than once before the process is running. After that, or long after the first of
+    them, a prelude is that of another process, whereas the banner may come late.
     """
     found: list[RunStart] = []
     in_prelude = announced = False
     for position in matches.with_roles():
         match = matches[position]
         prelude, banner = "process prelude" in match.roles, "process start" in match.roles
+        # Where lines were left out, none may tell that the process of the last prelude ran.
+        if prelude and found and (match.record.time or 0) > found[-1].time + LONGEST_PRELUDE_MS:
+            in_prelude = False
         # A run begins with its prelude; the banner that follows (`starting (kafka.server.KafkaServer)`) is the same
         # start.
         begins = (prelude and not in_prelude) or (banner and not announced)

@@ -83,6 +83,7 @@ def gaps(reading: LogReading) -> list[Notice]:
         *_only_warnings(reading),
         *_ended_loggers(reading),
         *_lost_between(reading),
+        *_lost_returns(reading),
         *_silent_owners(reading),
     ]
 
@@ -323,6 +324,20 @@ def _lost_between(reading: LogReading) -> Iterator[Notice]:
         for run, event in _runs_with(reading, known["later"]).items() if text else ():
             if run in begun and run not in has and event.record.place != begun[run].record.place:
                 yield Notice(BEFORE if none else MISSING_PART, event.record.place, text.format(run=run))
+
+
+def _lost_returns(reading: LogReading) -> Iterator[Notice]:
+    """Notices about nodes that did something again after another node, and of whose return no line tells: a search for
+    words left such lines out.
+    """
+    known = _data()["again"]
+    told = {run.node for run in _runs_with(reading, known["between"])}
+    acts = sorted(reading.of_kinds(frozenset(known["events"])), key=lambda event: event.record.time or 0)
+    nodes = [event.run.node for event in acts]
+    for at, (node, event) in enumerate(zip(nodes, acts, strict=True)):
+        if at and node not in told and node != nodes[at - 1] and node in nodes[:at]:
+            told.add(node)
+            yield Notice(MISSING_PART, event.record.place, known["text"].format(node=node))
 
 
 def _runs_with(reading: LogReading, kinds: Iterable[str]) -> dict[ProcessRun, Event]:
