@@ -20,9 +20,9 @@ from assay.traces.patterns.match import LONGEST_CACHED, NO_MATCH, LoggerPatterns
 from assay.traces.store.digit_pool import IDENTITY, DigitPool
 from assay.traces.store.log4j_scanner import LEVEL, NO_MOMENT, find_endings, number_endings, number_kinds
 from assay.traces.store.matched_record import MatchedRecord, match_of
-from assay.traces.store.message_templates import RecordLayout, RecordLayouts
 from assay.traces.store.packed_records import PackedRecords
 from assay.traces.store.record_block import Numbers, RecordBlock
+from assay.traces.store.record_layouts import RecordLayout, RecordLayouts
 
 LoggerDispatch = tuple[str, LoggerPatterns | None]
 """The full name of a logger, and its patterns if it concerns the protocol."""
