@@ -15,7 +15,7 @@ import numpy.typing as npt
 from assay.traces.attribution.causality import ORDER_UNKNOWN
 from assay.traces.attribution.colocated_zookeeper import KIND as SHARED
 from assay.traces.attribution.run_events import Traits
-from assay.traces.diagnosis.clock_estimates import APART
+from assay.traces.diagnosis.clock_against_server import APART
 from assay.traces.diagnosis.cluster_ids import cluster_spans, simultaneous
 from assay.traces.event import Event, Field, LogPosition, Notice, ProcessRun
 from assay.traces.input.events.json_lines import UNREAD_EVENT
