@@ -267,6 +267,9 @@ class ActionMeaning:
             for step in self._early[at + 1]:
                 match step.node:
                     case k.Guard(_, _, k.Member(_, k.Local(_, item), collection, False)) if item == name:
+                        # Membership in these is decided without listing them, which may be impossible.
+                        if isinstance(collection, k.Interval | k.Subsets):
+                            continue
                         if locals_of(collection) | _own_name(collection) <= known:
                             found[at].append(scope.meaning(collection))
         return found

@@ -73,12 +73,13 @@ class PythonWriter:
         return self._constant(node) or self._kept(node) or self._plain(node)
 
     def _constant(self, node: k.Expr) -> str | None:
-        """The value of an expression that depends on nothing; None if it depends on something or is undefined."""
+        """The value of an expression that depends on nothing; None if it depends on something or has no value."""
         if not isinstance(node, _FOLDED) or free_locals(node) or variables_of(node):
             return None
         try:
             value = self.scope.meaning(node)(Frame(()))
-        except Undefined:
+        # A guard before it may be false wherever the action is tried: then it is never evaluated.
+        except (Undefined, SpecError):
             return None
         return repr(value) if isinstance(value, bool | int) else self.give(value)
 
@@ -99,8 +100,6 @@ class PythonWriter:
                 return f"{'before' if self.scope.old else 'now'}[{self.scope.positions[name]}]"
             case k.Local(_, name):
                 return self.name(name)
-            case k.TypeDomain(_, of):
-                return self.give(frozenset(domain(of, node.span)))
             case k.Old(_, operand):
                 return self._before(operand)
             case k.IfThenElse(_, test, then, otherwise):
@@ -169,7 +168,7 @@ class PythonWriter:
     def elements(self, node: k.Expr, *, ordered: bool) -> str:
         """The source of the elements of a set or sequence, in canonical order if ``ordered``."""
         match node:
-            case k.TypeDomain(_, of):
+            case k.TypeDomain(_, of) if not may_be_large(node):
                 return self.give(domain(of, node.span))
             case k.Interval(_, low, high):
                 return f"interval({self._in_domain(low)}, {self._in_domain(high)}, {self.give(node)})"

@@ -17,6 +17,7 @@ from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, 
 from assay.checker.interpreter.expressions.traverse import children, descendants, free_locals, variables_of
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.kernel import types as t
 
@@ -120,7 +121,7 @@ def _membership(expr: k.Expr, scope: EvaluationScope) -> Meaning | None:
     """``exists x in d: f(x) == v`` as "v is among the values of f", which are memoised for all v together; None for
     other expressions.
 
-    Where f is undefined for some x, the expression is evaluated as written.
+    Where f is undefined for some x, or d is too large to list, the expression is evaluated as written.
     """
     match expr:
         case k.Quantified(
@@ -141,7 +142,8 @@ def _asked(values: Meaning, wanted: Meaning, plain: Meaning) -> Meaning:
     def contains(frame: Frame) -> Any:
         try:
             return wanted(frame) in values(frame)
-        except Undefined:
+        # A search that ends early may decide what has an undefined part, or too many values to list.
+        except (Undefined, SpecError):
             return plain(frame)
 
     return contains
