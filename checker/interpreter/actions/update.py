@@ -184,17 +184,19 @@ def _is_incomplete(value: Any) -> bool:
 
 
 def _refuse_overlaps(writes: list[PendingWrite], names: list[str]) -> None:
-    if len(writes) < 2:
+    # Most actions write each variable at most once.
+    if len(writes) < 2 or len({write.variable for write in writes}) == len(writes):
         return
-    for index, later in enumerate(writes):
-        for earlier in writes[:index]:
-            if earlier.variable == later.variable and _overlap(earlier.path, later.path):
-                raise Undefined(f"two assignments to the same place of `{names[later.variable]}`", later.assign.span)
-
-
-def _overlap(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    # `zip` ends with the shorter path, so this is also true where one place lies inside the other.
-    return all(a == b for a, b in zip(one, other, strict=False))
+    # Sets of places, and of the places around them: pairs of many writes would take quadratic time.
+    written: set[tuple[Any, ...]] = set()
+    above: set[tuple[Any, ...]] = set()
+    for later in writes:
+        place = (later.variable, *later.path)
+        around = [place[:length] for length in range(1, len(place))]
+        if place in written or place in above or not written.isdisjoint(around):
+            raise Undefined(f"two assignments to the same place of `{names[later.variable]}`", later.assign.span)
+        written.add(place)
+        above.update(around)
 
 
 def _put(current: Any, of: Type, path: tuple[Any, ...], value: Any, assign: k.Assign) -> Any:
