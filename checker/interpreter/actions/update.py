@@ -103,6 +103,7 @@ def _assign(node: k.Assign, scope: EvaluationScope) -> Writer:
         place = tuple([part(frame) for part in path]) if path else ()
         result = value(frame)
         if fits is not None:
+            # Only the new value is looked at; the rest of the variable was checked when it was written.
             _fit(fits, result, node)
         writes.append(PendingWrite(position, place, result, node))
 
@@ -129,6 +130,7 @@ class Updater:
         self._names = [variable.name for variable in variables]
         self._types = [variable.type for variable in variables]
         self._exceeds: IdentityMemo[k.Assign, tuple[ExceedsAt | None]] = IdentityMemo()
+        # For initial states alone: a map that is built entry by entry may be incomplete.
         self._whole: list[Fits | None] = [range_check(variable.type) for variable in variables]
 
     def after(self, state: tuple[Value, ...], writes: list[PendingWrite]) -> tuple[Value, ...]:
@@ -152,6 +154,7 @@ class Updater:
         for name, value, fits in zip(self._names, values, self._whole, strict=True):
             if _is_incomplete(value):
                 raise Undefined(f"`{name}` has no initial value")
+            # Writes were checked one by one; this adds that total maps have all their keys.
             if fits is not None:
                 fits(value)
         self._refuse_excess(values, writes)
@@ -205,6 +208,7 @@ def _put(current: Any, of: Type, path: tuple[Any, ...], value: Any, assign: k.As
         case RecordType(_, fields):
             inner = value if not rest else _put(current.fields[head], fields[head].type, rest, value, assign)
             return with_field(current, head, inner)
+        # A partial map may gain a key by an assignment, but nothing can be assigned inside an entry that is absent.
         case MapType(key, image, _, _) if not rest:
             _fit_key(key, head, assign)
             return with_entry(current, head, value, of, assign.span, key)
@@ -220,6 +224,7 @@ def _put(current: Any, of: Type, path: tuple[Any, ...], value: Any, assign: k.As
 
 
 def _fit_key(of: Type, key: Any, assign: k.Assign) -> None:
+    # Elements always fit; this is the commonest key, and making a check takes longer than the check.
     if isinstance(of, AtomType):
         return
     fits = range_check(of)

@@ -70,6 +70,7 @@ class PythonWriter:
 
     def of(self, node: k.Expr) -> str:
         """The source of an expression."""
+        # A constant first: it needs no memo. The memo next: plain code would evaluate the quantifier in each state.
         return self._constant(node) or self._kept(node) or self._plain(node)
 
     def _constant(self, node: k.Expr) -> str | None:
@@ -81,6 +82,7 @@ class PythonWriter:
         # A guard before it may be false wherever the action is tried: then it is never evaluated.
         except (Undefined, SpecError):
             return None
+        # Other values have no literal in Python; the code gets the object itself.
         return repr(value) if isinstance(value, bool | int) else self.give(value)
 
     def _kept(self, node: k.Expr) -> str | None:
@@ -120,10 +122,12 @@ class PythonWriter:
         value = self.of(node.value)
         name = self.bind(node.binder.name)
         body = self.of(node.body)
+        # A call costs more than an assignment, but Python allows no `:=` in the iterable of a comprehension.
         return f"(lambda {name}: {body})({value})" if self._in_range else f"(({name} := {value}), {body})[1]"
 
     def _called(self, node: k.Expr) -> str:
         """A call of the reference evaluator's function for a node."""
+        # Only what the node mentions: the reference evaluator writes the names that it binds into this new frame.
         names = ", ".join(f"{name!r}: {self.name(name)}" for name in sorted(free_locals(node)))
         before = (
             "before" if self.scope.old or any(isinstance(each, k.Old) for each in (node, *descendants(node))) else "()"
@@ -161,6 +165,7 @@ class PythonWriter:
                 return None
 
     def _quantified(self, node: k.Quantified) -> str:
+        # If the body always has a value, the order does not matter, and nothing needs to be sorted.
         elements = self.elements(node.domain, ordered=not is_total(node.body))
         name = self.bind(node.binder.name)
         return f"{'any' if node.kind == 'exists' else 'all'}({self.of(node.body)} for {name} in {elements})"
@@ -232,9 +237,11 @@ class PythonWriter:
     def _collection(self, node: k.Expr) -> str | None:
         match expression(node):
             case k.Filter(_, binder, of, condition) if not isinstance(node.type, t.BagType):
+                # No order is needed: every element is looked at, and one without a value ends it in any order.
                 elements, name = self.elements(of, ordered=False), self.bind(binder.name)
                 make = "tuple" if isinstance(node.type, t.SeqType) else "frozenset"
                 return f"{make}([{name} for {name} in {elements} if {self.of(condition)}])"
+            # Several generators are left to the reference evaluator: later domains may read earlier binders.
             case k.Image(_, element, (generator,), condition):
                 elements, name = self.elements(generator.domain, ordered=False), self.bind(generator.binder.name)
                 test = "" if condition is None else f" if {self.of(condition)}"
@@ -268,6 +275,7 @@ class PythonWriter:
                 return f"with_field({self.of(record)}, {index}, {self.of(value)})"
             case k.UpdateEntry(_, collection, key, value):
                 table, of = collection.type, self.give((collection.type, node.span, key.type))
+                # Only a partial map may gain a key; `put` refuses a new key of a total one.
                 if isinstance(table, t.MapType) and table.partial:
                     return f"{self.of(collection)}.changed({self.of(key)}, {self.of(value)})"
                 return f"put({self.of(collection)}, {self.of(key)}, {self.of(value)}, *{of})"

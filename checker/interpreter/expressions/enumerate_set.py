@@ -27,6 +27,7 @@ def listing(expr: k.Expr, scope: EvaluationScope) -> Listing:
         case k.TypeDomain(_, of):
             known: list[tuple[Any, ...]] = []
 
+            # On first use, not at once: a domain that is too large raises, and a guard before it may protect it.
             def listed(_: Frame) -> Sequence[Any]:
                 if not known:
                     known.append(domain(of, expr.span))
@@ -45,6 +46,7 @@ def listing(expr: k.Expr, scope: EvaluationScope) -> Listing:
 
 def few_enough(elements: Collected, expr: k.Subsets) -> Collected:
     """The elements of a set; raises ``SpecError`` if its subsets are too many to list."""
+    # Before any subset is made: 64 elements would fill all memory.
     if 1 << len(elements) > ENUMERATION_LIMIT:
         raise too_large(f"the set of subsets of {len(elements)} elements", 1 << len(elements), expr.span)
     return elements
@@ -67,6 +69,7 @@ class AllSubsets(Sequence[frozenset[Any]]):
         return min(sys.maxsize, size)
 
     def __getitem__(self, place: Any) -> Any:
+        # `Sequence` asks for this method. It is slow, and for tests and short sets only.
         return list(self)[place]
 
     def __iter__(self) -> Iterator[frozenset[Any]]:
@@ -131,6 +134,7 @@ def may_be_large(expr: k.Expr) -> bool:
 
 
 def _integers(low: int, high: int) -> Searched:
+    # A plain range is faster, but nobody could interrupt a walk through it.
     return range(low, high + 1) if high - low < EVERY else AllIntegers(low, high)
 
 
@@ -144,6 +148,7 @@ def interval(low: int, high: int, expr: k.Expr) -> range:
 def _values(expr: k.Expr, scope: EvaluationScope) -> Listing:
     value = scope.meaning(expr)
     match expr.type:
+        # A sequence is gone through in its own order, and with all its repetitions.
         case SeqType():
             return value
         case SetType(item) | BagType(item):
