@@ -15,14 +15,14 @@ import weakref
 from pathlib import Path
 from typing import IO, Any
 
-from assay.checker.jit.object_cache import build
+from assay.checker.jit.build_object import build
 
 WATCH = 0.5
 """Seconds between two looks of the child at whether its parent is still there."""
 
 
 class BuildProcess:
-    """A module that is being built, at a level of ``object_cache.build``. The process ends with this object, or with
+    """A module that is being built, at a level of ``build_object.build``. The process ends with this object, or with
     the process that has it."""
 
     def __init__(self, text: str, level: int) -> None:

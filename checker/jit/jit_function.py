@@ -120,7 +120,8 @@ class ArrayFunction(Generic[R]):
 
     def _code(self, kinds: tuple[Kind, ...]) -> tuple[int, bytes]:
         """How many words it returns, and its object code, from the cache if it is there and undamaged."""
-        from assay.checker.jit.object_cache import build, cache_key  # noqa: PLC0415 - it loads LLVM
+        from assay.checker.jit.build_object import build  # noqa: PLC0415 - it loads LLVM
+        from assay.checker.jit.object_cache import cache_key  # noqa: PLC0415 - so does this
 
         known = identity(cast(FunctionType, self.python), _python)
         name = None if known is None else f"{cache_key(known, kinds, LEVEL, CHECKED)}.o"
