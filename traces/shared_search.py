@@ -24,7 +24,7 @@ from assay.traces.observe.slice_assignment import SlicedEvents, sliced, unsliced
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.properties.open_beginning import absurdity
 from assay.traces.search.dfs import TraceSearch
-from assay.traces.search.heads import TraceHeads
+from assay.traces.search.next_items import TraceHeads
 from assay.traces.search.stuttering import compared_events
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.slice_context import Joint, joint
