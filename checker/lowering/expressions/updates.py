@@ -87,6 +87,7 @@ def collect(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes
 
 
 def _branch(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes: list[SymbolicWrite]) -> None:
+    # A branch that is never taken is not translated.
     if when.known != 0:
         collect(body, when, lowering, writes)
 
@@ -170,6 +171,7 @@ def _put(current: Symbol, of: t.Type, path: Path, write: SymbolicWrite, lowering
     if rest:
         inner = _put(entry(current, head, of, lowering), inner_type, rest, write, lowering)
     else:
+        # Only here: on the way to an inner place the key must be there already, so it is in range.
         head, inner = _key(head, of, lowering), write.value
     return with_entry(current, head, inner, of, lowering, write.when)
 
