@@ -141,6 +141,11 @@ for line in sys.stdin:
 """
 
 
+def test_a_thread_that_ends_meanwhile_does_not_end_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "glob", lambda *_: [Path("/proc/self/task/0/children")])
+    assert child_processes() == frozenset()
+
+
 def test_a_driver_that_differs_in_the_initial_state_is_closed(tmp_path: Path) -> None:
     closed = []
 
