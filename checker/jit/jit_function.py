@@ -6,6 +6,7 @@ import ctypes
 import os
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
+from threading import local
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -138,6 +139,15 @@ class ArrayFunction(Generic[R]):
         return given, code
 
 
+class _Interpreting(local):
+    """Whether this thread interprets a function: what that one calls is a part of it."""
+
+    active = False
+
+
+_interpreting = _Interpreting()
+
+
 class LinearFunction(ArrayFunction[R]):
     """An ``ArrayFunction`` whose time is linear in the size of its first array.
 
@@ -146,24 +156,22 @@ class LinearFunction(ArrayFunction[R]):
 
     _interpreted = 0
     """The elements so far, of all such functions."""
-    _inside = False
-    """Whether one of them is being interpreted: what it calls is a part of it."""
 
     def __call__(self, *arguments: Any) -> R:
         """Call it; raises as ``ArrayFunction`` does."""
-        if LinearFunction._inside:
+        if _interpreting.active:
             return self.python(*arguments)
         if LinearFunction._interpreted > FEW or CHECKED:
             return super().__call__(*arguments)
         LinearFunction._interpreted += next((each.size for each in arguments if isinstance(each, np.ndarray)), 1)
         if LinearFunction._interpreted > FEW:
             return super().__call__(*arguments)
-        LinearFunction._inside = True
+        _interpreting.active = True
         try:
             with np.errstate(over="ignore"):
                 found: Any = self.python(*arguments)
         finally:
-            LinearFunction._inside = False
+            _interpreting.active = False
         return cast(
             R, tuple(map(_signed, found)) if isinstance(found, tuple) else None if found is None else _signed(found)
         )

@@ -156,11 +156,8 @@ class _Function(LlvmWriter):
                 target=ast.Name(name), iter=ast.Call(func=ast.Name("range"), args=bounds), body=body, orelse=[]
             ):
                 self.counted(name, bounds, body)
-            # A loop over a tuple is unrolled, since its parts may be of different kinds.
             case ast.For(target=target, iter=ast.Tuple(values), body=body, orelse=[]):
-                for value in values:
-                    self.put(target, self.value(value))
-                    self.block(body)
+                self.unrolled(target, values, body)
             case ast.While(test, body, []):
                 self.repeated(test, body)
             case ast.If(test, then, otherwise):
@@ -246,6 +243,19 @@ class _Function(LlvmWriter):
         step = self.constant(bounds[2]) if len(bounds) == 3 else 1
         with self.loop(name, first, last, "slt" if step > 0 else "sgt", str(step)):
             self.block(body)
+
+    def unrolled(self, target: ast.expr, values: list[ast.expr], body: list[ast.stmt]) -> None:
+        """A loop over a tuple, written out: its parts may be of different kinds."""
+        # All values first, as in Python: the body may assign what a later one reads.
+        found, done = [self.value(value) for value in values], self.label("done")
+        for each in found:
+            following = self.label("next")
+            self.put(target, each)
+            self.loops.append((following, done))
+            self.block(body)
+            self.loops.pop()
+            self.at(following)
+        self.at(done)
 
     def repeated(self, test: ast.expr, body: list[ast.stmt]) -> None:
         """A loop while a condition is true."""
