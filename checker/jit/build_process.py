@@ -33,6 +33,7 @@ class BuildProcess:
             f"import sys; sys.path[:0] = {path!r}; from assay.checker.jit.build_process import serve; "
             f"serve({level}, {os.getpid()})"
         )
+        # A file and not a pipe: a child that fills a pipe would wait for a parent that polls.
         self._made: IO[Any] = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as this object
         with tempfile.TemporaryFile() as given:
             given.write(text.encode())
@@ -43,6 +44,7 @@ class BuildProcess:
             except OSError:
                 self._made.close()
                 raise
+        # A finalizer runs at the end of the interpreter, too; `__del__` need not.
         self._end = weakref.finalize(self, _end, self._child, self._made)
 
     @property
@@ -72,10 +74,12 @@ def serve(level: int, parent: int) -> None:
     code = build(sys.stdin.buffer.read().decode(), level)
     sys.stdout.buffer.write(code)
     sys.stdout.buffer.flush()
+    # At once: LLVM's own clean-up takes time and nobody needs it.
     os._exit(0)
 
 
 def _follow(parent: int) -> None:
+    # A process whose parent has ended gets another one. There is no signal for that on all systems.
     while os.getppid() == parent:
         time.sleep(WATCH)
     os._exit(1)

@@ -100,6 +100,7 @@ class ArrayFunction(Generic[R]):
     def _pass(self, argument: Any, passed: list[int]) -> Signature:
         """Append the words by which an argument is passed, and return its signature."""
         if isinstance(argument, np.ndarray):
+            # A copy would be no help: functions write into arrays that are passed.
             if not argument.flags.c_contiguous:
                 raise ValueError(f"{self.python.__name__} takes only arrays without gaps")
             passed += (argument.ctypes.data, *argument.shape)
@@ -124,6 +125,7 @@ class ArrayFunction(Generic[R]):
         from assay.checker.jit.build_object import build  # noqa: PLC0415 - it loads LLVM
         from assay.checker.jit.object_cache import cache_key  # noqa: PLC0415 - so does this
 
+        # Found without the source: parsing it takes longer than all the rest of a warm start.
         known = identity(cast(FunctionType, self.python), _python)
         name = None if known is None else f"{cache_key(known, kinds, LEVEL, CHECKED)}.o"
         content = None if name is None else cached(name)
@@ -135,6 +137,7 @@ class ArrayFunction(Generic[R]):
         text = translate(self.source, kinds, _source, checked=CHECKED)
         given, code = results(self.source), build(text, LEVEL)
         if name is not None:
+            # The number of results stands before the code: to find it otherwise the source would be parsed.
             keep(name, bytes((given,)) + code)
         return given, code
 
@@ -163,11 +166,13 @@ class LinearFunction(ArrayFunction[R]):
             return self.python(*arguments)
         if LinearFunction._interpreted > FEW or CHECKED:
             return super().__call__(*arguments)
+        # Threads may lose an addition to each other: the number only decides which of two ways is faster.
         LinearFunction._interpreted += next((each.size for each in arguments if isinstance(each, np.ndarray)), 1)
         if LinearFunction._interpreted > FEW:
             return super().__call__(*arguments)
         _interpreting.active = True
         try:
+            # Machine code is silent where words overflow.
             with np.errstate(over="ignore"):
                 found: Any = self.python(*arguments)
         finally:

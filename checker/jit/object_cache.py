@@ -19,6 +19,7 @@ from assay.grammar.user_cache import cached, keep
 
 def cache_key(text: str, *versions: object) -> str:
     """The hash of a module's text, the versions of its generator and of LLVM, and the processor."""
+    # `host` names the processor: a cache in a home folder may serve machines of several kinds.
     known = (*versions, BUILD_VERSION, llvmlite.__version__, llvm.llvm_version_info, *host())
     return hashlib.sha256(f"{known}\n{text}".encode()).hexdigest()
 
