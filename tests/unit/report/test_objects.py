@@ -69,6 +69,19 @@ def test_diagnostics_become_an_object_without_a_place_where_there_is_none() -> N
     assert "place" not in answer["diagnostics"][1]
 
 
+def test_a_file_is_read_once_and_only_where_a_line_of_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def text_of(file: str) -> str:
+        read.append(file)
+        return ""
+
+    monkeypatch.setattr("assay.report.diagnostics._read", text_of)
+    places = [Span("a", 1, 1, 1, 2), Span("a", 2, 1, 2, 2), Span("known", 1, 1, 1, 2), Span("whole", 0, 0, 0, 0)]
+    diagnostics_text([Diagnostic("E001", place, "unexpected text") for place in places], {"known": "text"})
+    assert read == ["a"]
+
+
 def test_a_diagnostic_underlines_its_place(tmp_path: Any) -> None:
     path = tmp_path / "a.assay"
     path.write_text("module a\nstate: x := 3\n")
