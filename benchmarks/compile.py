@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from assay.checker.interpreter.expressions.recursion_limit import deep_recursion
-from assay.checker.jit.object_cache import build
+from assay.checker.jit.build_object import build
 from assay.checker.native.compile import compile_object
 from assay.checker.native.program import program
 from assay.cli.start import YOUNG_THRESHOLD

@@ -19,7 +19,7 @@ from assay.traces.gc_control import trim_heap
 from assay.traces.input.events.pattern_test import refuse_misfits
 from assay.traces.input.file_contents import FileReading
 from assay.traces.input.lines.record_scanner import FileCounts, ScanLimits
-from assay.traces.input.lines.statement_tally import TroubleGroup
+from assay.traces.input.lines.trouble_tally import TroubleGroup
 from assay.traces.input.pattern_matcher import RecordReader, may_be_pasted
 from assay.traces.input.repeats import drop_repeats
 from assay.traces.input.rotation import complete_years, drop_copies, missing_parts, reverse_newest_first

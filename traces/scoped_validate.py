@@ -18,8 +18,8 @@ from typing import NamedTuple
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.load import Loaded
 from assay.traces import scope as window
+from assay.traces.diagnosis.clock_against_server import estimates, far_apart
 from assay.traces.diagnosis.clock_correction import in_step
-from assay.traces.diagnosis.clock_estimates import estimates, far_apart
 from assay.traces.diagnosis.duplicate_broker_ids import duplicates
 from assay.traces.diagnosis.inference import Fact, inference_notices
 from assay.traces.diagnosis.inferred_kraft_events import events_of_members, unlogged_members

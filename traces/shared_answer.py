@@ -13,7 +13,7 @@ from assay.traces.explain.mismatch_findings import MismatchFindings
 from assay.traces.observe.binding_tally import BindingTally, counted_as_ignored, total_of
 from assay.traces.options import Options
 from assay.traces.properties.execution import PropertyChecker, execution, hidden_steps, reordering
-from assay.traces.properties.open_beginning import held_lines
+from assay.traces.properties.plausibility import held_lines
 from assay.traces.result import BrokenProperty, EventMeaning, Execution, KillRate, LogViolation
 from assay.traces.slices.slice_context import Joint
 

@@ -22,9 +22,9 @@ from assay.traces.observe.decomposition import Split, split
 from assay.traces.observe.model_size import Needs, NeedsOfEvents, adapt_clause, kernel_for, trace_plan
 from assay.traces.observe.slice_assignment import SlicedEvents, sliced, unsliced
 from assay.traces.options import DEFAULT_OPTIONS, Options
-from assay.traces.properties.open_beginning import absurdity
+from assay.traces.properties.plausibility import absurdity
 from assay.traces.search.dfs import TraceSearch
-from assay.traces.search.heads import TraceHeads
+from assay.traces.search.next_items import TraceHeads
 from assay.traces.search.stuttering import compared_events
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.slices.slice_context import Joint, joint

@@ -16,7 +16,7 @@ from assay.traces.properties.execution import PropertyChecker, execution
 from assay.traces.search import driver
 from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.driver import Accepted
-from assay.traces.search.heads import TraceHeads
+from assay.traces.search.next_items import TraceHeads
 from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_order
 from assay.traces.search.transition_system import ANY, TraceModel

@@ -62,9 +62,11 @@ class Model:
         self.kernel = kernel
         self.scope = scope_of(kernel.variables, strict)
         if remember:
+            # A scope translates the parts of an expression by itself, so that inner quantifiers are memoised too.
             self.scope = replace(self.scope, translate=memoised)
         self.init = InitMeaning(kernel.init, self.scope, updater)
         self.actions = CompiledActions(kernel, self.scope, updater, bounded=bounded, generated=remember)
+        # Listed on first use, which prepares all of them: who asks single actions needs only these.
         self._steps: list[ActionMeaning] | None = None
 
     @property

@@ -22,6 +22,7 @@ class PropertyMeaning:
     def first_false(self, frame: Frame) -> k.Conjunct | None:
         """The first conjunct that is false; None if the property holds in the frame. Raises ``Undefined`` if one before
         it has no value."""
+        # In the order of the text: a conjunct may protect those after it from having no value.
         for conjunct, holds in self.conjuncts:
             if not holds(frame):
                 return conjunct

@@ -82,6 +82,7 @@ def operands(value: Value) -> Iterator[str]:
             yield f"i64 {value}"
         case Array(_, pointer, sizes):
             yield f"ptr {pointer}"
+            # Sizes follow the pointer, in the order in which `ArrayFunction._pass` appends them.
             yield from (f"i64 {size}" for size in sizes)
         case tuple():
             for part in value:

@@ -24,6 +24,7 @@ def repeated(values: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     """The values that an array has more than once, each once, sorted."""
     ordered = np.sort(values, axis=None)
     again = ~_heads(ordered)
+    # A value that occurs three times is behind an equal one twice.
     return distinct(ordered[again])
 
 
@@ -31,6 +32,7 @@ def among(values: npt.NDArray[Any], ordered: npt.NDArray[Any]) -> npt.NDArray[np
     """For each value whether it occurs in a sorted array."""
     if not len(ordered):
         return np.zeros(values.shape, np.bool_)
+    # A value beyond the last has a place behind the end.
     at = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
     return np.asarray(ordered[at] == values)
 

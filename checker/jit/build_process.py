@@ -15,14 +15,14 @@ import weakref
 from pathlib import Path
 from typing import IO, Any
 
-from assay.checker.jit.object_cache import build
+from assay.checker.jit.build_object import build
 
 WATCH = 0.5
 """Seconds between two looks of the child at whether its parent is still there."""
 
 
 class BuildProcess:
-    """A module that is being built, at a level of ``object_cache.build``. The process ends with this object, or with
+    """A module that is being built, at a level of ``build_object.build``. The process ends with this object, or with
     the process that has it."""
 
     def __init__(self, text: str, level: int) -> None:
@@ -33,6 +33,7 @@ class BuildProcess:
             f"import sys; sys.path[:0] = {path!r}; from assay.checker.jit.build_process import serve; "
             f"serve({level}, {os.getpid()})"
         )
+        # A file and not a pipe: a child that fills a pipe would wait for a parent that polls.
         self._made: IO[Any] = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as this object
         with tempfile.TemporaryFile() as given:
             given.write(text.encode())
@@ -43,6 +44,7 @@ class BuildProcess:
             except OSError:
                 self._made.close()
                 raise
+        # A finalizer runs at the end of the interpreter, too; `__del__` need not.
         self._end = weakref.finalize(self, _end, self._child, self._made)
 
     @property
@@ -72,10 +74,12 @@ def serve(level: int, parent: int) -> None:
     code = build(sys.stdin.buffer.read().decode(), level)
     sys.stdout.buffer.write(code)
     sys.stdout.buffer.flush()
+    # At once: LLVM's own clean-up takes time and nobody needs it.
     os._exit(0)
 
 
 def _follow(parent: int) -> None:
+    # A process whose parent has ended gets another one. There is no signal for that on all systems.
     while os.getppid() == parent:
         time.sleep(WATCH)
     os._exit(1)

@@ -65,6 +65,7 @@ class LlvmWriter(ABC):
 
     def label(self, stem: str) -> str:
         """A fresh label."""
+        # One count for names and labels: LLVM keeps both in one namespace.
         self.fresh_number += 1
         return f"{stem}.{self.fresh_number}"
 
@@ -156,6 +157,7 @@ class LlvmWriter(ABC):
             case ast.BinOp(left, operator, right):
                 return self.operation(node, operator, self.word(left), self.word(right))
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp(ast.Not()):
+                # `and` and `or` are conditions: 0 or 1, and not one of their operands as in Python.
                 return self.fresh(f"zext i1 {self.condition(node)} to i64")
             case ast.IfExp(test, then, otherwise):
                 return self.chosen(test, then, otherwise)
@@ -192,6 +194,7 @@ class LlvmWriter(ABC):
             return self.others[name]
         if name in self.slots:
             return self.fresh(f"load i64, ptr {self.slots[name]}")
+        # Otherwise a constant of the module, whose value is fixed when the text is written.
         return str(self.constant(node))
 
     def constant(self, node: ast.expr) -> int:
@@ -203,6 +206,7 @@ class LlvmWriter(ABC):
                 return -self.constant(operand)
             case ast.Name(name) if name in self.source.names:
                 number = int(self.source.names[name])
+                # The same bits as a signed number, so that a loop with a negative step is seen as one.
                 return number - (1 << WORD) if number >> (WORD - 1) else number
             case _:
                 raise self.refused(node)
@@ -243,6 +247,7 @@ class LlvmWriter(ABC):
         name, done = self.label("joined"), self.label("decided")
         for value in values[:-1]:
             following = self.label("following")
+            # What holds if this operand decides. The slot is written before the branch, which leaves the block.
             self.store(name, str(int(stop_at)))
             condition = self.condition(value)
             self.branch(condition, *((done, following) if stop_at else (following, done)))
@@ -260,6 +265,7 @@ class LlvmWriter(ABC):
             raise self.refused(node)
         place = self.word(indexes[0])
         self.require(place, array.sizes[0])
+        # Row-major: each further index adds to the one before, times the size of its dimension.
         for size, index in zip(array.sizes[1:], indexes[1:], strict=False):
             within = self.word(index)
             self.require(within, size)
@@ -296,6 +302,7 @@ class LlvmWriter(ABC):
                 return self.word(of)
             case ast.Call(ast.Name("min"), [one, other], []):
                 first, second = self.word(one), self.word(other)
+                # Signed, as `<` is.
                 less = self.fresh(f"icmp slt i64 {first}, {second}")
                 return self.fresh(f"select i1 {less}, i64 {first}, i64 {second}")
             case ast.Call(ast.Attribute(ast.Name("np"), "empty"), [size, ast.Attribute(ast.Name("np"), type_)], []):

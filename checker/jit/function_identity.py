@@ -31,9 +31,11 @@ def _parts(function: FunctionType, called: Find) -> Iterator[object]:
     waiting = [function]
     while waiting:
         each = waiting.pop()
+        # A function may call itself, and two may call a third.
         if any(each is other for other in seen):
             continue
         seen.append(each)
+        # Not the source text: a comment that changes would build everything anew.
         code = each.__code__
         yield each.__name__, code.co_code, code.co_varnames, code.co_names, tuple(map(_constant, code.co_consts))
         for name in code.co_names:
@@ -43,6 +45,7 @@ def _parts(function: FunctionType, called: Find) -> Iterator[object]:
                 waiting.append(below)
                 yield name, below.__module__, below.__qualname__
             elif isinstance(named, int | np.integer):
+                # A constant of the module is written into the machine code, so its value counts.
                 yield name, int(named)
             else:
                 yield name, getattr(named, "__name__", repr(type(named)))
@@ -54,6 +57,7 @@ def _constant(value: object) -> object:
 
 @cache
 def _translator() -> str | None:
+    # Bytecode differs between versions of Python; the magic number names its version.
     digest = sha256(MAGIC_NUMBER)
     try:
         for path in sorted(Path(__file__).parent.glob("*.py")):

@@ -6,6 +6,7 @@ import ctypes
 import os
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
+from threading import local
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -99,6 +100,7 @@ class ArrayFunction(Generic[R]):
     def _pass(self, argument: Any, passed: list[int]) -> Signature:
         """Append the words by which an argument is passed, and return its signature."""
         if isinstance(argument, np.ndarray):
+            # A copy would be no help: functions write into arrays that are passed.
             if not argument.flags.c_contiguous:
                 raise ValueError(f"{self.python.__name__} takes only arrays without gaps")
             passed += (argument.ctypes.data, *argument.shape)
@@ -120,8 +122,10 @@ class ArrayFunction(Generic[R]):
 
     def _code(self, kinds: tuple[Kind, ...]) -> tuple[int, bytes]:
         """How many words it returns, and its object code, from the cache if it is there and undamaged."""
-        from assay.checker.jit.object_cache import build, cache_key  # noqa: PLC0415 - it loads LLVM
+        from assay.checker.jit.build_object import build  # noqa: PLC0415 - it loads LLVM
+        from assay.checker.jit.object_cache import cache_key  # noqa: PLC0415 - so does this
 
+        # Found without the source: parsing it takes longer than all the rest of a warm start.
         known = identity(cast(FunctionType, self.python), _python)
         name = None if known is None else f"{cache_key(known, kinds, LEVEL, CHECKED)}.o"
         content = None if name is None else cached(name)
@@ -133,8 +137,18 @@ class ArrayFunction(Generic[R]):
         text = translate(self.source, kinds, _source, checked=CHECKED)
         given, code = results(self.source), build(text, LEVEL)
         if name is not None:
+            # The number of results stands before the code: to find it otherwise the source would be parsed.
             keep(name, bytes((given,)) + code)
         return given, code
+
+
+class _Interpreting(local):
+    """Whether this thread interprets a function: what that one calls is a part of it."""
+
+    active = False
+
+
+_interpreting = _Interpreting()
 
 
 class LinearFunction(ArrayFunction[R]):
@@ -145,24 +159,24 @@ class LinearFunction(ArrayFunction[R]):
 
     _interpreted = 0
     """The elements so far, of all such functions."""
-    _inside = False
-    """Whether one of them is being interpreted: what it calls is a part of it."""
 
     def __call__(self, *arguments: Any) -> R:
         """Call it; raises as ``ArrayFunction`` does."""
-        if LinearFunction._inside:
+        if _interpreting.active:
             return self.python(*arguments)
         if LinearFunction._interpreted > FEW or CHECKED:
             return super().__call__(*arguments)
+        # Threads may lose an addition to each other: the number only decides which of two ways is faster.
         LinearFunction._interpreted += next((each.size for each in arguments if isinstance(each, np.ndarray)), 1)
         if LinearFunction._interpreted > FEW:
             return super().__call__(*arguments)
-        LinearFunction._inside = True
+        _interpreting.active = True
         try:
+            # Machine code is silent where words overflow.
             with np.errstate(over="ignore"):
                 found: Any = self.python(*arguments)
         finally:
-            LinearFunction._inside = False
+            _interpreting.active = False
         return cast(
             R, tuple(map(_signed, found)) if isinstance(found, tuple) else None if found is None else _signed(found)
         )

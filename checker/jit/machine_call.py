@@ -13,6 +13,7 @@ def call_machine(address: int, *arguments: Any) -> int:
 
     ``python_to_llvm`` writes such a call in place of this function.
     """
+    # Only the address of an array is passed: the machine code knows its length.
     passed = [each.ctypes.data if isinstance(each, np.ndarray) else int(each) for each in arguments]
     function = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * len(passed))(address)
     result: int = function(*passed)

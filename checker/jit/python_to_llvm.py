@@ -28,6 +28,7 @@ Find = Callable[[Any], FunctionSource | None]
 def results(source: FunctionSource) -> int:
     """How many words a function returns."""
     given = (node.value for node in ast.walk(source.tree) if isinstance(node, ast.Return) and node.value is not None)
+    # The most of any return; `leave` refuses a return that gives another number.
     return max((len(each.elts) if isinstance(each, ast.Tuple) else 1 for each in given), default=0)
 
 
@@ -70,6 +71,7 @@ class _Module:
         """The name of a function for arguments of these kinds, and how many words it returns."""
         known = self._names.get((source.tree,), kinds)
         if known is None:
+            # Before its text is written, so that a function may call itself.
             known = self._names.put((source.tree,), kinds, (f"{source.tree.name}_{len(self._names)}", results(source)))
             at = len(self.functions)
             self.functions.append("")  # reserve its position before those of the functions that it calls
@@ -96,6 +98,7 @@ class _Function(LlvmWriter):
             self.bind(argument, argument.arg, value)
         self.block(self.source.tree.body)
         if not self.ended:
+            # Python would return None here, which no word can be.
             self.do(f"ret {_type(given)} {'0' if given == 1 else 'zeroinitializer'}" if given else "ret void")
         body = "\n".join([*self.entry, *self.lines])
         return f"define internal {_type(given)} @{name}({', '.join(passed)}) {{\n{body}\n}}\n"
@@ -130,6 +133,7 @@ class _Function(LlvmWriter):
         """Statements one after the other."""
         for statement in statements:
             if self.ended:
+                # Code behind a `return`, `break` or `continue` is a mistake, and LLVM allows none there.
                 raise self.refused(statement)
             self.statement(statement)
 
@@ -156,11 +160,8 @@ class _Function(LlvmWriter):
                 target=ast.Name(name), iter=ast.Call(func=ast.Name("range"), args=bounds), body=body, orelse=[]
             ):
                 self.counted(name, bounds, body)
-            # A loop over a tuple is unrolled, since its parts may be of different kinds.
             case ast.For(target=target, iter=ast.Tuple(values), body=body, orelse=[]):
-                for value in values:
-                    self.put(target, self.value(value))
-                    self.block(body)
+                self.unrolled(target, values, body)
             case ast.While(test, body, []):
                 self.repeated(test, body)
             case ast.If(test, then, otherwise):
@@ -242,10 +243,24 @@ class _Function(LlvmWriter):
         """A loop over a range."""
         # Unlike in Python, `name` has reached `last` afterwards, and the count goes on from what the body assigns.
         first = "0" if len(bounds) == 1 else self.word(bounds[0])
+        # Both ends once, before the loop, as Python does.
         last = self.word(bounds[min(1, len(bounds) - 1)])
         step = self.constant(bounds[2]) if len(bounds) == 3 else 1
         with self.loop(name, first, last, "slt" if step > 0 else "sgt", str(step)):
             self.block(body)
+
+    def unrolled(self, target: ast.expr, values: list[ast.expr], body: list[ast.stmt]) -> None:
+        """A loop over a tuple, written out: its parts may be of different kinds."""
+        # All values first, as in Python: the body may assign what a later one reads.
+        found, done = [self.value(value) for value in values], self.label("done")
+        for each in found:
+            following = self.label("next")
+            self.put(target, each)
+            self.loops.append((following, done))
+            self.block(body)
+            self.loops.pop()
+            self.at(following)
+        self.at(done)
 
     def repeated(self, test: ast.expr, body: list[ast.stmt]) -> None:
         """A loop while a condition is true."""
@@ -270,5 +285,6 @@ class _Function(LlvmWriter):
             self.block(body)
             ends.append(self.ended)
             self.jump(done)
+        # If both branches left, nothing follows, and a block without a predecessor would hide that.
         if not all(ends):
             self.at(done)

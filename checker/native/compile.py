@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from assay.checker.jit import object_cache
+from assay.checker.jit import build_object, object_cache
 from assay.checker.jit.build_process import BuildProcess
 from assay.checker.layout.call_frame import HaltedError
 from assay.checker.layout.refinement_image import Flags
@@ -40,7 +40,7 @@ def cache_key(program: Program) -> str:
 
 def compile_object(program: Program) -> bytes:
     """The object code of a program."""
-    return object_cache.build(program.text, _level(program))
+    return build_object.build(program.text, _level(program))
 
 
 def object_code(program: Program, folder: Path | None = None) -> bytes:

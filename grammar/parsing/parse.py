@@ -20,8 +20,8 @@ from assay.grammar.parser_tables import make_parser
 from assay.grammar.parsing.build_scenarios_and_traces import SpecBuilder
 from assay.grammar.parsing.builder import DeclarationOrigin, string_value
 from assay.grammar.parsing.error_recovery import report_faults
+from assay.grammar.parsing.line_shift import moved, moved_report
 from assay.grammar.parsing.logical_lines import Layout, LayoutFault
-from assay.grammar.parsing.moved import moved, moved_report
 from assay.grammar.parsing.spec_text import normalized
 from assay.grammar.parsing.split_clause import clause_parts, goes_on
 from assay.grammar.parsing.split_declarations import DECLARATION_WORDS, DeclarationTokens, scan

@@ -15,8 +15,8 @@ from functools import lru_cache
 
 from assay.grammar.diagnostics.diagnostic import Diagnostic, Diagnostics, Note, Span
 from assay.grammar.lazy_dataclass import dataclass
+from assay.grammar.parsing.line_shift import moved_report, moved_span
 from assay.grammar.parsing.logical_lines import CLOSERS, LEADING, OPENERS, LogicalLine
-from assay.grammar.parsing.moved import moved_report, moved_span
 from assay.grammar.parsing.other_languages import FOREIGN, PRIMED, instead_of
 from assay.grammar.syntax import Comment
 

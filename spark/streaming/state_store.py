@@ -18,7 +18,7 @@ from assay.traces.event import LogPosition, Notice
 from assay.traces.input.split_files import Piece
 from assay.traces.log_reader import ReadOptions
 from assay.traces.pickling import from_bytes
-from assay.traces.store.message_templates import MergedLayouts
+from assay.traces.store.record_layouts import MergedLayouts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

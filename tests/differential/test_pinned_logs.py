@@ -21,7 +21,7 @@ from assay.traces.observe.observation import Observation
 from assay.traces.observe.partial_order import OrderedObservation, order
 from assay.traces.options import DEFAULT_OPTIONS, Options
 from assay.traces.result import TraceVerdict, Validation
-from assay.traces.search.heads import TraceHeads, advanced
+from assay.traces.search.next_items import TraceHeads, advanced
 from assay.traces.search.transition_system import TraceModel
 from assay.traces.validate import validate
 

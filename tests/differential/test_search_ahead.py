@@ -19,7 +19,7 @@ from assay.traces.observe.model_size import sized_kernel
 from assay.traces.observe.observation import with_field
 from assay.traces.observe.partial_order import order
 from assay.traces.search.dfs import Limits, TraceSearch
-from assay.traces.search.heads import TraceHeads
+from assay.traces.search.next_items import TraceHeads
 from assay.traces.search.transition_system import TraceModel
 
 from .test_trace_search import explained

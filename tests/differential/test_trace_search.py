@@ -23,7 +23,7 @@ from assay.traces.search import driver
 from assay.traces.search.deterministic_replay import step_through
 from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.driver import Accepted, Conclusion, Rejected
-from assay.traces.search.heads import Cursors, TraceHeads, advanced
+from assay.traces.search.next_items import Cursors, TraceHeads, advanced
 from assay.traces.search.path import SearchPath
 from assay.traces.search.transition_system import ANY, TraceModel
 

@@ -17,7 +17,7 @@ from assay.traces.event import Event, LogPosition, LogRecord, ProcessRun
 from assay.traces.observe.binding import bind
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder, order
 from assay.traces.options import Options
-from assay.traces.search.heads import Cursors, TraceHeads, advanced
+from assay.traces.search.next_items import Cursors, TraceHeads, advanced
 from assay.traces.search.transition_system import ANY, Taken, TraceModel
 from assay.traces.windows.ask import WindowExplained, ask
 from assay.traces.windows.slice_window import WindowRefuted

@@ -15,8 +15,8 @@ from tests.stages import everyday
 
 from assay.cli.settings import load
 from assay.traces.diagnosis import clock_correction
+from assay.traces.diagnosis.clock_against_server import APART, ClockEstimate, far_apart
 from assay.traces.diagnosis.clock_correction import CORRECTED, agreed, offsets
-from assay.traces.diagnosis.clock_estimates import APART, ClockEstimate, far_apart
 from assay.traces.event import LogPosition
 from assay.traces.log_reader import read_logs
 from assay.traces.options import Options

@@ -20,8 +20,8 @@ from assay.traces.input.file_contents import FileReading
 from assay.traces.input.rotation import series_name
 from assay.traces.patterns.rule_files import rule_file
 from assay.traces.store.matched_record import MatchedRecord
-from assay.traces.store.message_templates import RecordLayout
 from assay.traces.store.packed_records import PackedRecords
+from assay.traces.store.record_layouts import RecordLayout
 
 KIND = "shared log"
 

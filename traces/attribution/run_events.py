@@ -19,8 +19,8 @@ from assay.traces.event import Event, ProcessRun
 from assay.traces.patterns.match import TemplateMatch
 from assay.traces.patterns.template_fields import FieldLayout
 from assay.traces.store.matched_record import MatchedRecord
-from assay.traces.store.message_templates import RecordLayout, RecordLayouts
 from assay.traces.store.record_block import Numbers
+from assay.traces.store.record_layouts import RecordLayout, RecordLayouts
 from assay.traces.store.redundant_fields import RedundantEvents
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.grammar.lazy_dataclass import dataclass
-from assay.traces.diagnosis.clock_estimates import BEHIND, repeated
+from assay.traces.diagnosis.clock_against_server import BEHIND, repeated
 from assay.traces.event import Event, LogPosition, Notice
 from assay.traces.log_reader import LogReading
 from assay.traces.patterns.pattern import LinePattern

@@ -20,7 +20,7 @@ from assay.traces.attribution.attribution import RunStream
 from assay.traces.diagnosis.cluster_ids import Change, LoggedCluster, changes, logged_clusters, run_times, spans_of
 from assay.traces.diagnosis.missing_logs import UNREAD
 from assay.traces.event import LogPosition, Notice, ProcessRun
-from assay.traces.input.lines.statement_tally import TroubleGroup
+from assay.traces.input.lines.trouble_tally import TroubleGroup
 from assay.traces.log_reader import LogReading, NodeTrouble, kinds_of
 from assay.traces.table.event_table import EventTable, traits
 from assay.traces.table.statement_ids import StatementMemory

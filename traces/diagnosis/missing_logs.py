@@ -15,11 +15,11 @@ import numpy.typing as npt
 from assay.traces.attribution.causality import ORDER_UNKNOWN
 from assay.traces.attribution.colocated_zookeeper import KIND as SHARED
 from assay.traces.attribution.run_events import Traits
-from assay.traces.diagnosis.clock_estimates import APART
+from assay.traces.diagnosis.clock_against_server import APART
 from assay.traces.diagnosis.cluster_ids import cluster_spans, simultaneous
 from assay.traces.event import Event, Field, LogPosition, Notice, ProcessRun
 from assay.traces.input.events.json_lines import UNREAD_EVENT
-from assay.traces.input.lines.statement_tally import TROUBLE_LEVELS
+from assay.traces.input.lines.trouble_tally import TROUBLE_LEVELS
 from assay.traces.input.rotation import MISSING_PART
 from assay.traces.input.tied_lines import UNORDERED_TIES
 from assay.traces.log_reader import LogReading

@@ -15,7 +15,7 @@ from assay.traces.attribution.attribution import RunStream
 from assay.traces.attribution.eager_events import EagerEvents
 from assay.traces.attribution.node_files import ClusterNode
 from assay.traces.attribution.run_events import Traits
-from assay.traces.diagnosis.clock_estimates import ClockEstimate, estimates
+from assay.traces.diagnosis.clock_against_server import ClockEstimate, estimates
 from assay.traces.diagnosis.cluster_ids import ClusterSpan, cluster_spans, new_incarnations
 from assay.traces.diagnosis.incident_moments import Moment, moments, shut_down
 from assay.traces.durations import duration_in_words

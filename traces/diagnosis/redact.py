@@ -20,7 +20,7 @@ from pathlib import PurePath
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.attribution.attribution import RunStream
 from assay.traces.event import Event, Field, LogPosition, LogRecord, Notice, ProcessRun
-from assay.traces.input.lines.statement_tally import TroubleGroup
+from assay.traces.input.lines.trouble_tally import TroubleGroup
 from assay.traces.log_reader import LogReading, NodeTrouble, UnmappedLines
 
 _WORD = r"[^\W\d](?:[\w@$-]|\.(?=[\w$]))*"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation
-from assay.traces.search.heads import Cursors, advanced
+from assay.traces.search.next_items import Cursors, advanced
 from assay.traces.search.path import Move, SearchNode, SearchPath
 from assay.traces.search.transition_system import Taken
 

@@ -10,7 +10,7 @@ from assay.traces.event import LogPosition, Notice
 from assay.traces.input.containers.parts import Placement
 from assay.traces.input.events.decoder import JsonEvent
 from assay.traces.input.lines.record_scanner import FileCounts
-from assay.traces.input.lines.statement_tally import StatementTally
+from assay.traces.input.lines.trouble_tally import TroubleTally
 from assay.traces.store.packed_records import PackedRecords
 
 
@@ -63,7 +63,7 @@ class FileReading:
     events: list[JsonEvent] = field(default_factory=list)
     containers: tuple[str, ...] = ()
     order: EventOrder = "file"
-    trouble: StatementTally = field(default_factory=StatementTally)
+    trouble: TroubleTally = field(default_factory=TroubleTally)
 
     @property
     def file(self) -> str:
@@ -82,7 +82,7 @@ class FileReading:
         self.matches = self.matches.placed(placement.find)
         for unmapped in self.unmapped.values():
             unmapped.place = placement.place(unmapped.place)
-        trouble = StatementTally()
+        trouble = TroubleTally()
         trouble.extend(self.trouble, placement.place)
         self.trouble = trouble
         self.tally.notices[:] = [

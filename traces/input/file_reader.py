@@ -21,8 +21,8 @@ from assay.traces.input.lines.line_layout import (
 )
 from assay.traces.input.lines.pasted_lines import normalise
 from assay.traces.input.lines.record_kinds import ALONE, BRACKETED, KEPT, LoggerDispatch, RecordKinds, SortedBlock
-from assay.traces.input.lines.statement_tally import StatementReader
 from assay.traces.input.lines.timestamps import Clock
+from assay.traces.input.lines.trouble_tally import StatementReader
 from assay.traces.patterns.match import NO_MATCH, LoggerPatterns, TemplateMatch
 from assay.traces.patterns.pattern import START_ROLES
 from assay.traces.store.log4j_scanner import NO_MOMENT

@@ -35,7 +35,7 @@ from assay.traces.input.lines.line_layout import LOGGER_LAST, START
 from assay.traces.input.lines.pasted_lines import pasted_records
 from assay.traces.input.lines.record_kinds import LoggerDispatch, RecordKinds
 from assay.traces.input.lines.record_scanner import BOM, ByteStream, FileCounts, ScanLimits, divide
-from assay.traces.input.lines.statement_tally import StatementReader
+from assay.traces.input.lines.trouble_tally import StatementReader
 from assay.traces.patterns.container import Containers
 from assay.traces.patterns.match import LoggerPatterns, PatternMatcher
 from assay.traces.patterns.statement_catalogue import statement_catalogue

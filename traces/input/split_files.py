@@ -19,7 +19,7 @@ from assay.traces.input.file_reader import FileJob
 from assay.traces.input.lines.line_layout import START
 from assay.traces.input.lines.record_scanner import BOM, Cutter, FileCounts, ScanLimits, divide
 from assay.traces.input.pattern_matcher import RecordReader, is_plain, note_zeros
-from assay.traces.store.message_templates import MergedLayouts
+from assay.traces.store.record_layouts import MergedLayouts
 
 HEAD = 1 << 16
 """How many bytes from the beginning of a text decide what it is."""

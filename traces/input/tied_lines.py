@@ -13,9 +13,9 @@ import numpy as np
 
 from assay.grammar.identity_memo import IdentityMemo
 from assay.traces.store.matched_record import MatchedRecord
-from assay.traces.store.message_templates import RecordLayout
 from assay.traces.store.packed_records import PackedRecords
 from assay.traces.store.record_block import Numbers
+from assay.traces.store.record_layouts import RecordLayout
 
 UNORDERED_TIES = "lines in no order"
 """The kind of a notice that lines of one time were put into the order that is usual."""

@@ -34,8 +34,8 @@ BUILT_IN = (
     "kraft_partitions.toml",
     "leadership.toml",
     "partitions.toml",
-    "delayed.toml",
-    "steps.toml",
+    "rare.toml",
+    "attempts.toml",
     "zookeeper.toml",
 )
 """The pattern files that come with the product, in the order in which their patterns are tried."""

@@ -16,7 +16,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.dependence import DependenceRelation
 from assay.traces.search.dfs import Limits, SearchResult, TraceSearch, wider
-from assay.traces.search.heads import Cursors, TraceHeads
+from assay.traces.search.next_items import Cursors, TraceHeads
 from assay.traces.search.path import SearchPath
 
 # In the recorded runs A0, A1, A2 and B3 all executions are in one state at each cut.

@@ -23,8 +23,8 @@ from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Value
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
-from assay.traces.search.heads import Cursors
 from assay.traces.search.hidden_closure import Closure
+from assay.traces.search.next_items import Cursors
 from assay.traces.search.read_write_sets import (
     Call,
     ConditionReads,

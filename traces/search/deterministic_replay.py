@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 
 from assay.traces.observe.partial_order import OrderedObservation
-from assay.traces.search.heads import Cursors, TraceHeads, advanced
+from assay.traces.search.next_items import Cursors, TraceHeads, advanced
 from assay.traces.search.path import Move, SearchNode, SearchPath
 from assay.traces.search.transition_system import Consumed, TraceModel
 

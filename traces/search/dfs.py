@@ -21,8 +21,8 @@ from math import inf
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.search.dependence import DependenceRelation, ReadWriteTable
-from assay.traces.search.heads import Cursors, TraceHeads, advanced
 from assay.traces.search.hidden_closure import Closure, hidden_paths
+from assay.traces.search.next_items import Cursors, TraceHeads, advanced
 from assay.traces.search.path import Move, SearchNode, SearchPath
 from assay.traces.search.pruning.dead_ends import DeadEnds
 from assay.traces.search.pruning.frozen_places import frozen_places

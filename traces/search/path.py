@@ -7,7 +7,7 @@ from math import inf
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation
-from assay.traces.search.heads import Cursors
+from assay.traces.search.next_items import Cursors
 from assay.traces.search.transition_system import Taken
 
 UNLOGGED = "unlogged steps"

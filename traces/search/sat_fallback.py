@@ -23,7 +23,7 @@ from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.dfs import Limits, TraceSearch
-from assay.traces.search.heads import Cursors, TraceHeads, advanced
+from assay.traces.search.next_items import Cursors, TraceHeads, advanced
 from assay.traces.search.path import Move, SearchNode, SearchPath
 from assay.traces.search.submodel import Submodel, TooManyInstancesError, steps_of, submodel_for
 from assay.traces.search.transition_system import ANY, Taken, TraceModel

@@ -18,7 +18,7 @@ from assay.traces.event import LogPosition
 from assay.traces.observe.partial_order import OrderedObservation, PartialOrder
 from assay.traces.result import ExecutedStep, Execution, SliceResult
 from assay.traces.search.dfs import Limits, SearchResult, TraceSearch
-from assay.traces.search.heads import TraceHeads, advanced
+from assay.traces.search.next_items import TraceHeads, advanced
 from assay.traces.search.path import Move, SearchNode, SearchPath
 from assay.traces.search.transition_system import Taken, TraceModel
 from assay.traces.slices.slice_context import Joint

@@ -46,7 +46,7 @@ from assay.traces.result import BrokenProperty, Execution, ProductAnswer, TraceV
 from assay.traces.search import driver
 from assay.traces.search.dfs import Limits, TraceSearch
 from assay.traces.search.driver import Accepted, Undecided
-from assay.traces.search.heads import TraceHeads
+from assay.traces.search.next_items import TraceHeads
 from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_events, compared_order
 from assay.traces.search.transition_system import ANY, NOWHERE_TO, AnyValue, Consumed, Taken, TraceModel, Wanted

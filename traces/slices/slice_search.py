@@ -38,7 +38,7 @@ from assay.traces.search import driver
 from assay.traces.search.dependence import ReadWriteTable
 from assay.traces.search.dfs import TraceSearch
 from assay.traces.search.driver import Accepted, Rejected, Undecided
-from assay.traces.search.heads import TraceHeads
+from assay.traces.search.next_items import TraceHeads
 from assay.traces.search.path import SearchPath
 from assay.traces.search.stuttering import compared_order
 from assay.traces.search.transition_system import TraceModel

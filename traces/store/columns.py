@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from assay.checker.jit.jit_function import LinearFunction
 from assay.traces.store.log4j_scanner import FACTOR, MIX, ZERO
-from assay.traces.store.message_templates import NO_WRITER, RecordLayouts
 from assay.traces.store.record_block import Numbers
+from assay.traces.store.record_layouts import NO_WRITER, RecordLayouts
 
 Bytes = npt.NDArray[np.uint8]
 

@@ -20,8 +20,8 @@ from assay.traces.event import LogPosition, LogRecord
 from assay.traces.patterns.match import TemplateMatch
 from assay.traces.store.columns import Columns, RecordSource, hash_messages, pack
 from assay.traces.store.matched_record import NOBODY, MatchedRecord, singleton
-from assay.traces.store.message_templates import NO_WRITER, MergedLayouts, RecordLayout, RecordLayouts, layouts_from
 from assay.traces.store.record_block import Numbers, RecordBlock
+from assay.traces.store.record_layouts import NO_WRITER, MergedLayouts, RecordLayout, RecordLayouts, layouts_from
 from assay.traces.store.redundant_fields import RedundantEvents
 from assay.traces.store.smallest_dtype import CompactColumn
 

@@ -21,7 +21,7 @@ from assay.traces.store.log4j_scanner import FACTOR, MIX
 from assay.traces.store.record_block import Numbers
 
 if TYPE_CHECKING:
-    from assay.traces.store.message_templates import RecordLayout
+    from assay.traces.store.record_layouts import RecordLayout
 
 _INJECTIVE = CONVERSIONS["text"], CONVERSIONS["int"], CONVERSIONS["bool"]
 """Conversions under which different texts have different values."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from assay.traces.event import LogRecord
 from assay.traces.patterns.match import LONGEST_CACHED, TemplateMatch
-from assay.traces.store.message_templates import RecordLayout, RecordLayouts
 from assay.traces.store.packed_records import NEVER, PackedRecords
+from assay.traces.store.record_layouts import RecordLayout, RecordLayouts
 
 _DIGITS = b"0123456789"
 _NO_DIGITS = bytes(set(range(256)) - set(_DIGITS))

@@ -18,8 +18,8 @@ from assay.traces.attribution.run_events import LogEvents, PackedEvents
 from assay.traces.event import Event
 from assay.traces.patterns.template_fields import FieldLayout
 from assay.traces.store.digit_pool import DigitInterner
-from assay.traces.store.message_templates import RecordLayout, RecordLayouts
 from assay.traces.store.record_block import Numbers
+from assay.traces.store.record_layouts import RecordLayout, RecordLayouts
 from assay.traces.store.redundant_fields import mask_digits
 from assay.traces.table.statement_keys import IN_PLACE, OF_THE_FILE, StatementKeys
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from assay.grammar.lazy_dataclass import dataclass
 from assay.traces.event import LogRecord
-from assay.traces.input.lines.statement_tally import TROUBLE_LEVELS, TroubleGroup
+from assay.traces.input.lines.trouble_tally import TROUBLE_LEVELS, TroubleGroup
 from assay.traces.log_reader import LogReading, NodeTrouble
 from assay.traces.patterns.statement_catalogue import LogStatement, statement_catalogue
 from assay.traces.trouble.causes import cause_of

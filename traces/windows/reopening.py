@@ -21,7 +21,7 @@ from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom, FrozenMap, Value
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.dfs import TraceSearch
-from assay.traces.search.heads import Cursors, advanced
+from assay.traces.search.next_items import Cursors, advanced
 from assay.traces.search.path import UNLOGGED, Move, SearchNode, SearchPath
 from assay.traces.search.transition_system import Taken, TraceModel
 from assay.traces.windows.open_window import Allowance, OpenWindow, Order

@@ -92,7 +92,9 @@ class ActionMeaning:
         self._early, self._lets, self._late = self._divided()
         if self._generated is not None:
             parts = ActionPrefix(self._early, self._lets, self._late)
+            # Before `narrowed` and `by_cost` below: generated code narrows and orders by itself.
             self._generated.make = partial(action_code, self.names, parts, self._writes, self._scope, self._updater)
+        # For each parameter the names that may depend on it: a lazy value of the last argument must not survive.
         self._renewed = [[s.name for own in self._lets[at + 1 :] for s in own] for at in range(len(self.names))]
         self._named = {step.name: step for steps in self._lets for step in steps}
         self._late = narrowed(self._late, {*self.names, *self._named}, self._scope)
@@ -143,6 +145,7 @@ class ActionMeaning:
         same (docs/design/action-memo.md).
         """
         recalled = self._recalled or self._prepare()
+        # With one value the memo is asked about the argument itself, which is cheaper than listing those that pass.
         if not choices or len(choices[0]) < WORTH_KEEPING:
             given = choices[0][0] if choices and choices[0] else None
             yield from recalled.results(state, given, choices, partial(self._ask, state, choices, ()))
@@ -180,6 +183,7 @@ class ActionMeaning:
         for value in self._possible(frame, 0, values):
             self._choose(frame, 0, value)
             if all_hold(frame, self._early[1]) and have_values(frame, self._names_up_to(1)):
+                # A copy: the frame goes on to the next value.
                 passed.append((value, dict(frame.locals)))
         return passed
 
@@ -209,10 +213,12 @@ class ActionMeaning:
     ) -> Iterator[tuple[Arguments, Successor | Cut]]:
         """The results with the chosen arguments, none of which a guard excludes."""
         begun = len(chosen)
+        # With one combination left there is nothing to share, so all guards that remain go by cost.
         if all(len(values) == 1 for values in choices[begun:]):
             for at, (value,) in enumerate(choices[begun:], begun):
                 self._choose(frame, at, value)
                 chosen = (*chosen, value)
+            # A name without a value makes the instance stuck, also where no guard mentions it.
             if all_hold(frame, self._pinned[begun]) and have_values(frame, self._named):
                 found = list(self._walk(frame, self._late, 0, (), ()))
                 yield from ((chosen, each) for each in found if isinstance(each, Successor | Cut))
@@ -225,6 +231,7 @@ class ActionMeaning:
         """The values of a parameter that are in all collections in which guards require it to be."""
         try:
             wanted = [collection(frame) for collection in self._collections[at]]
+        # The guard is undefined for every value then, so none of them leads anywhere.
         except Undefined:
             return ()
         return [value for value in values if all(value in each for each in wanted)] if wanted else values
@@ -241,12 +248,14 @@ class ActionMeaning:
         late: list[PrefixStep] = []
         level = {name: number for number, name in enumerate(self.names, 1)}
         for step in self._prefix:
+            # In logs a bound is no guard: it limits the model, not the system.
             if isinstance(step, GuardStep) and step.is_bound:
                 continue
             needs = needed(step.node)
             if isinstance(step, PickStep) or not needs <= level.keys():
                 late.append(step)
                 continue
+            # A name needs as many parameters as the last that it mentions, through other names too.
             own = max((level[name] for name in needs), default=0)
             if isinstance(step, LetStep):
                 level[step.name] = own
@@ -267,6 +276,9 @@ class ActionMeaning:
             for step in self._early[at + 1]:
                 match step.node:
                     case k.Guard(_, _, k.Member(_, k.Local(_, item), collection, False)) if item == name:
+                        # Membership in these is decided without listing them, which may be impossible.
+                        if isinstance(collection, k.Interval | k.Subsets):
+                            continue
                         if locals_of(collection) | _own_name(collection) <= known:
                             found[at].append(scope.meaning(collection))
         return found
@@ -295,6 +307,7 @@ class ActionMeaning:
                     if step.holds(frame):
                         continue
                     if not step.is_bound:
+                        # Before None is given away: who asks for the first outcome alone still learns of the guard.
                         self._note_decisive(step, frame, at, cuts)
                         yield None
                         return
@@ -306,6 +319,7 @@ class ActionMeaning:
                         frame.locals[step.name] = value
                         yield from self._walk(frame, steps, at + 1, cuts, (*picks, (step.name, value)))
                     return
+            # Behind a false bound no update is made: one that is undefined would else be stuck and not cut.
             yield self._cut(cuts, picks) if cuts else self._update(frame, picks)
         except Undefined as undefined:
             stuck = Stuck(picks, undefined.message, undefined.span)
@@ -313,6 +327,7 @@ class ActionMeaning:
 
     def _cut_before(self, cuts: tuple[str, ...], picks: Picks, frame: Frame, at: int) -> Cut:
         """The cut of an instance whose step ``at``, behind false bounds, is undefined."""
+        # `rest_holds` goes through all later picks, so it is not asked about labels that are known.
         if len(cuts) == 1 and cuts[0] not in self.decisive and rest_holds(self._prefix, frame, at):
             self.decisive.add(cuts[0])
         return Cut(picks, cuts[0])

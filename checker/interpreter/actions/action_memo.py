@@ -42,9 +42,11 @@ class OutcomeMemo:
     def __init__(self, body: Sequence[k.Statement], first: str | None, scope: EvaluationScope) -> None:
         whole: set[str] = set()
         cells: set[str] = set()
+        # Only these are kept of a state. The others are those of the state that asks.
         self._written = sorted({scope.positions[each.variable] for each in assignments(body)})
         for statement in body:
             _reads(statement, frozenset(() if first is None else {first}), whole, cells)
+        # What is written is read as well: an update of one entry keeps the other entries of the map.
         self._whole = sorted({*self._written, *(scope.positions[name] for name in whole)})
         self._cells = sorted({scope.positions[name] for name in cells}.difference(self._whole))
         self._known: IdentityTupleMemo[list[_Outcome]] = IdentityTupleMemo(limit=KEPT)
@@ -54,6 +56,7 @@ class OutcomeMemo:
     ) -> Results:
         """The outcomes in a state with the first argument given: from the memo, or computed by ``ask``."""
         now: Any = state
+        # `_ABSENT` is one object, so that two states without the entry look alike.
         held = (choices, *[now[at] for at in self._whole], *[now[at].get(first, _ABSENT) for at in self._cells])
         known = self._known.get(held, first)
         if known is None:
@@ -88,6 +91,7 @@ def _reads(node: k.Node, first: frozenset[str], whole: set[str], cells: set[str]
         case k.StateVar(_, name):
             whole.add(name)
             return
+        # The parts of this node are not visited, else the variable would count as read as a whole.
         case k.Lookup(_, k.StateVar(MapType(), name), k.Local(_, key)) if key in first:
             cells.add(name)
             return

@@ -61,6 +61,7 @@ def _step(each: k.Statement, scope: EvaluationScope) -> PrefixStep:
         case k.Pick(binder, domain):
             return PickStep(node, binder.name, listing(domain, scope), needs)
         case k.Assign() | k.If() | k.For():
+            # The elaborator orders bodies: guards, lets and picks precede updates (`grammar/kernel/model.py`).
             raise AssertionError(f"{node.span}: an update among the guards")
         case _:
             assert_never(node)

@@ -61,6 +61,7 @@ class TieredCode:
         """The results of the action; None where the reference evaluator must decide."""
         if self._run is None:
             self._asked += 1
+            # Exactly once, by `!=`: code that could not be made, or was dropped, is not made again.
             if self._asked != WORTH_IT or self.make is None:
                 return None
             self._run = self.make()
@@ -73,6 +74,7 @@ class TieredCode:
             if self._failed > FAILURES:
                 self._run = None
             return None
+        # An answer makes up for a failure, but not for failures to come.
         self._failed -= self._failed > 0
         return found
 
@@ -114,6 +116,7 @@ def condition_code(expr: k.Expr, scope: EvaluationScope) -> Meaning | None:
 
 
 def _made(text: str, given: Mapping[str, Any]) -> Any:
+    # A namespace of its own for each function: names such as `g7` mean something else in each.
     space = dict(given)
     exec(compile(text, "<generated>", "exec"), space)
     return space["run"]
@@ -141,6 +144,7 @@ class _Action:
             self._depth += 1
             self._known.add(name)
             self._level(at + 1)
+        # Also those that no guard needs: without a value they make the instance stuck.
         for let in (step for own in self._parts.lets for step in own):
             self._let(let)
         picks = list(self._late())

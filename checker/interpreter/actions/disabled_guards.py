@@ -36,6 +36,7 @@ def rest_holds(prefix: Sequence[PrefixStep], frame: Frame, start: int, lost: Nam
     """
     for at in range(start, len(prefix)):
         step = prefix[at]
+        # What mentions a name without a value was protected together with it.
         if step.needs & lost:
             lost = _without(step, lost)
             continue
@@ -46,6 +47,7 @@ def rest_holds(prefix: Sequence[PrefixStep], frame: Frame, start: int, lost: Nam
             elif isinstance(step, LetStep):
                 frame.locals[step.name] = step.value(frame)
             else:
+                # A pick from an empty set gives False: it is an obstacle of its own.
                 return any(_rest_holds_with(prefix, frame, at, step, value, lost) for value in step.elements(frame))
         except Undefined:
             lost = _without(step, lost)
@@ -75,6 +77,7 @@ def false_guards(prefix: Sequence[PrefixStep], frame: Frame) -> list[tuple[False
 
 
 def _unprotected(guards: tuple[FalseGuard, ...]) -> tuple[FalseGuard, ...]:
+    # Bounds do not protect: what is undefined behind one makes the instance cut.
     false = next((at for at, each in enumerate(guards) if each.undefined is None and not each.is_bound), len(guards))
     return tuple(each for at, each in enumerate(guards) if each.undefined is None or at < false)
 

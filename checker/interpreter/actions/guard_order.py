@@ -32,6 +32,7 @@ class LazyLocals(dict[str, Any]):
         self._lets, self._now = lets, now
 
     def __missing__(self, name: str) -> Any:
+        # The same locals: a name may need another one, which is computed in the same way.
         value = self[name] = self._lets[name].value(Frame(self._now, (), self))
         return value
 
@@ -77,6 +78,7 @@ def cost_of(node: k.Node, lets: Mapping[str, LetStep]) -> int:
     known: dict[str, int] = {}
 
     def cost(node: k.Node) -> int:
+        # A name that several guards need is counted for each; the first of them pays for all.
         return _size(node) + sum(named(name) for name in needed(node) & lets.keys())
 
     def named(name: str) -> int:
@@ -97,6 +99,7 @@ def narrowed(steps: Sequence[PrefixStep], known: Iterable[str], scope: Evaluatio
     """The steps, with each pick restricted to values that a later guard ``b == v`` allows, where v is
     ``known`` before."""
     found: list[PrefixStep] = []
+    # In the order of the body: a value that a later step gives is not known where the pick is made.
     names = set(known)
     for at, step in enumerate(steps):
         match step:
@@ -119,6 +122,7 @@ def required_values(step: PrefixStep, name: str, known: set[str]) -> Iterator[k.
         return
     condition = step.node.condition
     match condition:
+        # `when Switch implies rule`, where the parameter is bound to true.
         case k.Logic(op="implies", parts=(k.Const(_, True), required_values)):
             condition = required_values
         case _:

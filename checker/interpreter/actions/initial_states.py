@@ -32,6 +32,7 @@ class InitMeaning:
         Raises ``SpecError`` if there are too many to list.
         """
         for number, outcome in enumerate(self._walk(Frame(()), 0, (), (), None)):
+            # Counted before they are filtered: choices that conditions exclude take time, too.
             if number >= ENUMERATION_LIMIT:
                 raise too_large("the choice of an initial state", number + 1, self._node.span)
             if outcome is not None:
@@ -64,6 +65,7 @@ class InitMeaning:
                     name, elements = step
                     for value in elements(frame):
                         frame.locals[name] = value
+                        # A copy of the writes: each value of the pick continues from here.
                         yield from self._walk(frame, at + 1, tuple(made), (*picks, (name, value)), wanted)
                     return
                 step(frame, made)
@@ -79,11 +81,13 @@ class InitMeaning:
             state = self._updater.initial(writes)
         except CapacityExceeded as exceeded:
             return Cut(picks, f"capacity of {exceeded}")
+        # Only now is there a state to read: the body of `init` reads none, its conditions do.
         frame.now = state
         cut = None
         for guard, holds in self._conditions:
             if not holds(frame):
                 if guard.kind == "when":
+                    # A false `when` excludes the state, even if a bound before it was false: that is no cut.
                     return None
                 cut = cut or guard.label
         return Successor(picks, state) if cut is None else Cut(picks, cut)

@@ -103,6 +103,7 @@ def _assign(node: k.Assign, scope: EvaluationScope) -> Writer:
         place = tuple([part(frame) for part in path]) if path else ()
         result = value(frame)
         if fits is not None:
+            # Only the new value is looked at; the rest of the variable was checked when it was written.
             _fit(fits, result, node)
         writes.append(PendingWrite(position, place, result, node))
 
@@ -129,6 +130,7 @@ class Updater:
         self._names = [variable.name for variable in variables]
         self._types = [variable.type for variable in variables]
         self._exceeds: IdentityMemo[k.Assign, tuple[ExceedsAt | None]] = IdentityMemo()
+        # For initial states alone: a map that is built entry by entry may be incomplete.
         self._whole: list[Fits | None] = [range_check(variable.type) for variable in variables]
 
     def after(self, state: tuple[Value, ...], writes: list[PendingWrite]) -> tuple[Value, ...]:
@@ -152,6 +154,7 @@ class Updater:
         for name, value, fits in zip(self._names, values, self._whole, strict=True):
             if _is_incomplete(value):
                 raise Undefined(f"`{name}` has no initial value")
+            # Writes were checked one by one; this adds that total maps have all their keys.
             if fits is not None:
                 fits(value)
         self._refuse_excess(values, writes)
@@ -184,17 +187,19 @@ def _is_incomplete(value: Any) -> bool:
 
 
 def _refuse_overlaps(writes: list[PendingWrite], names: list[str]) -> None:
-    if len(writes) < 2:
+    # Most actions write each variable at most once.
+    if len(writes) < 2 or len({write.variable for write in writes}) == len(writes):
         return
-    for index, later in enumerate(writes):
-        for earlier in writes[:index]:
-            if earlier.variable == later.variable and _overlap(earlier.path, later.path):
-                raise Undefined(f"two assignments to the same place of `{names[later.variable]}`", later.assign.span)
-
-
-def _overlap(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    # `zip` ends with the shorter path, so this is also true where one place lies inside the other.
-    return all(a == b for a, b in zip(one, other, strict=False))
+    # Sets of places, and of the places around them: pairs of many writes would take quadratic time.
+    written: set[tuple[Any, ...]] = set()
+    above: set[tuple[Any, ...]] = set()
+    for later in writes:
+        place = (later.variable, *later.path)
+        around = [place[:length] for length in range(1, len(place))]
+        if place in written or place in above or not written.isdisjoint(around):
+            raise Undefined(f"two assignments to the same place of `{names[later.variable]}`", later.assign.span)
+        written.add(place)
+        above.update(around)
 
 
 def _put(current: Any, of: Type, path: tuple[Any, ...], value: Any, assign: k.Assign) -> Any:
@@ -203,6 +208,7 @@ def _put(current: Any, of: Type, path: tuple[Any, ...], value: Any, assign: k.As
         case RecordType(_, fields):
             inner = value if not rest else _put(current.fields[head], fields[head].type, rest, value, assign)
             return with_field(current, head, inner)
+        # A partial map may gain a key by an assignment, but nothing can be assigned inside an entry that is absent.
         case MapType(key, image, _, _) if not rest:
             _fit_key(key, head, assign)
             return with_entry(current, head, value, of, assign.span, key)
@@ -218,6 +224,7 @@ def _put(current: Any, of: Type, path: tuple[Any, ...], value: Any, assign: k.As
 
 
 def _fit_key(of: Type, key: Any, assign: k.Assign) -> None:
+    # Elements always fit; this is the commonest key, and making a check takes longer than the check.
     if isinstance(of, AtomType):
         return
     fits = range_check(of)

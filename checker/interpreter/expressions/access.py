@@ -35,6 +35,7 @@ def access(node: Access, scope: EvaluationScope) -> Meaning:
 def _lookup(node: k.Lookup, scope: EvaluationScope) -> Meaning:
     collection, key = scope.meaning(node.collection), scope.meaning(node.key)
     of, key_type = node.collection.type, node.key.type
+    # A negative index is no error in Python, so a sequence cannot be asked as a map is below.
     if not isinstance(of, MapType):
         return lambda frame: entry(collection(frame), key(frame), of, node.span, key_type)
 
@@ -83,6 +84,7 @@ def _endpoint(node: k.Endpoint, scope: EvaluationScope) -> Meaning:
 
 def _only(items: Any, node: k.Endpoint) -> Any:
     if isinstance(node.operand, k.MakeSet) and not node.operand.items:
+        # The unrolling of a recursive function ends in `choose` from a literal empty set, which no spec can write.
         raise Undefined("the recursion comes back to arguments that it had before, and does not end", node.span)
     if len(items) != 1:
         shown = show_value(items, node.operand.type)
@@ -144,6 +146,7 @@ def _update_entry(node: k.UpdateEntry, scope: EvaluationScope) -> Meaning:
 def with_entry(collection: Any, key: Any, value: Any, of: Type, span: Span, key_type: Type) -> Any:
     """The map or sequence with another entry. Only a partial map may gain a key."""
     if not isinstance(of, MapType):
+        # An assignment to an index never makes a sequence longer.
         check_index(collection, key, span)
         return (*collection[:key], value, *collection[key + 1 :])
     if not of.partial and key not in collection:

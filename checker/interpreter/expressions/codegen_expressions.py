@@ -70,16 +70,19 @@ class PythonWriter:
 
     def of(self, node: k.Expr) -> str:
         """The source of an expression."""
+        # A constant first: it needs no memo. The memo next: plain code would evaluate the quantifier in each state.
         return self._constant(node) or self._kept(node) or self._plain(node)
 
     def _constant(self, node: k.Expr) -> str | None:
-        """The value of an expression that depends on nothing; None if it depends on something or is undefined."""
+        """The value of an expression that depends on nothing; None if it depends on something or has no value."""
         if not isinstance(node, _FOLDED) or free_locals(node) or variables_of(node):
             return None
         try:
             value = self.scope.meaning(node)(Frame(()))
-        except Undefined:
+        # A guard before it may be false wherever the action is tried: then it is never evaluated.
+        except (Undefined, SpecError):
             return None
+        # Other values have no literal in Python; the code gets the object itself.
         return repr(value) if isinstance(value, bool | int) else self.give(value)
 
     def _kept(self, node: k.Expr) -> str | None:
@@ -99,8 +102,6 @@ class PythonWriter:
                 return f"{'before' if self.scope.old else 'now'}[{self.scope.positions[name]}]"
             case k.Local(_, name):
                 return self.name(name)
-            case k.TypeDomain(_, of):
-                return self.give(frozenset(domain(of, node.span)))
             case k.Old(_, operand):
                 return self._before(operand)
             case k.IfThenElse(_, test, then, otherwise):
@@ -121,10 +122,12 @@ class PythonWriter:
         value = self.of(node.value)
         name = self.bind(node.binder.name)
         body = self.of(node.body)
+        # A call costs more than an assignment, but Python allows no `:=` in the iterable of a comprehension.
         return f"(lambda {name}: {body})({value})" if self._in_range else f"(({name} := {value}), {body})[1]"
 
     def _called(self, node: k.Expr) -> str:
         """A call of the reference evaluator's function for a node."""
+        # Only what the node mentions: the reference evaluator writes the names that it binds into this new frame.
         names = ", ".join(f"{name!r}: {self.name(name)}" for name in sorted(free_locals(node)))
         before = (
             "before" if self.scope.old or any(isinstance(each, k.Old) for each in (node, *descendants(node))) else "()"
@@ -162,6 +165,7 @@ class PythonWriter:
                 return None
 
     def _quantified(self, node: k.Quantified) -> str:
+        # If the body always has a value, the order does not matter, and nothing needs to be sorted.
         elements = self.elements(node.domain, ordered=not is_total(node.body))
         name = self.bind(node.binder.name)
         return f"{'any' if node.kind == 'exists' else 'all'}({self.of(node.body)} for {name} in {elements})"
@@ -169,7 +173,7 @@ class PythonWriter:
     def elements(self, node: k.Expr, *, ordered: bool) -> str:
         """The source of the elements of a set or sequence, in canonical order if ``ordered``."""
         match node:
-            case k.TypeDomain(_, of):
+            case k.TypeDomain(_, of) if not may_be_large(node):
                 return self.give(domain(of, node.span))
             case k.Interval(_, low, high):
                 return f"interval({self._in_domain(low)}, {self._in_domain(high)}, {self.give(node)})"
@@ -233,9 +237,11 @@ class PythonWriter:
     def _collection(self, node: k.Expr) -> str | None:
         match expression(node):
             case k.Filter(_, binder, of, condition) if not isinstance(node.type, t.BagType):
+                # No order is needed: every element is looked at, and one without a value ends it in any order.
                 elements, name = self.elements(of, ordered=False), self.bind(binder.name)
                 make = "tuple" if isinstance(node.type, t.SeqType) else "frozenset"
                 return f"{make}([{name} for {name} in {elements} if {self.of(condition)}])"
+            # Several generators are left to the reference evaluator: later domains may read earlier binders.
             case k.Image(_, element, (generator,), condition):
                 elements, name = self.elements(generator.domain, ordered=False), self.bind(generator.binder.name)
                 test = "" if condition is None else f" if {self.of(condition)}"
@@ -269,6 +275,7 @@ class PythonWriter:
                 return f"with_field({self.of(record)}, {index}, {self.of(value)})"
             case k.UpdateEntry(_, collection, key, value):
                 table, of = collection.type, self.give((collection.type, node.span, key.type))
+                # Only a partial map may gain a key; `put` refuses a new key of a total one.
                 if isinstance(table, t.MapType) and table.partial:
                     return f"{self.of(collection)}.changed({self.of(key)}, {self.of(value)})"
                 return f"put({self.of(collection)}, {self.of(key)}, {self.of(value)}, *{of})"

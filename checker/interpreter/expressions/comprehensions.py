@@ -99,6 +99,7 @@ def _tabulate(node: k.Tabulate, scope: EvaluationScope) -> Meaning:
         table = {}
         for key in keys(frame):
             frame.locals[name] = key
+            # A sequence may hold a key twice; the value is the same, since it depends on the key alone.
             table[key] = value(frame)
         return FrozenMap(table)
 
@@ -131,6 +132,7 @@ def _bag_sum(left: FrozenMap, right: FrozenMap) -> FrozenMap:
 
 
 def _bag_minus(left: FrozenMap, right: FrozenMap) -> FrozenMap:
+    # No entry with multiplicity 0 may stay: equal bags would differ.
     return FrozenMap({item: n - right.get(item, 0) for item, n in left.items() if n > right.get(item, 0)})
 
 
@@ -145,6 +147,7 @@ def _slice(node: k.Slice, scope: EvaluationScope) -> Meaning:
         elements, n = whole(frame), length(frame)
         if n < 0:
             raise Undefined(f"`{node.op}` of {n} elements", node.span)
+        # Beyond the end Python's slices are what the language says: a shorter sequence is no error.
         return elements[:n] if take else elements[n:]
 
     return part

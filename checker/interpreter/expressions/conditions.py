@@ -62,6 +62,7 @@ def _until(parts: list[Meaning], *, stop: bool) -> Meaning:
     def left_to_right(frame: Frame) -> bool:
         for part in parts:
             value: bool = part(frame)
+            # `is`: conditions are real booleans, so there is no need to compare values.
             if value is stop:
                 return stop
         return go_on
@@ -100,22 +101,26 @@ def _quantified(node: k.Quantified, scope: EvaluationScope) -> Meaning:
     stop: bool = node.kind == "exists"
     go_on = not stop
     evaluated, nonempty = scope.evaluated, scope.nonempty
+    # Symmetry permutes these elements, and which undefined one is met first must not depend on their order.
     strict = mentions(node.binder.type, scope.strict)
     looked_at = 0
 
     def quantified(frame: Frame) -> bool:
         nonlocal looked_at
         values = elements(frame)
+        # Counted across calls: a small quantifier that is evaluated very often has to be interruptible, too.
         looked_at += len(values)
         if looked_at > EVERY:
             looked_at = 0
             check_cancelled()
         if evaluated is not None and nonempty is not None:
+            # A quantifier that never had an element may make a property true for nothing, which coverage reports.
             evaluated.add(node)
             if values:
                 nonempty.add(node)
         result = go_on
         for value in values:
+            # Nothing is restored: binders have unique names.
             frame.locals[name] = value
             holds: bool = body(frame)
             if holds is stop:
@@ -138,6 +143,7 @@ def _contains(collection: k.Expr, scope: EvaluationScope) -> Any:
     match collection:
         case k.Interval(_, low, high):
             bottom, top = scope.meaning(low), scope.meaning(high)
+            # Neither the range nor the subsets below are listed: they may be too many.
             return lambda frame, item: bottom(frame) <= item <= top(frame)
         case k.Subsets(_, operand):
             whole = scope.meaning(operand)

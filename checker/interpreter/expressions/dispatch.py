@@ -93,6 +93,7 @@ def _leaf(node: Leaf, scope: EvaluationScope) -> Meaning:
         case k.TypeDomain(_, of):
             return _all_of(node, of)
         case k.Old(_, operand):
+            # `old` changes the scope of its operand, not the frame: locals inside keep their values.
             return scope.before().meaning(operand)
         case _:
             assert_never(node)
@@ -101,6 +102,7 @@ def _leaf(node: Leaf, scope: EvaluationScope) -> Meaning:
 def _all_of(node: k.TypeDomain, of: Type) -> Meaning:
     known: list[frozenset[Value]] = []
 
+    # On first use, not at once: a domain that is too large raises, and a guard before it may protect it.
     def all_values(_: Frame) -> frozenset[Value]:
         if not known:
             known.append(frozenset(domain(of, node.span)))

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from assay.checker.interpreter.expressions.cancellation import EVERY, check_cancelled
 from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame
-from assay.checker.interpreter.values.domains import cardinality, domain
+from assay.checker.interpreter.values.domains import cardinality, domain, number_of_choices
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, too_large
 from assay.checker.interpreter.values.value_order import sorter
 from assay.grammar import kernel as k
@@ -27,6 +27,7 @@ def listing(expr: k.Expr, scope: EvaluationScope) -> Listing:
         case k.TypeDomain(_, of):
             known: list[tuple[Any, ...]] = []
 
+            # On first use, not at once: a domain that is too large raises, and a guard before it may protect it.
             def listed(_: Frame) -> Sequence[Any]:
                 if not known:
                     known.append(domain(of, expr.span))
@@ -45,6 +46,7 @@ def listing(expr: k.Expr, scope: EvaluationScope) -> Listing:
 
 def few_enough(elements: Collected, expr: k.Subsets) -> Collected:
     """The elements of a set; raises ``SpecError`` if its subsets are too many to list."""
+    # Before any subset is made: 64 elements would fill all memory.
     if 1 << len(elements) > ENUMERATION_LIMIT:
         raise too_large(f"the set of subsets of {len(elements)} elements", 1 << len(elements), expr.span)
     return elements
@@ -52,23 +54,26 @@ def few_enough(elements: Collected, expr: k.Subsets) -> Collected:
 
 class AllSubsets(Sequence[frozenset[Any]]):
     """The subsets of a set in canonical order, each made when it is asked for. Those with the fewest elements come
-    first. Then their elements decide, which are in canonical order.
+    first. Then their elements decide, which are in canonical order. With a ``capacity`` none has more elements.
     """
 
-    __slots__ = ("elements",)
+    __slots__ = ("elements", "most")
 
-    def __init__(self, elements: Sequence[Any]) -> None:
+    def __init__(self, elements: Sequence[Any], capacity: int | None = None) -> None:
         self.elements = elements
+        self.most = len(elements) if capacity is None else min(capacity, len(elements))
 
     def __len__(self) -> int:
+        size = number_of_choices(len(self.elements), self.most)
         # `len` raises OverflowError beyond this.
-        return min(sys.maxsize, 1 << len(self.elements))
+        return min(sys.maxsize, size)
 
     def __getitem__(self, place: Any) -> Any:
+        # `Sequence` asks for this method. It is slow, and for tests and short sets only.
         return list(self)[place]
 
     def __iter__(self) -> Iterator[frozenset[Any]]:
-        sizes = range(len(self.elements) + 1)
+        sizes = range(self.most + 1)
         return heeded(map(frozenset, chain.from_iterable(combinations(self.elements, size) for size in sizes)))
 
 
@@ -104,9 +109,9 @@ def searched(expr: k.Expr, scope: EvaluationScope) -> Callable[[Frame], Searched
         case k.Subsets(_, operand):
             whole = listing(operand, scope)
             return lambda frame: AllSubsets(whole(frame))
-        case k.TypeDomain(_, SetType(item)) if cardinality(expr.of) > ENUMERATION_LIMIT:
+        case k.TypeDomain(_, SetType(item, capacity)) if cardinality(expr.of) > ENUMERATION_LIMIT:
             members = listing(k.TypeDomain(SetType(item), item, span=expr.span), scope)
-            return lambda frame: AllSubsets(members(frame))
+            return lambda frame: AllSubsets(members(frame), capacity)
         case k.TypeDomain(_, RangeType(low, high)) if high - low >= ENUMERATION_LIMIT:
             integers = AllIntegers(low, high)
             return lambda _: integers
@@ -129,6 +134,7 @@ def may_be_large(expr: k.Expr) -> bool:
 
 
 def _integers(low: int, high: int) -> Searched:
+    # A plain range is faster, but nobody could interrupt a walk through it.
     return range(low, high + 1) if high - low < EVERY else AllIntegers(low, high)
 
 
@@ -142,6 +148,7 @@ def interval(low: int, high: int, expr: k.Expr) -> range:
 def _values(expr: k.Expr, scope: EvaluationScope) -> Listing:
     value = scope.meaning(expr)
     match expr.type:
+        # A sequence is gone through in its own order, and with all its repetitions.
         case SeqType():
             return value
         case SetType(item) | BagType(item):

@@ -42,6 +42,7 @@ class EvaluationScope:
     order of the elements does not matter (docs/design/symmetry-reduction.md).
     """
 
+    # Variables by position, not by name: a state is a tuple, and names are looked up once, when meanings are made.
     positions: Mapping[str, int]
     translate: Callable[[Expr, EvaluationScope], Meaning] = field(repr=False)
     old: bool = False

@@ -44,6 +44,7 @@ def _arithmetic(node: k.Arithmetic, scope: EvaluationScope) -> Meaning:
         case "*":
             return lambda frame: a(frame) * b(frame)
         case "//":
+            # Python's `//` and `%` round down, as the language does; C and LLVM round towards zero.
             return lambda frame: a(frame) // _divisor(b(frame), node)
         case "%":
             return lambda frame: a(frame) % _divisor(b(frame), node)
@@ -76,6 +77,7 @@ def _aggregate(node: k.Aggregate, scope: EvaluationScope) -> Meaning:
 
 def _numbers(collection: Any, is_bag: bool, is_map: bool) -> Iterable[int]:
     if is_bag:
+        # Each element as often as the bag has it; the keys alone would give another sum.
         return (item for item, times in collection.items() for _ in range(times))
     values: Iterable[int] = collection.values() if is_map else collection
     return values

@@ -17,6 +17,7 @@ from assay.checker.interpreter.expressions.frame import EvaluationScope, Frame, 
 from assay.checker.interpreter.expressions.traverse import children, descendants, free_locals, variables_of
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.grammar import kernel as k
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.kernel import types as t
 
@@ -66,10 +67,12 @@ class ValueMemo:
         """The value in a state, for values of its locals. Raises ``Undefined`` if it has none."""
         read = [now[at] for at in self.positions]
         if watchers := _watchers.stack:
+            # Before the memo is asked: a value from the memo was consulted, too.
             watchers[-1][self, given] = None
         found = self._known.get(read, given, _ABSENT)
         if found is _ABSENT:
             with consulted():  # what it consults itself is another matter
+                # A frame of its own, with nothing but what the key names: so the value cannot depend on anything else.
                 found = self.plain(Frame(now, (), dict(zip(self.names, given, strict=True))))
             self._known.put(read, given, found)
         return found
@@ -107,6 +110,7 @@ def consulted() -> Iterator[Consulted]:
 
 def memoised(expr: k.Expr, scope: EvaluationScope) -> Meaning:
     """The function that evaluates an expression with a memo, where that pays off."""
+    # Under `old` the expression reads another state; where coverage asks, each evaluation has to be seen.
     if scope.old or scope.evaluated is not None or not (is_memoised(expr) or is_watched(expr)):
         return meaning(expr, scope)
     if is_watched(expr):
@@ -120,7 +124,7 @@ def _membership(expr: k.Expr, scope: EvaluationScope) -> Meaning | None:
     """``exists x in d: f(x) == v`` as "v is among the values of f", which are memoised for all v together; None for
     other expressions.
 
-    Where f is undefined for some x, the expression is evaluated as written.
+    Where f is undefined for some x, or d is too large to list, the expression is evaluated as written.
     """
     match expr:
         case k.Quantified(
@@ -132,6 +136,7 @@ def _membership(expr: k.Expr, scope: EvaluationScope) -> Meaning | None:
     for inside, outside in sides:
         generator = k.Generator(binder, domain)
         image = k.Image(t.SetType(inside.type), inside, (generator,), None)
+        # One set of values serves every v only if f and d depend on no local.
         if binder.name not in free_locals(outside) and not free_locals(image) and is_memoised(image):
             return _asked(memoised(image, scope), scope.meaning(outside), meaning(expr, scope))
     return None
@@ -141,7 +146,8 @@ def _asked(values: Meaning, wanted: Meaning, plain: Meaning) -> Meaning:
     def contains(frame: Frame) -> Any:
         try:
             return wanted(frame) in values(frame)
-        except Undefined:
+        # A search that ends early may decide what has an undefined part, or too many values to list.
+        except (Undefined, SpecError):
             return plain(frame)
 
     return contains
@@ -154,6 +160,7 @@ def is_memoised(expr: k.Expr) -> bool:
     names, parts = free_locals(expr), list(descendants(expr))
     given = {part.name: part.type for part in parts if isinstance(part, k.Local) and part.name in names}
     simple = len(given) <= MOST_LOCALS and all(isinstance(each, SIMPLE) for each in given.values())
+    # The key holds variables of the present state alone.
     return simple and not any(isinstance(part, k.Old) for part in parts)
 
 

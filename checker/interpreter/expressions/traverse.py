@@ -35,6 +35,7 @@ def _expressions(part: Any) -> Iterator[k.Expr]:
         yield part
     elif isinstance(part, k.Node):
         yield from children(part)
+    # Not `isinstance`: values such as `Atom` are named tuples, and hold no expressions.
     elif type(part) is tuple:
         for each in part:
             yield from _expressions(each)
@@ -42,6 +43,7 @@ def _expressions(part: Any) -> Iterator[k.Expr]:
 
 def descendants(node: k.Node) -> Iterator[k.Expr]:
     """All expressions inside a node, outermost first, level by level."""
+    # Level by level, not by recursion: specs nest deeper than Python's stack.
     level = list(children(node))
     while level:
         yield from level
@@ -84,6 +86,7 @@ def _variables_inside(node: k.Node) -> frozenset[str]:
     found = {node.name} if isinstance(node, k.StateVar) else set()
     level = list(children(node))
     while level:
+        # Where a part was asked about before, its own parts are not visited again.
         known = [_variables.get(each) for each in level]
         found.update(*(names for names in known if names))
         open_ = [each for each, names in zip(level, known, strict=True) if names is None]
@@ -124,6 +127,7 @@ def with_parts_replaced(node: N, other: Callable[[k.Expr], k.Expr | None]) -> N:
     def changed(part: object) -> object:
         if isinstance(part, k.Node):
             return with_parts_replaced(part, other)
+        # As in `_expressions`, values that are named tuples stay what they are.
         return tuple(map(changed, part)) if type(part) is tuple else part
 
     names = _parts.get(type(node)) or _parts_of(type(node))

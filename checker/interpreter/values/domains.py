@@ -28,6 +28,7 @@ def cardinality(type_: t.Type) -> int:
         case t.IntType():
             return UNLIMITED
         case t.RangeType(low, high):
+            # Parameters may make a range empty.
             return max(0, high - low + 1)
         case t.AtomType(sort):
             return len(sort.elements)
@@ -38,7 +39,7 @@ def cardinality(type_: t.Type) -> int:
         case t.OptionType(item):
             return 1 + cardinality(item)
         case t.SetType(item, capacity):
-            return _choices(cardinality(item), capacity)
+            return number_of_choices(cardinality(item), capacity)
         case t.MapType(key, value, capacity, partial):
             return _maps(cardinality(key), cardinality(value), capacity, partial)
         case t.SeqType(item, capacity):
@@ -57,6 +58,7 @@ def domain(type_: t.Type, span: Span = NOWHERE) -> tuple[Value, ...]:
     return _domain(type_)
 
 
+# By equality, not identity: kernels that are made anew have equal types, not the same ones.
 @lru_cache(maxsize=4096)
 def _domain(type_: t.Type) -> tuple[Value, ...]:
     match kind(type_):
@@ -69,6 +71,7 @@ def _domain(type_: t.Type) -> tuple[Value, ...]:
         case t.AtomType(sort):
             return tuple(Atom(sort.name, index, name) for index, name in enumerate(sort.elements))
         case t.EnumType(_, variants):
+            # These come out in canonical order without sorting, as in all cases below that do not call `sorter`.
             return tuple(VariantValue(v.name, values) for v in variants for values in _tuples(v.fields))
         case t.RecordType(_, fields):
             return tuple(RecordValue(values) for values in _tuples(fields))
@@ -77,6 +80,7 @@ def _domain(type_: t.Type) -> tuple[Value, ...]:
         case t.SetType(item, capacity):
             return tuple(frozenset(chosen) for chosen in _subsequences(_domain(item), capacity))
         case t.MapType(key, value, capacity, partial):
+            # Keys by number, then values, is not the canonical order, which compares entries one by one.
             keys = _subsequences(_domain(key), capacity) if partial else [_domain(key)]
             return tuple(sorter(type_)(_tables(keys, _domain(value))))
         case t.SeqType(item, capacity):
@@ -106,6 +110,7 @@ def _tables(keys: Iterable[tuple[Value, ...]], values: tuple[Value, ...]) -> Ite
 def _bags(values: tuple[Value, ...], capacity: int) -> Iterable[FrozenMap]:
     counts: list[dict[Value, int]] = [{}]
     for value in values:
+        # A bag has no entry with multiplicity 0: equal bags would differ.
         counts = [{**bag, value: n} if n else bag for bag in counts for n in range(capacity - sum(bag.values()) + 1)]
     return (FrozenMap(bag) for bag in counts)
 
@@ -131,12 +136,14 @@ def _total(terms: Iterable[int]) -> int:
 
 
 def _sequences(items: int, capacity: int) -> int:
+    # One sequence of each length; `_total` below would go through every length of a large capacity.
     if items <= 1:
         return 1 + capacity * items
     return _total(_power(items, n) for n in range(capacity + 1))
 
 
-def _choices(items: int, capacity: int | None) -> int:
+def number_of_choices(items: int, capacity: int | None) -> int:
+    """How many subsets a set of so many items has, with at most ``capacity`` elements if that is given."""
     if capacity is None or capacity >= items:
         return _power(2, items)
     return _total(_choose(items, n) for n in range(capacity + 1))
@@ -145,10 +152,12 @@ def _choices(items: int, capacity: int | None) -> int:
 def _maps(keys: int, values: int, capacity: int | None, partial: bool) -> int:
     if not partial:
         return _power(values, keys)
+    # Each key is absent or has one of the values.
     if capacity is None or capacity >= keys:
         return _power(values + 1, keys)
     return _total(_choose(keys, n) * _power(values, n) for n in range(capacity + 1))
 
 
 def _multisets(items: int, capacity: int) -> int:
+    # Stars and bars, with one more bar: a bag may hold fewer elements than its capacity.
     return _choose(items + capacity, capacity)

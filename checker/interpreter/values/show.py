@@ -47,10 +47,12 @@ def _show_option(value: Any, item: t.Type) -> str:
     if value is None:
         return "none"
     inner = show_value(value.value, item)
+    # Of `T??`, `none` and `some(none)` would look alike; elsewhere a value of T is written as itself.
     return f"some({inner})" if isinstance(item, t.OptionType) else inner
 
 
 def _list(values: tuple[Value, ...], fields: tuple[t.FieldType, ...]) -> str:
+    # The language takes the only field without its name, too.
     if len(fields) == 1:
         return show_value(values[0], fields[0].type)
     return ", ".join(f"{f.name} = {show_value(v, f.type)}" for f, v in zip(fields, values, strict=True))

@@ -19,6 +19,7 @@ def show_type(type_: t.Type) -> str:
             return f"{low} .. {high}"
         case t.AtomType(sort):
             return sort.name
+        # A tuple is a record without a name; this case precedes that of records, which print only their name.
         case t.RecordType("", fields):
             return f"({', '.join(show_type(field.type) for field in fields)})"
         case t.EnumType(name) | t.RecordType(name):

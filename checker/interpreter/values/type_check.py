@@ -47,6 +47,7 @@ def range_check(type_: t.Type) -> Fits | None:
             return _within(low, high)
         case t.EnumType(_, variants):
             checks = {v.name: _fields([range_check(f.type) for f in v.fields]) for v in variants}
+            # None says that there is nothing to check, here and below: callers then skip the call for each value.
             if not any(checks.values()):
                 return None
             return lambda value: _apply(checks[value.variant], value.payload)
@@ -60,6 +61,7 @@ def range_check(type_: t.Type) -> Fits | None:
             return _each(range_check(item))
         case t.MapType(key, value, _, partial):
             entries = _entries(range_check(key), range_check(value))
+            # Even a total map without ranges is checked: a comprehension `[k in S -> e]` may lack keys.
             return entries if partial else _complete(type_, cardinality(key), entries)
         case other:
             assert_never(other)
@@ -115,6 +117,7 @@ def _entries(key: Fits | None, image: Fits | None) -> Fits | None:
 
 def _complete(type_: t.Type, size: int, entries: Fits | None) -> Fits:
     def fits(table: Any) -> None:
+        # First: with a key out of range, the number of entries would say nothing about completeness.
         if entries is not None:
             entries(table)
         # All keys are in range, so a map with as many keys as the type has lacks none.
@@ -142,9 +145,11 @@ def capacity_check(type_: t.Type) -> Exceeds | None:
             return None if inner is None else lambda value: value is not None and inner(value.value)
         case t.SetType(item, capacity) | t.SeqType(item, capacity):
             return _any_of([_longer(capacity), _some_element(capacity_check(item))])
+        # The capacity of a bag counts elements with their multiplicity.
         case t.BagType(item, capacity):
             return _any_of([_heavier(capacity), _some_element(capacity_check(item))])
         case t.MapType(key, value, capacity):
+            # `_some_element` goes through keys if it is given a map, so the values are passed by themselves.
             image = _some_element(capacity_check(value))
             images = None if image is None else lambda table: image(table.values())
             return _any_of([_longer(capacity), _some_element(capacity_check(key)), images])
@@ -177,6 +182,7 @@ def _exceeds_at(whole: Exceeds | None, key: Exceeds | None, inner: ExceedsAt | N
         return None
 
     def exceeds(value: Any, at: Sequence[Any]) -> bool:
+        # The keys of the new path may themselves be collections with a capacity.
         if _exceeded(whole, value) or _exceeded(key, at[0]):
             return True
         return inner is not None and inner(value[at[0]], at[1:])

@@ -31,4 +31,5 @@ def too_large(what: str, size: int, span: Span) -> SpecError:
 
 
 def _size(size: int) -> str:
+    # Python refuses to print integers of more than 4,300 digits, and nobody reads them.
     return f"{size:,}" if size < 10**15 else f"about 2^{size.bit_length() - 1}"

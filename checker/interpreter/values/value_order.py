@@ -34,10 +34,12 @@ def order_key(type_: t.Type) -> Key | None:
             return lambda record: [key(value) for key, value in zip(keys, record.fields, strict=True)]
         case t.OptionType(item):
             inner = _total(item)
+            # Tuples, so that `none` is compared with values; the empty one is less than any other.
             return lambda option: () if option is None else (inner(option.value),)
         case t.SetType(item):
             sort = sorter(item)
             inner = _total(item)
+            # Python's own `<` of sets is inclusion, which is no total order.
             return lambda items: (len(items), [inner(x) for x in sort(items)])
         case t.SeqType(item):
             inner = _total(item)
@@ -70,6 +72,7 @@ def _enum_key(variants: tuple[t.VariantType, ...]) -> Key:
 
     def of_variant(value: Any) -> Any:
         name, payload = value
+        # Payloads of two variants may have other types. They are never compared: the ranks differ.
         return (ranks[name], [key(field) for key, field in zip(keys[name], payload, strict=True)])
 
     return of_variant

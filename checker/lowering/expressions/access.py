@@ -84,6 +84,7 @@ def element_at(code: FunctionBuilder, sequence: Sequence, index: Number, item: t
     """The element at an index; some element of the type if the index is outside."""
     result: Symbol | None = None
     for at, element in enumerate(sequence.items):
+        # Items that the interval of the index excludes get no code.
         if index.low <= at <= index.high:
             # The first candidate needs no test: an index outside is undefined, which the caller records.
             result = element if result is None else choose(code, n.same(code, index, n.number(at)), element, result)

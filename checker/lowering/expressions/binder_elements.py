@@ -53,6 +53,7 @@ def _listed(domain: k.Expr, lowering: Lowering) -> Bunch:
     code = lowering.code
     match domain:
         case k.TypeDomain(_, of):
+            # Before `universe` makes them all.
             if cardinality(of) > LIST_LIMIT:
                 what = f"a range over all {cardinality(of):,} values of {type_text(of)}, more than {LIST_LIMIT:,}"
                 raise UnsupportedError(what, domain.span, SMALLER)
@@ -137,6 +138,7 @@ def choices_of(domain: k.Expr, lowering: Lowering, unrolling: UnrollBudget = LEV
     Subsets of sets that are too large for ``unrolling`` are enumerated at run time, in another order than the canonical
     one.
     """
+    # Gates have no loops, so their domains are always written out.
     if lowering.unrolling is UNROLLED:
         return domain_of(domain, lowering)
     if isinstance(domain, k.Subsets):
@@ -155,6 +157,7 @@ def domain_of(domain: k.Expr, lowering: Lowering) -> Mask | Bunch:
     """The domain of a binder: as a mask if it is one, else element by element."""
     if isinstance(domain, k.TypeDomain) and is_masked(domain.of):
         return whole_type(domain)
+    # These are listed from their parts: as sets they might have no form that can be compiled.
     if isinstance(domain, k.TypeDomain | k.Interval | k.Subsets):
         return listed(domain, lowering)
     symbol = lowering.lower(domain)
@@ -173,6 +176,7 @@ def interval(code: FunctionBuilder, low: Number, high: Number) -> Bunch:
     items = []
     for value in map(n.number, range(low.low, high.high + 1)):
         there = code.both(n.less(code, low, value, equal=True), n.less(code, value, high, equal=True))
+        # A bound that is constant excludes some of the integers at once.
         if there.known != 0:
             items.append((there, value))
     return Bunch(tuple(items), ordered=True)
@@ -183,6 +187,7 @@ def _small(operand: k.Expr, lowering: Lowering) -> Mask | Bunch:
     symbol = lowering.set(operand)
     if isinstance(symbol, Mask) or not isinstance(operand.type, t.SetType):
         return symbol
+    # As a mask if that can be: subsets are told apart by the bits of one.
     return set_of(lowering.code, list(symbol.items), operand.type.item)
 
 
@@ -193,6 +198,7 @@ def subsets(code: FunctionBuilder, whole: Mask | Bunch) -> Bunch:
         raise UnsupportedError(what, NOWHERE, "`exists s in subsets(S)` and `forall` go through any number", SMALLER)
     width = whole.bits.bits
     chosen = chain.from_iterable(combinations(range(width), size) for size in range(width + 1))
+    # A subset is there if it has none of the elements that the set lacks.
     missing = code.invert(whole.bits) if width else whole.bits
     items = []
     for positions in chosen:
@@ -206,8 +212,10 @@ def subsets(code: FunctionBuilder, whole: Mask | Bunch) -> Bunch:
 def set_of(code: FunctionBuilder, items: list[tuple[Scalar, Symbol]], item: t.Type) -> Mask | Bunch:
     """The set of items that may repeat: a mask if there are few possible items."""
     numbers = [x for _, x in items if isinstance(x, Number)]
+    # By the intervals of the numbers, not by the type: until it is stored a set may hold others.
     if isinstance(item, t.IntType | t.RangeType) and numbers:
         low, high = min(x.low for x in numbers), max(x.high for x in numbers)
+        # A mask of that width holds every value that the intervals allow, so no element is lost.
         if high - low < MASK_LIMIT:
             return _number_mask(code, [(p, x) for p, x in items if isinstance(x, Number)], item, low, high - low + 1)
     elif not isinstance(item, t.IntType | t.RangeType) and is_masked(item) and all(surely(x, item) for _, x in items):
@@ -226,6 +234,7 @@ def _union(code: FunctionBuilder, positions: list[tuple[Scalar, Scalar]], width:
     result, kept = constant(width, 0), dict[Scalar, int]()
     for there, at in positions:
         mask, place = code.bits_of_masks.get(there.text, (result, -1))
+        # The bit stays where it was; `kept` collects such places for one operation on the whole mask.
         if place == at.known and mask.bits == width:
             kept[mask] = kept.get(mask, 0) | 1 << place
             continue

@@ -82,11 +82,13 @@ def _filter(node: k.Filter, lowering: Lowering) -> Symbol:
     items, kept = bunch(code, domain), []
     for there, item in items.items:
         lowering.bound[node.binder.name] = item
+        # An element that is absent is not looked at, so its condition may be undefined.
         holds_ = lowering.under(there, lambda: lowering.flag(node.condition))
         kept.append((code.both(there, holds_), item))
     if isinstance(node.type, t.SeqType):
         return _in_a_row(code, kept)
     assert isinstance(node.type, t.SetType)
+    # Constants make a mask at no cost; other items keep the codes that they have in their slots.
     constant_items = all(isinstance(x, Number) and x.value.known is not None for _, x in kept)
     if isinstance(node.domain, k.TypeDomain) or constant_items:
         return set_of(code, kept, node.type.item)
@@ -136,6 +138,7 @@ def _image(node: k.Image, lowering: Lowering) -> Symbol:
     if isinstance(node.type, t.SeqType):
         # Without a condition each element keeps its place, so no slot has to be chosen at run time.
         if node.condition is None and isinstance(node.generators[0].domain.type, t.SeqType):
+            # Lowered again for its length alone: common subexpressions make that free.
             length = lowering.sequence(node.generators[0].domain).length
             return Sequence(length, tuple(item for _, item in items))
         return _in_a_row(lowering.code, items)
@@ -153,6 +156,7 @@ def _bind(node: k.Image, at: int, reached: Scalar, lowering: Lowering, items: li
             items.append((there, lowering.under(there, lambda: lowering.lower(node.element))))
         return
     generator = node.generators[at]
+    # The domain is lowered anew for each element of the outer generators, whose binders it may read.
     for present, item in lowering.under(reached, lambda: listed(generator.domain, lowering)).items:
         lowering.bound[generator.binder.name] = item
         _bind(node, at + 1, lowering.code.both(reached, present), lowering, items)
@@ -210,6 +214,7 @@ def _combine_sets(code: FunctionBuilder, op: str, a: Mask | Bunch, b: Mask | Bun
         }[op]()
         return Mask(bits, x.item, x.base)
     left = bunch(code, a)
+    # The other set may hold values without a number, which a mask would lose.
     if op == "union" and isinstance(a, Mask) and not is_small(a.item):
         return Bunch((*left.items, *_beside(code, a, bunch(code, b))), False)
     if op == "union":
@@ -236,6 +241,7 @@ def _beside(code: FunctionBuilder, mask: Mask, more: Bunch) -> list[tuple[Scalar
 
 def _also_in(code: FunctionBuilder, left: Bunch, other: Mask | Bunch) -> list[Scalar]:
     """For each item of a set whether another set has it."""
+    # Without codes nothing is gained by asking from the other side.
     if left.codes is None or isinstance(other, Mask):
         return [holds(code, other, item) for _, item in left.items]
     found = [FALSE] * len(left.items)
@@ -263,6 +269,7 @@ def concatenated(code: FunctionBuilder, a: Sequence, b: Sequence) -> Sequence:
     placed: list[Symbol | None] = [*a.items, *[None] * len(b.items)]
     for at, item in enumerate(b.items):
         end = n.add(code, a.length, n.number(at))
+        # Only the slots that the interval of the length allows.
         for slot in range(max(0, end.low), min(len(placed) - 1, end.high) + 1):
             here, was = n.same(code, end, n.number(slot)), placed[slot]
             placed[slot] = item if was is None else choose(code, here, item, was)

@@ -104,6 +104,7 @@ def _logic(node: k.Logic, lowering: Lowering) -> Scalar:
         case "implies":
             code, (premise, conclusion) = lowering.code, node.parts
             holds_ = lowering.flag(premise)
+            # The conclusion is not even translated: a switch that is off may make it too large to compile.
             if holds_.known == 0:
                 return TRUE
             follows = lowering.under(holds_, lambda: lowering.flag(conclusion))
@@ -116,6 +117,7 @@ def _until(parts: tuple[k.Expr, ...], lowering: Lowering, *, stop: bool) -> Scal
     code, reached = lowering.code, TRUE
     for part in parts:
         value = lowering.under(reached, lambda part=part: lowering.flag(part))  # type: ignore[misc]
+        # What was reached is also the result: all parts were true (or, of `or`, false).
         reached = code.both(reached, code.invert(value) if stop else value)
         if reached.known == 0:
             break
@@ -143,6 +145,7 @@ def _quantified(node: k.Quantified, lowering: Lowering) -> Scalar:
     if isinstance(domain, RankedDomain | Powerset | StoredSlots) or (
         isinstance(domain, Mask) and is_looped(code, lowering.unrolling, "elements", elements(domain))
     ):
+        # Strict first: then no order of elements counts, neither that of slots nor that of masks.
         looped = _looped_strict if mentions(node.binder.type, lowering.strict) else _looped
         if isinstance(domain, StoredSlots) and not domain.of.ordered and looped is _looped:
             return _looped_unordered(node, domain, lowering, stop=stop)
@@ -174,6 +177,7 @@ def _unordered(node: k.Quantified, items: Bunch, lowering: Lowering, *, stop: bo
     for there, item in items.items:
         lowering.bound[node.binder.name] = item
         value, fails = lowering.apart(lambda: lowering.flag(node.body))
+        # An undefined item does not decide, whatever value its code happens to compute.
         decides = code.all_of([there, value if stop else code.invert(value), code.invert(fails)])
         decided.append((decides, item))
         undefined.append((code.both(there, fails), item))
@@ -263,6 +267,7 @@ def _looped_unordered(node: k.Quantified, domain: StoredSlots, lowering: Lowerin
             return code.both(undefined, code.invert(search(code, over, hides)[0])), FALSE
 
         counted, _ = search(code, over, counts)
+        # The loop opened blocks of its own; the phi below wants the one from which the jump comes.
         end = code.block
     code.jump(done)
     code.label(done)
@@ -283,6 +288,7 @@ def _member(item: Symbol, collection: k.Expr, lowering: Lowering) -> Scalar:
         case k.Subsets(_, operand):
             assert isinstance(item, Mask | Bunch)
             return _within(code, item, lowering.set(operand))
+        # The type may have too many values for a mask; a comparison needs none.
         case k.TypeDomain(_, t.RangeType(low_, high_)):
             assert isinstance(item, Number)
             return n.within(code, item, low_, high_)

@@ -27,6 +27,7 @@ def making(node: Making, lowering: Lowering) -> Symbol:
         case k.Checked(type_, operand):
             symbol = lowering.lower(operand)
             fits, fitted = fit(code, symbol, type_)
+            # The fitted symbol goes on, not the operand: numbers stay inside the intervals of their type.
             lowering.fail_if(code.invert(fits))
             return fitted
         case k.MakeSome(_, operand):

@@ -79,6 +79,7 @@ class Lowering:
     def apart(self, make: Callable[[], T]) -> tuple[T, Scalar]:
         """What ``make`` translates, with the condition under which it is undefined, which is returned and
         not recorded."""
+        # By replacing the list, so that everything below `make` records there without knowing of it.
         outer, self.undefined = self.undefined, []
         try:
             result = make()
@@ -199,6 +200,7 @@ class Lowering:
                 assert_never(node)
 
     def _old(self, operand: k.Expr) -> Symbol:
+        # Not a new `Lowering`: binders and the record of what is undefined are shared with the outside.
         now, self.now = self.now, self.before
         try:
             return self.lower(operand)
@@ -210,6 +212,7 @@ class Lowering:
 
         test = self.flag(node.condition)
         if test.known is not None:
+            # The other branch is not translated; in this model it may be too large to compile.
             return self.lower(node.then if test.known else node.otherwise)
         yes = self.under(test, lambda: self.lower(node.then))
         no = self.under(self.code.invert(test), lambda: self.lower(node.otherwise))

@@ -44,6 +44,7 @@ def _arithmetic(node: k.Arithmetic, lowering: Lowering) -> Number:
         case "*":
             return n.multiply(code, a, b)
         case "//" | "%":
+            # `divide` counts a zero divisor as one, so nothing else says that there is no value.
             lowering.fail_if(n.same(code, b, n.number(0)))
             quotient, remainder = n.divide(code, a, b)
             return quotient if node.op == "//" else remainder
@@ -76,6 +77,7 @@ def _numbers(operand: k.Expr, lowering: Lowering) -> list[tuple[Number, Number]]
     """The numbers of a collection, each with how often it is there."""
     code = lowering.code
     if isinstance(operand, k.Interval | k.TypeDomain | k.Subsets):
+        # Listed, not made a set first: a large interval has no mask.
         return [(n.from_flag(code, p), x) for p, x in listed(operand, lowering).items if isinstance(x, Number)]
     symbol = lowering.lower(operand)
     if isinstance(symbol, Bag):

@@ -64,14 +64,17 @@ class RowWords:
 
     def field(self, shift: int, width: int) -> Scalar:
         """The bits from ``shift`` on: a word if at most 64, else a mask of that width."""
+        # A type with one value has no bits in the row.
         if width == 0:
             return word(0)
         if width > WORD:
             return self._wide(shift, width)
         code, at, by = self.code, shift // WORD, shift % WORD
         value = code.right(self.words[at], word(by))
+        # A field of at most 64 bits lies in two words at most.
         if by + width > WORD:
             value = code.either(value, code.left(self.words[at + 1], word(WORD - by)))
+        # A field that ends with its word has nothing above it: the shift filled in zeros.
         return value if by + width == WORD else code.both(value, word((1 << width) - 1))
 
     def _wide(self, shift: int, width: int) -> Scalar:
@@ -118,6 +121,7 @@ class RowWords:
     def _variant(self, shift: int, tag: BitRange, payloads: tuple[tuple[BitRange, ...], ...]) -> VariantSymbol:
         which = self._at(shift, tag)
         assert isinstance(which, Number)
+        # Payloads of variants lie in the same bits. If only one variant has any, its bits are its own.
         shared = sum(1 for payload in payloads if payload) > 1
         parts = []
         for position, payload in enumerate(payloads):
@@ -171,6 +175,7 @@ class RowWords:
                 return Sequence(length, tuple(self.load(shape.item, low) for low in lows))
             case "set":
                 items = tuple((p, self.load(shape.item, low)) for p, low in zip(there, lows, strict=True))
+                # Beside the symbols: these are the same bits, so common subexpressions make them free.
                 codes = tuple(self.field(low, shape.item.width) for low in lows)
                 return Bunch(
                     items, is_ordered(shape.item), SlotCodes(shape.item, shape.of, codes, tuple(there), _read, _code)
@@ -211,6 +216,7 @@ def _read(code: FunctionBuilder, words: list[Scalar], shape: Shape) -> Symbol:
 def _code(code: FunctionBuilder, symbol: Symbol, type_: t.Type, shape: Shape) -> tuple[Scalar, Scalar]:
     """Whether a symbol fits a type, and its code in the type's shape if it does."""
     fits, fitted = fit(code, symbol, type_)
+    # A collection over its capacity has no code either; encoded, it would lose elements.
     fits = code.both(fits, code.invert(exceeds(code, fitted, type_, None)))
     return fits, (encode(code, fitted, shape) if fits.known != 0 else constant(_bits(shape.width), 0))
 
@@ -258,6 +264,7 @@ class Packer:
         """The words of the new row."""
         result = []
         for old, parts, written in zip(self._old.words, self._parts, self._written, strict=True):
+            # All old bits of a word are cleared at once, however many fields of it are written.
             value = self._code.both(old, word(((1 << WORD) - 1) ^ written)) if written else old
             for part in parts:
                 value = self._code.either(value, part)
@@ -288,6 +295,7 @@ class Packer:
                 self._write(encode(self._code, symbol, shape), shape.width, shift)
 
     def _write(self, bits: Scalar, width: int, shift: int) -> None:
+        # The same scalar, not an equal value: it was read from these very bits.
         if width == 0 or bits == self._old.field(shift, width):
             return
         for offset in range(0, width, WORD):

@@ -42,6 +42,7 @@ def fit(code: FunctionBuilder, symbol: Symbol, type_: t.Type) -> Fit:
         case ((t.BoolType() | t.IntType() | t.AtomType()), (Flag() | Number())):
             return TRUE, symbol
         case t.RangeType(low, high), Number():
+            # An empty range, by parameters: there is nothing to clamp into.
             if high < low:
                 return FALSE, n.number(low)
             return n.within(code, symbol, low, high), n.clamp(code, symbol, low, high)
@@ -54,6 +55,7 @@ def fit(code: FunctionBuilder, symbol: Symbol, type_: t.Type) -> Fit:
             if inner is None:
                 return TRUE, symbol
             inside, fitted_item = fit(code, inner, item)
+            # The very same object wherever nothing changed, here and below: `Packer` copies its bits then.
             kept = symbol if fitted_item is inner else Maybe(present, fitted_item)
             return code.either(code.invert(present), inside), kept
         case t.SetType(item), (Mask() | Bunch()):
@@ -98,6 +100,7 @@ def _set(code: FunctionBuilder, symbol: Mask | Bunch, item: t.Type) -> Fit:
     for there, element in symbol.items:
         fits, fitted = fit(code, element, item)
         conditions.append(code.either(fits, code.invert(there)))
+        # Clamped into range, what does not fit could equal another element.
         items.append((code.both(there, fits), fitted))
         same = same and fitted is element
     return code.all_of(conditions), (symbol if same else Bunch(tuple(items), symbol.ordered))
@@ -152,6 +155,7 @@ def _map(code: FunctionBuilder, symbol: TableSymbol | Pairs, type_: t.Type) -> F
 def _table(code: FunctionBuilder, symbol: TableSymbol | Pairs, type_: t.MapType) -> Fit:
     conditions: list[Scalar] = []
     table = symbol
+    # Keys of another range: the entries are looked up by the keys of this type.
     if isinstance(table, Pairs) or table.key != type_.key:
         conditions.extend(
             code.either(code.invert(there), is_key(code, key, type_.key)) for there, key, _ in pairs(code, table).items
@@ -164,6 +168,7 @@ def _table(code: FunctionBuilder, symbol: TableSymbol | Pairs, type_: t.MapType)
         fits, fitted = (TRUE, value) if value is None else fit(code, value, type_.value)
         conditions.append(code.either(fits, code.invert(there)))
         if not type_.partial:
+            # A total map lacks no key.
             conditions.append(there)
             fitted = nothing(type_.value) if fitted is None else fitted
         same = same and fitted is value and (type_.partial or there.known == 1)
@@ -191,6 +196,7 @@ def exceeds(code: FunctionBuilder, symbol: Symbol, type_: t.Type, old: Symbol | 
         case t.OptionType(item), Maybe(present, inner):
             return FALSE if inner is None else code.both(present, exceeds(code, inner, item, None))
         case t.SetType(item, capacity), (Mask() | Bunch()):
+            # Each element of such a mask is a value of the type, so within its own capacities.
             known = isinstance(symbol, Mask) and symbol.item == item
             items = bunch(code, symbol).items if _limits(item) and not known else ()
             nested = [code.both(there, exceeds(code, x, item, None)) for there, x in items]

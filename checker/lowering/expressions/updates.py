@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Several
 from typing import assert_never
 
@@ -13,7 +13,7 @@ from assay.checker.lowering.expressions.range_check import exceeds, fit
 from assay.checker.lowering.llvm.function_builder import TRUE, Scalar
 from assay.checker.lowering.llvm.unsupported import UnsupportedError
 from assay.checker.lowering.symbols.merge import choose, same
-from assay.checker.lowering.symbols.symbol import RecordSymbol, Symbol
+from assay.checker.lowering.symbols.symbol import Number, RecordSymbol, Symbol
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 from assay.grammar.kernel.node_unions import statement
@@ -56,12 +56,12 @@ class Updates:
 
     def exceeding(self) -> list[tuple[str, Scalar]]:
         """For each written variable, in the order of the writes, the condition that it exceeds its capacity."""
-        before = {name: self._state.read(name) for name in self.after}
-        return [(each.variable, self._exceeds(each, before[each.variable])) for each in self.writes]
-
-    def _exceeds(self, each: SymbolicWrite, before: Symbol) -> Scalar:
         code = self._lowering.code
-        return code.both(each.when, exceeds(code, self.after[each.variable], self._types[each.variable], before))
+        # Once a variable, not once a write: a variable may be written thousands of times.
+        exceeding = {
+            name: exceeds(code, after, self._types[name], self._state.read(name)) for name, after in self.after.items()
+        }
+        return [(each.variable, code.both(each.when, exceeding[each.variable])) for each in self.writes]
 
 
 def collect(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes: list[SymbolicWrite]) -> None:
@@ -87,6 +87,7 @@ def collect(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes
 
 
 def _branch(body: Several[k.Statement], when: Scalar, lowering: Lowering, writes: list[SymbolicWrite]) -> None:
+    # A branch that is never taken is not translated.
     if when.known != 0:
         collect(body, when, lowering, writes)
 
@@ -111,12 +112,30 @@ def _assign(node: k.Assign, when: Scalar, lowering: Lowering) -> SymbolicWrite:
 def _refuse_overlaps(writes: list[SymbolicWrite], lowering: Lowering) -> None:
     """Record as undefined that two writes overlap: that the place of one lies at or inside the place of the other."""
     code = lowering.code
-    for index, later in enumerate(writes):
-        for earlier in writes[:index]:
-            if earlier.variable == later.variable:
-                both = code.both(earlier.when, later.when)
-                if both.known != 0:
-                    lowering.fail_if(code.all_of([both, *_equal_parts(earlier.path, later.path, lowering)]))
+    for earlier, later in _pairs_that_may_overlap(writes):
+        both = code.both(earlier.when, later.when)
+        if both.known != 0:
+            lowering.fail_if(code.all_of([both, *_equal_parts(earlier.path, later.path, lowering)]))
+
+
+def _pairs_that_may_overlap(writes: list[SymbolicWrite]) -> Iterator[tuple[SymbolicWrite, SymbolicWrite]]:
+    """The pairs of writes to one variable, without those whose first keys are different constants.
+
+    A loop that is unrolled writes an entry for each constant: all pairs of these would be very many.
+    """
+    known: dict[str, dict[int | None, list[SymbolicWrite]]] = {}
+    for later in writes:
+        by_key, key = known.setdefault(later.variable, {}), _first_constant(later.path)
+        groups = [*by_key.values()] if key is None else [by_key.get(key, []), by_key.get(None, [])]
+        for group in groups:
+            for earlier in group:
+                yield earlier, later
+        by_key.setdefault(key, []).append(later)
+
+
+def _first_constant(path: Path) -> int | None:
+    head = path[0] if path else None
+    return head.value.known if isinstance(head, Number) else head if isinstance(head, int) else None
 
 
 def _equal_parts(one: Path, other: Path, lowering: Lowering) -> list[Scalar]:
@@ -152,6 +171,7 @@ def _put(current: Symbol, of: t.Type, path: Path, write: SymbolicWrite, lowering
     if rest:
         inner = _put(entry(current, head, of, lowering), inner_type, rest, write, lowering)
     else:
+        # Only here: on the way to an inner place the key must be there already, so it is in range.
         head, inner = _key(head, of, lowering), write.value
     return with_entry(current, head, inner, of, lowering, write.when)
 

@@ -68,6 +68,7 @@ def _entries(code: FunctionBuilder, symbol: Mask | Bunch | TableSymbol | Pairs |
         case TableSymbol() | Pairs():
             return [(there, (key, value)) for there, key, value in pairs(code, symbol).items]
         case Bag(items):
+            # The multiplicity orders bags with the same element, as the value does for maps.
             return [(code.compare("ne", times.value, word(0)), (x, times)) for times, x in items]
         case _:
             assert_never(symbol)
@@ -76,6 +77,7 @@ def _entries(code: FunctionBuilder, symbol: Mask | Bunch | TableSymbol | Pairs |
 def _lexicographic(code: FunctionBuilder, parts: Sequence[Comparison]) -> Compared:
     before, equal = FALSE, TRUE
     for part in parts:
+        # Later parts are not translated where an earlier one certainly differs.
         if equal.known == 0:
             break
         less, same = part()
@@ -126,6 +128,7 @@ def _masks(code: FunctionBuilder, a: Mask, b: Mask) -> Compared:
     if width == 0:
         return before, equal
     differing = code.number("xor", x.bits, y.bits)
+    # x & -x is the lowest bit in which they differ; bits are in canonical order.
     lowest = code.both(differing, code.number("sub", zero, differing))
     first = code.compare("ne", code.both(x.bits, lowest), zero)
     return code.either(before, code.both(equal, first)), code.compare("eq", differing, zero)

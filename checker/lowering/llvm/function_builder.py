@@ -45,6 +45,7 @@ class Scalar:
 
 def constant(bits: int, value: int) -> Scalar:
     """A constant; of one bit it is ``true`` or ``false``."""
+    # One name for each truth value, so that equal conditions have equal texts.
     if bits == 1:
         return TRUE if value else FALSE
     return Scalar(bits, str(value), value)
@@ -93,7 +94,9 @@ class FunctionBuilder:
         self._visits = visits
         self.lines: list[str] = []
         self._next = 0
+        # Of each open block, what was computed in it: all of them dominate the code that is written now.
         self._scopes: list[dict[str, Scalar]] = [{}]
+        # By names, which no two instructions share. So neither needs to be dropped with a scope.
         self._inverse: dict[str, Scalar] = {}
         self._origin: dict[str, tuple[Scalar, int]] = {}
         self.bits_of_masks: dict[str, tuple[Scalar, int]] = {}
@@ -187,6 +190,7 @@ class FunctionBuilder:
         """Bitwise ``or``."""
         if a.known is not None and b.known is not None:
             return constant(a.bits, a.known | b.known)
+        # Constants to the right, so that `x and 1` and `1 and x` have one text.
         if a.known is not None:
             a, b = b, a
         if b.known == (1 << a.bits) - 1:
@@ -225,6 +229,7 @@ class FunctionBuilder:
             return yes if condition.known else no
         if yes == no:
             return yes
+        # By `and` and `or`, which fold constants and are shared; a select would be neither.
         if yes.bits == 1:
             if yes.known is not None:
                 return self.either(condition, no) if yes.known else self.both(self.invert(condition), no)
@@ -266,6 +271,7 @@ class FunctionBuilder:
         if a.bits == 1 and op in {"eq", "ne"}:
             differ = self.pure(1, f"xor {a.typed}, {b.text}") if None is a.known is b.known else self._flip(a, b)
             return differ if op == "ne" else self.invert(differ)
+        # A set over no possible elements has no bits, and LLVM no type for it.
         if a.bits == 0:
             return TRUE if op in {"eq", "sle"} else FALSE
         return self.pure(1, f"icmp {op} {a.typed}, {b.text}")

@@ -29,6 +29,7 @@ class UnsupportedError(Exception):
 
     def at(self, span: Span) -> UnsupportedError:
         """The same, with a place if it had none."""
+        # The innermost place wins; `type(self)`, so that a `TooLongError` stays one.
         return self if self.span != NOWHERE else type(self)(self.what, span, *self.remedies)
 
 

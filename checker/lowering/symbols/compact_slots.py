@@ -51,6 +51,7 @@ def slot_codes(code: FunctionBuilder, symbol: Symbol, shape: SlotsShape, encode:
 
 def _side_by_side(code: FunctionBuilder, key: Scalar, value: Scalar, shape: SlotsShape) -> Scalar:
     assert shape.value is not None
+    # A key of a type with one value has no bits: the code is that of the value alone.
     if not shape.item.width:
         return value
     bits = max(WORD, shape.stride)
@@ -72,6 +73,7 @@ def _extended(
     """Slots as they were, without gaps, with the other items put between them; many of these are all sorted anew."""
     begun = len(known.values)
     there, others = [p for p, _ in symbol.items[:begun]], symbol.items[begun:]
+    # Each insertion goes over all slots; from some number on, one sort is less code.
     if len(others) > FEW:
         counted = [(code.resize(p, 64), each) for p, each in zip(there, known.values, strict=True)]
         counted += [(code.resize(p, 64), encode(code, x, shape.item)) for p, x in others]
@@ -81,6 +83,7 @@ def _extended(
     length = word(0)
     for each in there:
         length = code.number("add", length, code.resize(each, 64))
+    # Otherwise nothing was taken out since the slots were read, so they have no gaps.
     if tuple(there) != known.there:
         slots = (_moved_up if code.has_memory and len(slots) > MOVED else _without_gaps)(code, there, slots)
     for present, item in others:
@@ -92,6 +95,7 @@ def _extended(
 def _moved_up(code: FunctionBuilder, there: list[Scalar], values: list[Scalar]) -> list[Scalar]:
     """As ``_without_gaps``, through the stack: each value is stored behind the present ones before it."""
     words = values[0].bits // WORD + (values[0].bits % WORD > 0)
+    # One place for each value: even if all are present, the last one has its own.
     address, zero = code.reserve(len(values) * words), constant(WORD, 0)
 
     def place(slot: Scalar) -> Scalar:
@@ -161,6 +165,7 @@ def _put_between(
         code.both(code.compare("slt", word(at), length), code.compare("ugt", new, each))
         for at, each in enumerate(slots)
     ]
+    # At and behind its place: the new value, or the slot before, which moves up by one.
     moved = [new if at == 0 else code.choose(before[at - 1], new, slots[at - 1]) for at in range(len(slots) + 1)]
     result = [
         code.choose(code.either(before[at], code.invert(present)), each, moved[at]) for at, each in enumerate(slots)

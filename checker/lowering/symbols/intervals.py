@@ -43,6 +43,7 @@ def multiply(code: FunctionBuilder, a: Number, b: Number) -> Number:
     """The product."""
     corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
     low, high = min(corners), max(corners)
+    # Before the instruction is written: the product itself may not fit in a word.
     if low < -LIMIT or high > LIMIT:
         raise UnsupportedError("integers of more than 62 bits")
     return bounded(code.number("mul", a.value, b.value), low, high)
@@ -50,6 +51,7 @@ def multiply(code: FunctionBuilder, a: Number, b: Number) -> Number:
 
 def divide(code: FunctionBuilder, a: Number, b: Number) -> tuple[Number, Number]:
     """Quotient and remainder, both rounded down; a zero divisor counts as one, so that no division traps."""
+    # LLVM's division by zero is undefined behaviour, also where its result is not used.
     by = b.value if b.low > 0 or b.high < 0 else code.choose(code.compare("eq", b.value, word(0)), word(1), b.value)
     if a.value.known is not None and by.known is not None:
         return number(a.value.known // by.known), number(a.value.known % by.known)

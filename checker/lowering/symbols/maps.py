@@ -17,6 +17,7 @@ Entry = tuple[Scalar, Symbol, Symbol]
 def map_of(code: FunctionBuilder, entries: list[Entry], key: t.Type) -> TableSymbol | Pairs:
     """The map with these entries, of equal keys the last; a table if there are few possible keys and all are among
     them."""
+    # A table has no place for a key out of range, which the map may have until it is stored.
     if is_small(key) and all(is_key(code, k, key).known == 1 for _, k, _ in entries):
         table: TableSymbol | Pairs = TableSymbol(key, ((FALSE, None),) * cardinality(key))
     else:
@@ -74,6 +75,7 @@ def with_key(code: FunctionBuilder, symbol: Symbol, key: Symbol, value: Symbol, 
             here = code.both(inside, code.compare("eq", at, word(position)))
             entries.append(
                 (code.either(there, here), value if old is None else choose(code, here, value, old))
+                # Of a key that is certainly another one the very same entry stays (see `choose`).
                 if here.known != 0
                 else (there, old)
             )

@@ -49,6 +49,7 @@ def choose(code: FunctionBuilder, condition: Scalar, yes: Symbol, no: Symbol) ->
             return Maybe(
                 code.choose(condition, yes.present, no.present), _choose_item(code, condition, yes.item, no.item)
             )
+        # Tables over other keys, such as two ranges, have other positions; they are compared as pairs below.
         case TableSymbol(key, a), TableSymbol(other, b) if key == other:
             entries = [
                 (code.choose(condition, p, q), _choose_item(code, condition, x, y))
@@ -100,6 +101,7 @@ def _choose_set(code: FunctionBuilder, condition: Scalar, yes: Mask | Bunch, no:
         a, b = aligned(code, yes, no)
         return Mask(code.choose(condition, a.bits, b.bits), a.item, a.base)
     otherwise = code.invert(condition)
+    # By identity: both come from one set in the state, so their first items are the same slots.
     if isinstance(yes, Bunch) and isinstance(no, Bunch) and yes.codes is not None and yes.codes is no.codes:
         return _choose_extended(code, condition, yes, no)
     left = [(code.both(condition, there), item) for there, item in bunch(code, yes).items]
@@ -122,6 +124,7 @@ def _choose_pairs(code: FunctionBuilder, condition: Scalar, yes: Pairs, no: Pair
     otherwise = code.invert(condition)
     left = [(code.both(condition, there), k, v) for there, k, v in yes.items]
     right = [(code.both(otherwise, there), k, v) for there, k, v in no.items]
+    # A key may occur on both sides. No two of these are ever present together.
     return Pairs((*left, *right), ordered=False)
 
 
@@ -131,6 +134,7 @@ def equals(code: FunctionBuilder, symbol: Bunch, item: Symbol) -> list[Scalar]:
     result = []
     if symbol.codes is not None and known:
         fits, written = symbol.codes.write(code, item, symbol.codes.of, symbol.codes.shape)
+        # One comparison of codes for each slot; comparing values would compare every part.
         result = [code.both(fits, code.compare("eq", each, written)) for each in symbol.codes.values]
     return [*result, *(same(code, item, other) for _, other in symbol.items[known:])]
 
@@ -195,6 +199,7 @@ def aligned(code: FunctionBuilder, a: Mask, b: Mask) -> tuple[Mask, Mask]:
 def _moved(code: FunctionBuilder, mask: Mask, low: int, high: int) -> Mask:
     if mask.base == low and mask.bits.bits == high - low:
         return mask
+    # As `MASK_LIMIT`: LLVM takes long for wider integers.
     if high - low > 512:
         raise UnsupportedError("sets of integers that lie more than 512 apart")
     if mask.bits.bits == 0:
@@ -249,6 +254,7 @@ def holds(code: FunctionBuilder, symbol: Symbol, item: Symbol) -> Scalar:
         found = zip(symbol.items, equals(code, symbol, item), strict=True)
         return code.any_of([code.both(there, here) for (there, _), here in found])
     assert isinstance(symbol, Mask)
+    # A sequence that is too long has no number; its rank would be that of another value.
     if not is_small(symbol.item) and not surely(item, symbol.item):
         return holds(code, bunch(code, symbol), item)
     width = symbol.bits.bits
@@ -256,6 +262,7 @@ def holds(code: FunctionBuilder, symbol: Symbol, item: Symbol) -> Scalar:
         if width == 0:
             return FALSE
         inside = n.within(code, item, symbol.base, symbol.base + width - 1)
+        # Clamped, because a shift by the width or more is poison; `inside` decides whether the bit counts.
         at = code.number("sub", n.clamp(code, item, symbol.base, symbol.base + width - 1).value, word(symbol.base))
         return code.both(inside, _bit_at(code, symbol.bits, at))
     if width == 0:
@@ -266,6 +273,7 @@ def holds(code: FunctionBuilder, symbol: Symbol, item: Symbol) -> Scalar:
 def _bit_at(code: FunctionBuilder, bits: Scalar, at: Scalar) -> Scalar:
     if at.known is not None:
         return bit(code, bits, at.known)
+    # The set of all values has every element: the position is in range (`rank`).
     if bits.known is not None and bits.bits <= 64 and bits.known == (1 << bits.bits) - 1:
         return TRUE
     wide = bits if bits.bits >= 64 else code.resize(bits, 64)
@@ -328,6 +336,7 @@ def _same_variant(code: FunctionBuilder, a: VariantSymbol, b: VariantSymbol) -> 
     parts = [n.same(code, a.tag, b.tag)]
     for at, (xs, ys) in enumerate(zip(a.payloads, b.payloads, strict=True)):
         other = code.invert(n.same(code, a.tag, n.number(at)))
+        # Payloads of variants that one side cannot have are not compared.
         if other.known != 1:
             parts.extend(code.either(other, same(code, x, y)) for x, y in zip(xs, ys, strict=True))
     return code.all_of(parts)
@@ -403,6 +412,7 @@ def _how_many(code: FunctionBuilder, conditions: list[Scalar]) -> Number:
 def _pairs_within(code: FunctionBuilder, a: Pairs, b: Pairs) -> Scalar:
     parts = []
     for there, key, value in a.items:
+        # Both ways together mean equality, because keys are distinct among the pairs that are present.
         found = [code.all_of([also, same(code, key, k), same(code, value, v)]) for also, k, v in b.items]
         parts.append(code.either(code.invert(there), code.any_of(found)))
     return code.all_of(parts)

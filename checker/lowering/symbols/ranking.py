@@ -52,6 +52,7 @@ def surely(symbol: Symbol, type_: t.Type) -> bool:
             return inner is None or surely(inner, item)
         case t.MapType(key, value), TableSymbol(known, entries):
             return known == key and all(p.known == 1 and x is not None and surely(x, value) for p, x in entries)
+        # Pairs may lack keys, or have others than the type allows.
         case t.MapType(), _:
             return False
         case t.SetType(t.RangeType(low, high)), symbol:
@@ -98,6 +99,7 @@ def _variant(value: Any, variants: tuple[t.VariantType, ...]) -> VariantSymbol:
         if variant.name == value.variant:
             payloads.append(tuple(literal(x, f.type) for x, f in zip(value.payload, variant.fields, strict=True)))
         else:
+            # Other variants get placeholders, so that all symbols of an enum have the same parts.
             payloads.append(tuple(nothing(f.type) for f in variant.fields))
     tag = next(i for i, variant in enumerate(variants) if variant.name == value.variant)
     return VariantSymbol(number(tag), tuple(payloads))
@@ -117,6 +119,7 @@ def nothing(type_: t.Type) -> Symbol:
         case t.MapType(key, image, _, partial):
             if partial:
                 return _map({}, key, image)
+            # A total map has all its keys, even where it stands for no value.
             return TableSymbol(key, tuple((TRUE, nothing(image)) for _ in universe(key).values))
         case t.EnumType(_, variants):
             return VariantSymbol(number(0), tuple(tuple(nothing(f.type) for f in v.fields) for v in variants))
@@ -137,6 +140,7 @@ def nothing(type_: t.Type) -> Symbol:
 def _set(values: frozenset[Any], item: t.Type) -> Symbol:
     if isinstance(item, t.IntType):
         base = min(values, default=0)
+        # Integers without a range: a mask from the least to the greatest, if they lie close together.
         if max(values, default=0) - base < MASK_LIMIT:
             width = max(values, default=base - 1) - base + 1
             return Mask(constant(width, sum(1 << x - base for x in values)), item, base)
@@ -170,6 +174,7 @@ def rank(code: FunctionBuilder, symbol: Symbol, type_: t.Type) -> Scalar:
         case t.OptionType(item), Maybe(present, inner):
             if inner is None:
                 return word(0)
+            # `none` comes first in the canonical order.
             return code.choose(present, code.number("add", rank(code, inner, item), word(1)), word(0))
         case t.EnumType(_, variants), VariantSymbol():
             return _rank_variant(code, symbol, variants)
@@ -199,6 +204,7 @@ def _rank_sequence(code: FunctionBuilder, symbol: Sequence, item: t.Type, capaci
     for length, element in enumerate(symbol.items[:capacity], 1):
         offset += size ** (length - 1)
         local = code.number("add", code.number("mul", local, word(size)), rank(code, element, item))
+        # The last length that is reached wins, so no item behind the end takes part.
         reached = code.compare("sle", word(length), symbol.length.value)
         result = code.choose(reached, code.number("add", local, word(offset)), result)
     return result
@@ -279,11 +285,13 @@ def _variant_at(code: FunctionBuilder, position: Scalar, variants: tuple[t.Varia
     for index, variant in enumerate(variants):
         size = prod(cardinality(f.type) for f in variant.fields)
         reached = code.compare("sle", word(offset), position)
+        # Variants are numbered one after the other; the last one that begins at or before the position is meant.
         tag = Number(code.choose(reached, word(index), tag.value), 0, index)
         inside = code.both(reached, code.compare("slt", position, word(offset + size)))
         local = code.choose(inside, code.number("sub", position, word(offset)), word(0))
         payloads.append(
             _unmixed(code, local, [f.type for f in variant.fields])
+            # A variant with a field of an empty type has no values, and division by its size no meaning.
             if size
             else tuple(nothing(f.type) for f in variant.fields)
         )

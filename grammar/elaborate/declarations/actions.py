@@ -21,6 +21,7 @@ from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.parameter_domains import ParameterDomain, parameter_domain, whole_domain
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import ActionLabels
+from assay.grammar.elaborate.scopes.rewrite import with_fresh_binders
 from assay.grammar.elaborate.steps.next_values import NextValues
 from assay.grammar.kernel.types import BOOL
 from assay.grammar.lazy_dataclass import dataclass
@@ -59,7 +60,7 @@ class ActionElaborator:
         body.know_updates(NextValues((body.updates,)))
         # The index is the first parameter of each action of an array. Calls, mappings and fairness count on that.
         parameters = _index_parameter(unit, fresh)
-        parameters += [_parameter(p, unit, body) for p in declaration.parameters]
+        parameters += _parameters(declaration, unit, body)
         doc: str | None = None
         if isinstance(declaration, syntax.Action):
             doc = declaration.doc
@@ -113,16 +114,22 @@ def _index_parameter(unit: Unit, fresh: Fresh) -> list[kernel.Parameter]:
     return [kernel.Parameter(local, whole_domain(unit.index.type, local.span).domain, span=local.span)]
 
 
-def _parameter(parameter: syntax.ActionParameter, unit: Unit, body: Body) -> kernel.Parameter:
-    found = parameter_domain(parameter, unit, body.diagnostics)
-    local = body.bind(parameter.name, found.item)
-    add_membership(found, local, parameter.name.text, body)
-    return kernel.Parameter(local, found.domain, span=parameter.span)
+def _parameters(declaration: ActionDeclaration, unit: Unit, body: Body) -> list[kernel.Parameter]:
+    domains = [parameter_domain(p, unit, body.diagnostics) for p in declaration.parameters]
+    # All parameters get their names before a domain does: answers show the names of parameters as they are written.
+    bound = [body.bind(p.name, found.item) for p, found in zip(declaration.parameters, domains, strict=True)]
+    made = []
+    for parameter, found, local in zip(declaration.parameters, domains, bound, strict=True):
+        add_membership(found, local, parameter.name.text, body)
+        domain = with_fresh_binders(found.domain, body.fresh)
+        made.append(kernel.Parameter(local, domain, span=parameter.span))
+    return made
 
 
 def add_membership(found: ParameterDomain, value: kernel.Expr, name: str, body: Body) -> None:
     """Add a guard that the value is in a domain that depends on the index of an array."""
     if found.within is not None:
-        member = kernel.Member(BOOL, value, found.within, False, span=value.span)
+        within = with_fresh_binders(found.within, body.fresh)
+        member = kernel.Member(BOOL, value, within, False, span=value.span)
         label = body.labels.given(syntax.Name(name, span=value.span))
         body.head.append(kernel.Guard("when", label, member, span=value.span))

@@ -8,6 +8,8 @@ from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.elaborate.declarations.bare_action_names import action_named
 from assay.grammar.elaborate.modules.module_instance import Unit
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
+from assay.grammar.elaborate.scopes.rewrite import with_fresh_binders
 from assay.grammar.elaborate.scopes.scope import ActionEntity
 
 
@@ -78,8 +80,10 @@ def _per(
             diagnostics.error("E408", path.span, f"`{path}` has no parameter `{name.text}`", note)
             return None
         parameter = named[name.text]
+        # In each action the binders of a domain got names of their own, which make no difference here.
+        domain = with_fresh_binders(parameter.domain, Fresh())
         # Fair per `b` means one obligation for each value of `b`. With two domains it would not be clear for which.
-        if domains.setdefault(name.text, parameter.domain) != parameter.domain:
+        if domains.setdefault(name.text, domain) != domain:
             what = f"`{name.text}` of `{path}` ranges over other values than that of the actions before it"
             diagnostics.error("E408", path.span, what, Note("the action is declared here", entity.span))
             return None

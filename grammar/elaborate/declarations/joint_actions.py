@@ -14,6 +14,7 @@ from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.parameter_domains import parameter_domain
 from assay.grammar.elaborate.scopes.erroneous import failed
 from assay.grammar.elaborate.scopes.labels import place_label
+from assay.grammar.elaborate.scopes.rewrite import with_fresh_binders
 from assay.grammar.elaborate.scopes.scope import ActionEntity, ValueEntity
 from assay.grammar.kernel.types import BOOL
 
@@ -93,6 +94,7 @@ def _add_domain_guard(
     domain = found.within or found.domain
     if isinstance(domain, kernel.TypeDomain) or failed(domain, value):
         return
-    member = kernel.Member(BOOL, value, domain, False, span=part.span)
+    # The domain was elaborated by itself. In the joint action its binders must not have the names of others.
+    member = kernel.Member(BOOL, value, with_fresh_binders(domain, inner.fresh), False, span=part.span)
     label = inner.labels.given(syntax.Name(f"{parameter.name.text} of {place_label(part.span)}", span=part.span))
     inner.head.append(kernel.Guard("when", label, member, span=part.span))

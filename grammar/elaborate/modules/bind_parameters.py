@@ -127,7 +127,7 @@ class _Binder:
             self._unbound(param, f"{qualified}=…")
             return erroneous(param.name.span)
         scope = source.scope.allowing(state=False, size=param.size, ghost=False, name_symmetric=False)
-        expr = elaborate_expression(source.value, scope, diagnostics, Fresh(), type_)
+        expr = elaborate_expression(source.value, scope, diagnostics, self.unit.fresh(), type_)
         return _settled(param, type_, expr, self.unit)
 
     def _source(self, param: syntax.Param) -> Supplied | None:

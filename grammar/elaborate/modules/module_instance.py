@@ -7,6 +7,8 @@ from typing import TypeVar
 
 from assay.grammar import kernel, syntax
 from assay.grammar.elaborate.modules.module_tree import ModuleFile
+from assay.grammar.elaborate.scopes.fresh_names import Fresh
+from assay.grammar.elaborate.scopes.rewrite import nodes
 from assay.grammar.elaborate.scopes.scope import Scope
 from assay.grammar.elaborate.scopes.symbol_tables import OwnNames
 from assay.grammar.kernel.types import Type
@@ -51,6 +53,12 @@ class Unit:
     def declared(self, kind: type[DeclarationT]) -> Iterator[DeclarationT]:
         """The declarations of one kind, in the order of the file."""
         return (d for d in self.module.tree.declarations if isinstance(d, kind))
+
+    def fresh(self) -> Fresh:
+        """Local names for an expression of the module that is elaborated by itself."""
+        # A parameter may stand for the index of the array. A binder of the index's name would capture it.
+        index = () if self.index is None else nodes(self.index.expr)
+        return Fresh.beside(node.name for node in index if isinstance(node, kernel.Local))
 
     @property
     def state(self) -> Iterator[syntax.StateVariable]:

@@ -7,7 +7,6 @@ from assay.grammar.diagnostics.diagnostic import Diagnostics, Span
 from assay.grammar.elaborate.expressions.dispatch import elaborate_domain, elaborate_type
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.scopes.erroneous import failed
-from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.rewrite import nodes
 from assay.grammar.elaborate.scopes.type_relations import ERROR, ErrorType, is_sized, mentions, type_text
 from assay.grammar.elaborate.types.domains import check_enumerable_type
@@ -31,7 +30,7 @@ def parameter_domain(parameter: syntax.ActionParameter, unit: Unit, diagnostics:
     if isinstance(parameter.domain, syntax.TypeExpr):
         return _of_type(parameter.domain, unit, diagnostics)
     place = parameter.domain.span
-    expr, item = elaborate_domain(parameter.domain, unit.scope, diagnostics, Fresh())
+    expr, item = elaborate_domain(parameter.domain, unit.scope, diagnostics, unit.fresh())
     if failed(expr) or _reads_state(expr, parameter, diagnostics):
         return whole_domain(ERROR, place)
     if not free_locals(expr):

@@ -22,7 +22,7 @@ _ALTERNATIVES = "several patterns with `or` between them bind nothing"
 def matched(expr: syntax.Match, cx: Context, hint: Type | None) -> kernel.Expr:
     """``match x {…}``: the value of the first case that fits."""
     plain = cx.timeless()
-    given = plain.infer(expr.subject)
+    given = _as_matched(plain.infer(expr.subject), [case.patterns for case in expr.cases])
     if failed(given):
         return erroneous(expr.span)
     subject, bound = given, None
@@ -45,6 +45,12 @@ def matched(expr: syntax.Match, cx: Context, hint: Type | None) -> kernel.Expr:
     for test, value in reversed([*zip(tests, found[:-1], strict=False)]):
         result = kernel.IfThenElse(common, test.expr, value, result, span=expr.span)
     return result if bound is None else kernel.LetIn(result.type, bound, given, result, span=expr.span)
+
+
+def _as_matched(subject: kernel.Expr, cases: Sequence[Sequence[syntax.CasePattern]]) -> kernel.Expr:
+    """The value as the cases take it: an optional one, though it is known to be present, if one asks for ``some``."""
+    asked = any(is_about_presence(pattern) for patterns in cases for pattern in patterns)
+    return widened(subject) if asked else subject
 
 
 def _tests(cases: Sequence[syntax.MatchCase], subject: kernel.Expr, cx: Context) -> list[PatternTest]:
@@ -81,7 +87,7 @@ def covers(
     before: list[Cell] = []
     fine = True
     patterns = [pattern for each in cases for pattern in each]
-    type_ = widened(subject).type if any(map(is_about_presence, patterns)) else subject.type
+    type_ = subject.type
     for pattern in patterns:
         found = cell(pattern, type_)
         if not reachable(before, found, type_):
@@ -101,10 +107,10 @@ def covers(
 
 def action_match(statement: syntax.ActionMatch, cx: Context) -> syntax.If | None:
     """The ``if`` that a ``match`` in an action stands for; None after an error."""
-    subject = cx.timeless().infer(statement.subject)
+    patterns = [case.patterns for case in statement.cases]
+    subject = _as_matched(cx.timeless().infer(statement.subject), patterns)
     if failed(subject):
         return None
-    patterns = [case.patterns for case in statement.cases]
     quiet = [_either(each, subject, cx, statement.span) for each in patterns]
     rest = statement.otherwise[0] if statement.otherwise else None
     if not covers(patterns, rest, quiet, subject, statement.span, cx):

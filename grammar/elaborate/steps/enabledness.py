@@ -103,24 +103,27 @@ def _can_change(action: kernel.Action, atom: kernel.ActionAtom, types: Mapping[s
             case _:
                 pass
     result = with_fresh_binders(result, fresh)
+    # All parameters get new names before an argument is put in: who asks may have a local of a parameter's name.
+    binders = {p.binder.name: fresh(p.binder.name.partition("'")[0]) for p in action.parameters}
+    result = rewritten(result, lambda x: _renamed(x, binders))
     for parameter, argument in reversed([*zip(action.parameters, arguments, strict=True)]):
-        result = _with_parameter(parameter, argument, result, fresh)
+        binder = replace(parameter.binder, name=binders[parameter.binder.name])
+        result = _with_parameter(binder, parameter.domain, argument, result, fresh)
     return result
 
 
 _UPDATES = (kernel.Assign, kernel.If, kernel.For)
 
 
+def _renamed(node: kernel.Node, names: Mapping[str, str]) -> kernel.Node:
+    return replace(node, name=names[node.name]) if isinstance(node, kernel.Local) and node.name in names else node
+
+
 def _with_parameter(
-    parameter: kernel.Parameter, argument: kernel.Expr | None, body: kernel.Expr, fresh: Fresh
+    binder: kernel.Local, values: kernel.Expr, argument: kernel.Expr | None, body: kernel.Expr, fresh: Fresh
 ) -> kernel.Expr:
     """The body for the argument, which has to be one of the values of the parameter, or else for any of these."""
-    binder = replace(parameter.binder, name=fresh(parameter.binder.name.partition("'")[0]))
-    named = parameter.binder.name
-    body = rewritten(
-        body, lambda x: replace(x, name=binder.name) if isinstance(x, kernel.Local) and x.name == named else x
-    )
-    domain = with_fresh_binders(parameter.domain, fresh)
+    domain = with_fresh_binders(values, fresh)
     if argument is None:
         return kernel.Quantified(BOOL, "exists", binder, domain, body, span=body.span)
     if not isinstance(domain, kernel.TypeDomain):

@@ -39,6 +39,8 @@ MOST_MISMATCHES = 5
 def check(question: Question) -> Answer:
     """All properties of a spec, searched, simulated, or proved; or whether some of them are inductive as they stand."""
     spec = _spec(question)
+    if question["how"] == "inductive" and not question["properties"]:
+        raise NoSuchStepError("`inductive` asks about the invariants and lemmas that `properties` names: name some")
     options = SearchOptions(
         properties=frozenset(question["properties"]) or None,
         timeout=question["timeout"],

@@ -150,9 +150,13 @@ class AgentServer:
         if "whole" not in found:
             return short
         whole = json.dumps(found["whole"], ensure_ascii=False)
+        kept = short | {"reference": self._keep(whole)}
         if target is not None:
-            target.write_text(whole + "\n", encoding="utf-8")
-        return short | {"reference": self._keep(whole)}
+            try:
+                target.write_text(whole + "\n", encoding="utf-8")
+            except OSError as error:
+                return kept | {"not_written": f"{target}: {error.strerror}"}
+        return kept
 
     def _keep(self, text: str) -> str:
         if len(self._kept) == MOST_KEPT:

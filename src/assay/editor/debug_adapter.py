@@ -107,15 +107,18 @@ class DebugSession:
         spec, model = data.get("program") or None, data.get("model")
         settings = {str(name): str(value) for name, value in (data.get("set") or {}).items()}
         note = None
-        if data.get("logs"):
+        logs = data.get("logs")
+        if logs:
             from assay.explorer.log_run import open_logs  # noqa: PLC0415 - a second
 
-            self._stepper, trace, note = open_logs(spec, model, settings, data["logs"], data.get("slice"))
+            # A text would be read as a list of its characters, of which `/` is the whole file system.
+            named = [logs] if isinstance(logs, str) else logs
+            self._stepper, trace, note = open_logs(spec, model, settings, named, data.get("slice"))
             self._run = list(trace.steps)
         elif data.get("trace"):
             saved = read_trace(Path(data["trace"]))
-            named, chosen = spec or saved.spec, {**saved.settings, **settings}
-            self._stepper = Stepper(read_spec(named, model or saved.model, chosen), named)
+            of, chosen = spec or saved.spec, {**saved.settings, **settings}
+            self._stepper = Stepper(read_spec(of, model or saved.model, chosen), of)
             note = self._stepper.follow_saved(saved)
             self._run = list(self._stepper.trace.steps)
         elif spec is not None:
@@ -136,6 +139,8 @@ class DebugSession:
     def _stop(self, reason: str, text: str = "") -> Body:
         self._walk.stand_on(self._run[: self._at + 1])
         self._variables.clear()
+        # Steps that were offered in another state are no steps of this one.
+        self._targets.clear()
         self.events.append(("stopped", {"reason": reason, "threadId": 1, "allThreadsStopped": True, "text": text}))
         return {"allThreadsContinued": True}
 

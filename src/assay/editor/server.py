@@ -17,6 +17,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from assay import __version__
+from assay.api.bundled import SPECS
 from assay.editor.analysis import Document
 from assay.editor.names import Declared, NameAt, declaration, name_at, own_name, references, suggestions
 from assay.editor.offers import fixes, hints, lenses
@@ -126,10 +127,14 @@ def all_references(params: lsp.ReferenceParams) -> list[lsp.Location]:
 
 @server.feature(lsp.TEXT_DOCUMENT_RENAME)
 def rename(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
-    """The edits that rename the thing; none for what is declared among the bundled specs alone."""
+    """The edits that rename the thing; none for what is declared in a bundled spec, unless that is the document."""
     document, name = _name(params)
+    spans = [] if name is None else references(document, name)
+    # A bundled spec belongs to the installed program: edits in it would be in the way of every other spec.
+    if any(map(_is_bundled, {span.file for span in spans})) and not _is_bundled(document.file):
+        return None
     edits: dict[str, list[lsp.TextEdit]] = {}
-    for span in [] if name is None else references(document, name):
+    for span in spans:
         edits.setdefault(_uri(span.file), []).append(lsp.TextEdit(_range(span), params.new_name))
     return lsp.WorkspaceEdit(changes=edits) if edits else None
 
@@ -287,6 +292,10 @@ def _location(span: Span) -> lsp.Location:
 
 def _uri(file: str) -> str:
     return from_fs_path(str(Path(file).absolute())) or file
+
+
+def _is_bundled(file: str) -> bool:
+    return Path(file).resolve().is_relative_to(SPECS.resolve())
 
 
 def _range(span: Span) -> lsp.Range:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
@@ -38,6 +39,7 @@ class OwnFile:
             descriptor = os.open(path, flags if path == self.wished else flags | os.O_EXCL, 0o666)
             if _is_free(descriptor):
                 self.path, self._descriptor = path, descriptor
+                self._is_cut = _ends_within_a_line(path, os.fstat(descriptor))
                 return
             os.close(descriptor)
 
@@ -58,6 +60,7 @@ class OwnFile:
     def write(self, lines: Sequence[bytes]) -> int:
         """Append the lines, in one call of the system where it takes them all. Returns how many were lost."""
         text = b"".join(lines)
+        self._open_again()
         # A line that was cut is ended first. Else the next one would be glued to it, and both would be lost.
         written = self._append(b"\n" + text if self._is_cut else text) - self._is_cut
         if written >= len(text):
@@ -70,16 +73,22 @@ class OwnFile:
         self._unreported += lost
         return lost
 
+    def _open_again(self) -> None:
+        """Open the file if it is not open: after a fork, and where it could not be opened before."""
+        if self._closed:
+            self.error = "the recorder was closed"
+        elif self._descriptor is None:
+            try:
+                self.open()
+            except OSError as error:
+                self.error = error.strerror or str(error)
+
     def _append(self, text: bytes) -> int:
         """How many bytes could be written."""
         done = 0
-        if self._closed:
-            self.error = "the recorder was closed"
+        if self._descriptor is None:
             return done
         try:
-            if self._descriptor is None:
-                self.open()
-            assert self._descriptor is not None, "open raises if it cannot"
             while done < len(text):
                 done += os.write(self._descriptor, text[done:] if done else text)
         except OSError as error:
@@ -105,6 +114,18 @@ class OwnFile:
         if self._descriptor is not None:
             os.close(self._descriptor)
         self._descriptor, self._closed = None, True
+
+
+def _ends_within_a_line(path: Path, found: os.stat_result) -> bool:
+    """Whether the last line of a file has no end: a process that wrote it was killed, or found no room."""
+    if not stat.S_ISREG(found.st_mode) or not found.st_size:
+        return False
+    try:
+        with path.open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) != b"\n"
+    except OSError:  # it may be written, and not be read
+        return False
 
 
 def _is_free(descriptor: int) -> bool:

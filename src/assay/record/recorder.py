@@ -11,6 +11,7 @@ import sys
 import threading
 import weakref
 from collections import Counter, deque
+from collections.abc import Callable
 from enum import Enum
 from itertools import count
 from pathlib import Path
@@ -89,7 +90,7 @@ class Recorder:
         try:
             head = self._heads[event]
         except KeyError:
-            head = self._heads[event] = b'{"event":%b,"time":' % orjson.dumps(event)
+            head = self._heads[event] = b'{"event":%b,"time":' % _json(event)
         for name, value in fields.items():
             if isinstance(value, Enum):
                 fields[name] = value.name
@@ -120,6 +121,7 @@ class Recorder:
         """
         thread = threading.current_thread()
         with self._writing:
+            is_first = not self._same
             # Threads may share a name, and lines of one name are taken to be in order by `order: thread`.
             if thread not in self._names:
                 self._same[thread.name] += 1
@@ -131,10 +133,10 @@ class Recorder:
                     target=_flush_often, args=(weakref.ref(self), self._ended), daemon=True
                 )
                 self._flusher.start()
-                if self._same.total() == 1:  # not again after each fork
+                if is_first:  # not again in the parent after each fork
                     _flush_at_exit()
-        node = b"" if self.node is None else b',"node":%b' % orjson.dumps(self.node)
-        text = b'%b,"run":%d,"thread":%b,"sequence":' % (node, self.run, orjson.dumps(name))
+        node = b"" if self.node is None else b',"node":%b' % _json(self.node)
+        text = b'%b,"run":%d,"thread":%b,"sequence":' % (node, self.run, _json(name))
         self._own.text = text
         return text
 
@@ -218,23 +220,32 @@ def _again(path: str, node: str | None, run: int, flush_interval: float) -> Reco
     return Recorder(path, node=node, run=run, flush_interval=flush_interval)
 
 
-def _json(fields: dict[str, Any]) -> bytes:
-    """An object as JSON, whatever it holds: the program that records goes on."""
+def _json(fields: dict[str, Any] | str) -> bytes:
+    """An object or a text as JSON, whatever it holds: the program that records goes on."""
     try:
         return orjson.dumps(fields, _plain)
-    except TypeError:  # such as an integer of more than 64 bits, a key that is no text
+    except TypeError:  # such as an integer of more than 64 bits, a key that is no text, half of a surrogate pair
         pass
     try:
         return json.dumps(fields, default=_plain, skipkeys=True).encode()
-    except (TypeError, ValueError):
-        return json.dumps({name: str(value) for name, value in fields.items()}).encode()
+    except (TypeError, ValueError, RecursionError):
+        shown = fields if isinstance(fields, str) else {name: _text(value) for name, value in fields.items()}
+        return json.dumps(shown).encode()
 
 
 def _plain(value: object) -> Any:
     """What stands for a value that JSON lacks."""
     if isinstance(value, set | frozenset):
-        return sorted(value, key=repr)
-    return str(value)
+        return sorted(value, key=lambda each: _text(each, repr))
+    return _text(value)
+
+
+def _text(value: object, text_of: Callable[[object], str] = str) -> str:
+    """The text of a value; the name of its type where the value's own code raises what it likes."""
+    try:
+        return text_of(value)
+    except Exception:  # noqa: BLE001 - as an object of a database that is no longer connected does
+        return f"<{type(value).__name__}>"
 
 
 _RECORDERS: weakref.WeakSet[Recorder] = weakref.WeakSet()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ def diagnostics_text(
     Files whose text is not among ``sources`` are read again, so that their lines can be shown.
     """
     safe = [replace(d, message=clean(d.message), notes=tuple(map(_clean_note, d.notes))) for d in diagnostics]
-    text = render(safe, {**_read_all(safe), **(sources or {})}, color=color)
+    known = sources or {}
+    text = render(safe, {**_read_all(safe, known), **known}, color=color)
     return f"{text}\n\n{_counts(diagnostics)}" if len(diagnostics) > 1 else text
 
 
@@ -62,9 +63,12 @@ def _counts(diagnostics: Sequence[Diagnostic]) -> str:
     )
 
 
-def _read_all(diagnostics: Iterable[Diagnostic]) -> dict[str, str]:
+def _read_all(diagnostics: Iterable[Diagnostic], known: Collection[str]) -> dict[str, str]:
+    """The texts of the files of which a line is to be shown, each read once."""
     spans = [span for d in diagnostics for span in (d.span, *(note.span for note in d.notes)) if span is not None]
-    return {span.file: _read(span.file) for span in spans if span.file}
+    # A place without a line is a whole file, such as a result that cannot be written.
+    files = dict.fromkeys(span.file for span in spans if span.file and span.line and span.file not in known)
+    return {file: _read(file) for file in files}
 
 
 def _read(file: str) -> str:

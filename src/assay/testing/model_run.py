@@ -6,7 +6,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -118,7 +118,13 @@ class ModelRun:
             None if getattr(driver, "keeps_patience", False) else getattr(driver, "patience", 10.0)
         )
         self._started: dict[int, int] = {}
-        self._compare_state([self._stepper.trace.steps[0].state], "in the initial state")
+        try:
+            self._compare_state("in the initial state")
+        except BaseException:
+            # Nobody has the run yet, and so nobody else closes it: a program that the driver started would be left.
+            with suppress(DepartureError):
+                self.close()
+            raise
 
     # ---------------------------------------------------------------------------------------------------- calls
 
@@ -180,7 +186,7 @@ class ModelRun:
         if len(call.guards) == 1:
             self.coverage.refused[call.action, call.guards[0].label] += 1
         self._said[-1] += " is refused"
-        self._compare_state([self._stepper.state], "after it was refused")
+        self._compare_state("after it was refused")
 
     def _go_on(self, call: ModelCall, answer: Any) -> None:
         """Take the step of the model that agrees with the answer and with what is observed."""
@@ -209,9 +215,9 @@ class ModelRun:
         self._said[-1] = step.text
         self._stepper.take(step)
 
-    def _compare_state(self, states: list[State], when: str) -> None:
+    def _compare_state(self, when: str) -> None:
         wrong = self._differences(self._observed())
-        if states and wrong:
+        if wrong:
             raise self._departure(f"{when}: {'; '.join(wrong)}")
 
     def _observed(self) -> Mapping[str, Any]:

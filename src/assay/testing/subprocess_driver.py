@@ -14,6 +14,9 @@ from typing import Any
 
 from assay.testing.model_run import DepartureError, Refused
 
+ENDING = 1.0
+"""Seconds from the end of a program's output to its own: it is then taken to go on."""
+
 
 class SubprocessDriver:
     """Starts the program for each run. Subclass it with ``command``, ``actions``, and what ``ModelRun`` lets a driver
@@ -46,6 +49,8 @@ class SubprocessDriver:
 
     def _call(self, action: str, arguments: dict[str, Any]) -> Any:
         found = self._ask({"action": action, "arguments": arguments})
+        if not isinstance(found, dict):
+            raise DepartureError(f"the program wrote {found!r}, which is no object with `answer` or `refused`")
         if found.get("refused"):
             raise Refused
         return found.get("answer")
@@ -58,7 +63,7 @@ class SubprocessDriver:
             asked.write(json.dumps(question).encode() + b"\n")
             asked.flush()
         except BrokenPipeError:
-            raise DepartureError(f"the program ended with exit code {self._process.wait()}") from None
+            raise DepartureError(self._why_silent("standard input")) from None
         # Read by `select`, not by `readline`: that would wait without end for a program that writes half a line.
         line, end = b"", time.monotonic() + self.patience
         while not line.endswith(b"\n"):
@@ -70,11 +75,18 @@ class SubprocessDriver:
                 break
             line += more
         if not line:
-            raise DepartureError(f"the program ended with exit code {self._process.wait()}")
+            raise DepartureError(self._why_silent("standard output"))
         try:
             return json.loads(line)
         except ValueError:
             raise DepartureError(f"the program wrote {line!r}, which is no JSON") from None
+
+    def _why_silent(self, stream: str) -> str:
+        """Why a stream of the program is closed: it ended, or it goes on without it."""
+        try:
+            return f"the program ended with exit code {self._process.wait(ENDING)}"
+        except subprocess.TimeoutExpired:
+            return f"the program closed its {stream}"
 
     def close(self) -> None:
         """End the program, and what it has started."""

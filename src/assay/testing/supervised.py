@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -40,8 +40,11 @@ def within(seconds: float | None) -> Iterator[None]:
 
 def child_processes() -> frozenset[int]:
     """The processes that this one has started and not waited for; none where there is no ``/proc``."""
-    files = Path("/proc/self/task").glob("*/children")
-    return frozenset(int(number) for file in files for number in file.read_text().split())
+    found: set[int] = set()
+    for file in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):  # its thread has just ended
+            found.update(map(int, file.read_text().split()))
+    return frozenset(found)
 
 
 def command_line(process: int) -> str | None:

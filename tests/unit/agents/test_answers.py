@@ -17,3 +17,10 @@ def test_only_a_name_that_is_close_is_suggested(name: str, advice: str, tmp_path
     path.write_text(SPEC)
     found = answer_to("check", {"spec": str(path), "model": None, "settings": {}, "properties": [name]})
     assert found["short"]["message"] == f"the spec has no property `{name}`{advice}"
+
+
+def test_what_is_inductive_has_to_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "light.assay"
+    path.write_text(SPEC)
+    asked: dict[str, object] = {"spec": str(path), "model": None, "settings": {}, "properties": [], "how": "inductive"}
+    assert "name some" in answer_to("check", asked)["short"]["message"]

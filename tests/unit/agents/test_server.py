@@ -70,6 +70,9 @@ def test_a_spec_is_checked_walked_and_read_by_reference(folder: Path) -> None:
         assert (found["verdict"], found["exit_code"]) == ("violated", 1)
         assert "overload" in found["found"]
         assert len(json.dumps(found)) < 4000
+        lost = await answer(client, "check", spec="light.assay", trace_file="no/t.json")
+        assert lost["verdict"] == "holds"
+        assert lost["not_written"].endswith("no/t.json: No such file or directory")
         part = await answer(client, "read_answer", reference=found["reference"])
         assert json.loads(part["text"])["properties"] == json.loads((folder / "t.json").read_text())["properties"]
         walked = await answer(client, "walk", spec="light.assay", steps=["press"], expressions=["on"], why="overload")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.checker.engines.reference_engine import check
+from assay.checker.interpreter.expressions import enumerate_set
 from assay.checker.interpreter.expressions.cancellation import heeding
 from assay.checker.interpreter.expressions.dispatch import evaluate
 from assay.checker.report import Outcome
@@ -34,6 +35,17 @@ invariant probe: {}
 def test_the_first_element_that_decides_ends_the_search(condition: str, outcome: Outcome) -> None:
     report = check(load_text(SPEC.replace("{}", condition)).kernel)
     assert next(each.outcome for each in report.properties if each.name == "probe") is outcome
+
+
+def test_a_search_through_a_type_of_sets_stops_at_its_capacity(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(enumerate_set, "ENUMERATION_LIMIT", 10)
+    spec = "type Few = set[N, max 2]\n" + SPEC.replace("1 .. 40", "1 .. 9")
+    kernel = load_text(spec.replace("{}", "forall s in Few: count(s) <= 2")).kernel
+    assert all(each.outcome is not Outcome.VIOLATED for each in check(kernel).properties)
+    assert [len(each) for each in (enumerate_set.AllSubsets(range(9), 2), enumerate_set.AllSubsets(range(9)))] == [
+        46,
+        512,
+    ]
 
 
 class _StopError(Exception):

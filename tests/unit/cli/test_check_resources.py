@@ -80,7 +80,7 @@ def test_sizes_are_read(text: str, size: int) -> None:
     assert size_in_bytes(click.Context(click.Command("x")), click.Option(["--x"]), text) == size
 
 
-@pytest.mark.parametrize("text", ["", "G", "4X", "-1G", "1e9", "I"])
+@pytest.mark.parametrize("text", ["", "G", "4X", "-1G", "1e9", "I", "9" * 400])
 def test_what_is_no_size_is_refused(assay: Any, text: str) -> None:
     ran = assay("check", "counter.assay", "--memory", text, "--json")
     assert ran.code == 2

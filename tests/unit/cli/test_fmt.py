@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from assay.cli.specs import fmt
+from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic
+
 UGLY = "module   ugly\nstate:\n   x:bool=false   # a flag\naction flip:\n   x:=not   x\n"
 
 
@@ -32,3 +37,15 @@ def test_the_files_that_would_change_are_listed(assay: Any, tmp_path: Path) -> N
     (tmp_path / "ugly.assay").write_text(UGLY)
     ran = assay("fmt", "--check", "ugly.assay", "--json")
     assert ran.json == {"assay": "1", "verdict": "not canonical", "files": [{"file": "ugly.assay", "changed": True}]}
+
+
+def test_a_file_that_cannot_be_written_is_not_called_rewritten(
+    assay: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ugly.assay").write_text(UGLY)
+    refused = [Diagnostic("E902", NOWHERE, "the file cannot be written")]
+    monkeypatch.setattr(fmt, "write_result", lambda *_: refused)
+    ran = assay("fmt", "ugly.assay")
+    assert ran.code == 2
+    assert "rewritten" not in ran.out
+    assert assay("fmt", "ugly.assay", "--json").json["verdict"] == "not canonical"

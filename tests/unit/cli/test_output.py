@@ -56,6 +56,13 @@ def test_warnings_that_cannot_be_written_are_exit_74(tmp_path: Path) -> None:
     assert (code, output.decode().splitlines()[-1][:5]) == (74, "error")
 
 
+@pytest.mark.parametrize("command", ["repl small.assay", "dap", "validate - --follow"])
+def test_a_closed_standard_input_is_an_empty_one(tmp_path: Path, command: str) -> None:
+    code, _, said = ran(tmp_path, f"assay {command} <&-")
+    assert "internal error" not in said
+    assert code == (4 if command.startswith("validate") else 0)
+
+
 @pytest.mark.slow
 def test_a_violation_keeps_its_exit_code_where_standard_error_was_closed_on_purpose(tmp_path: Path) -> None:
     assert ran(tmp_path, "assay check violated.assay 2>&-")[0] == 1

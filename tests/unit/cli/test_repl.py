@@ -102,7 +102,7 @@ def test_eval_without_a_trace_is_about_an_initial_state(assay: Any) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("count +",), ("count", "--initial", "9"), ("count", "--trace", "no.json"), ("nobody",)],
+    [("count +",), ("count", "--initial", "9"), ("count", "--trace", "no.json"), ("nobody",), ("count", "--at", "1")],
 )
 def test_eval_refuses_bad_input(assay: Any, arguments: tuple[str, ...]) -> None:
     ran = assay("eval", "counter.assay", *arguments)

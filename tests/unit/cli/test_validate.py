@@ -86,6 +86,13 @@ def test_logs_without_a_controller_have_one_exit_code_however_the_spec_is_named(
     assert codes == {4}
 
 
+def test_a_time_that_ends_before_it_begins_is_refused(assay: Any, tmp_path: Path) -> None:
+    (tmp_path / "server.log").touch()
+    ran = assay("validate", "server.log", "--since", "2026-11-22", "--until", "2026-11-21")
+    assert ran.code == 2
+    assert "--since lies after --until" in ran.err
+
+
 def test_what_asks_of_one_process_is_refused_on_spark(assay: Any, tmp_path: Path) -> None:
     (tmp_path / "server.log").touch()
     ran = assay("validate", "server.log", "--spark", "local[1]", "--story", "orders-0", "--jobs", "2", "--json")

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from assay.api.answers import CheckAnswer, check
 from assay.api.spec import Spec, load
 from assay.checker.options import SearchOptions
-from assay.cli.specs.watch import WatchedCheck
+from assay.cli.specs.watch import WatchedCheck, watch
 
 SPEC = """\
 module m
@@ -40,64 +41,64 @@ def watched(tmp_path: Path) -> Any:
         searched.append(names)
         return check(spec, engine="reference", options=SearchOptions(properties=names))
 
-    watch = WatchedCheck(lambda: load(path), search)
+    own = WatchedCheck(lambda: load(path), search)
 
     def save(text: str) -> tuple[list[str], frozenset[str] | str | None]:
         path.write_text(text)
         before = len(searched)
-        lines = [line.text for line in watch.check()]
+        lines = [line.text for line in own.check()]
         return lines, searched[-1] if len(searched) > before else "nothing"
 
-    return save, watch
+    return save, own
 
 
 def test_at_first_the_whole_answer_is_given(watched: Any) -> None:
-    save, watch = watched
+    save, own = watched
     lines, names = save(SPEC)
     assert lines[0] == "holds"
     assert names is None
-    assert watch.exit_code == 0
+    assert own.exit_code == 0
 
 
 def test_where_only_a_property_changed_only_it_is_checked(watched: Any) -> None:
-    save, watch = watched
+    save, own = watched
     save(SPEC)
     lines, names = save(SPEC.replace("x < 9", "x < 2"))
     assert names == {"low"}
     assert "  low: holds -> violated" in lines
     assert "  4 as before, 4 of them not checked again" in lines
-    assert watch.exit_code == 1
+    assert own.exit_code == 1
     lines, names = save(SPEC)
     assert names == {"low"}
     assert "  low: violated -> holds" in lines
-    assert watch.exit_code == 0
+    assert own.exit_code == 0
 
 
 def test_where_nothing_but_words_changed_nothing_is_checked(watched: Any) -> None:
-    save, watch = watched
+    save, own = watched
     save(SPEC)
     lines, names = save(SPEC + "# a comment\n")
     assert (lines, names) == (["nothing that the answer depends on has changed"], "nothing")
-    assert watch.exit_code == 0
+    assert own.exit_code == 0
 
 
 def test_where_the_model_changed_everything_is_checked(watched: Any) -> None:
-    save, watch = watched
+    save, own = watched
     save(SPEC)
     lines, names = save(SPEC.replace("x < 3\n", "x < 2\n").replace("terminal full: x == 3", "terminal full: x >= 2"))
     assert names is None
     assert "  top: holds -> violated" in lines
-    assert watch.exit_code == 1
+    assert own.exit_code == 1
 
 
 def test_what_a_violation_left_open_is_checked_again(watched: Any) -> None:
-    save, watch = watched
+    save, own = watched
     lines, _ = save(SPEC.replace("x <= 3", "x <= 1"))
     assert lines[0].startswith("VIOLATED")
     lines, names = save(SPEC)
     assert names is None or {"small", "low", "top"} <= names
     assert "  small: violated -> holds" in lines
-    assert watch.exit_code == 0
+    assert own.exit_code == 0
 
 
 def test_properties_come_and_go(watched: Any) -> None:
@@ -107,6 +108,45 @@ def test_properties_come_and_go(watched: Any) -> None:
     assert names == {"odd"}
     assert "  odd: violated (new)" in lines
     assert "  low: no longer there" in lines
+
+
+def test_a_violated_property_that_is_gone_is_no_part_of_the_answer(tmp_path: Path) -> None:
+    path = tmp_path / "m.assay"
+    options = SearchOptions(keep_going=True)
+    own = WatchedCheck(
+        lambda: load(path),
+        lambda spec, names: check(spec, engine="reference", options=replace(options, properties=names)),
+    )
+    path.write_text(SPEC.replace("x < 9", "x < 2"))
+    own.check()
+    assert own.exit_code == 1
+    path.write_text(SPEC.replace("invariant low: x < 9\n", ""))
+    lines = [line.text for line in own.check()]
+    assert "  low: no longer there" in lines
+    assert own.exit_code == 0
+
+
+def test_after_a_mistake_the_exit_code_is_again_that_of_the_answer(watched: Any) -> None:
+    save, own = watched
+    save(SPEC)
+    own.exit_code = 2  # as `watch` leaves it after a mistake
+    assert save(SPEC)[0] == ["nothing that the answer depends on has changed"]
+    assert own.exit_code == 0
+
+
+def test_a_module_with_a_mistake_is_watched_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "part.assay").write_text("module part\nstate:\n    y: bool =\n")
+    path = tmp_path / "m.assay"
+    path.write_text(SPEC.replace("module m", "module m\nuse part"))
+    watched: list[Any] = []
+
+    def ended(checked: Any, files: Any) -> None:
+        watched.extend(files)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("assay.cli.specs.watch._await_change", ended)
+    assert watch(WatchedCheck(lambda: load(path), lambda *_: pytest.fail("there is nothing to search")), str(path)) == 2
+    assert [Path(each).name for each in watched] == ["m.assay", "part.assay"]
 
 
 def test_what_writes_one_answer_is_refused(assay: Any) -> None:

@@ -142,6 +142,26 @@ def test_a_spec_is_walked_by_choosing_steps(spec: Path) -> None:
     assert bodies(said, "stackTrace")[0]["stackFrames"][0]["name"] == "acquire(b)"
 
 
+def test_a_step_that_was_offered_in_another_state_is_not_taken(spec: Path) -> None:
+    said = asked(
+        message("launch", program=str(spec)),
+        message("configurationDone"),
+        message("stepInTargets", frameId=0),
+        message("stepIn", threadId=1, targetId=1),
+        message("stepIn", threadId=1, targetId=1),
+        message("stackTrace", threadId=1),
+    )
+    assert [each["success"] for each in said if each.get("command") == "stepIn"] == [True, False]
+    frames = bodies(said, "stackTrace")[0]["stackFrames"]
+    assert [each["name"] for each in frames] == ["acquire(b)", "initial state"]
+
+
+def test_logs_may_be_one_text(spec: Path) -> None:
+    said = asked(message("launch", program=str(spec), logs=str(spec.with_name("no.log"))))
+    assert "there is no file or directory" in said[0]["message"]
+    assert "no.log" in said[0]["message"]
+
+
 def test_nonsense_is_answered(spec: Path) -> None:
     broken = spec.with_name("broken.assay")
     broken.write_text("state:\n    x: boo = 1\n")

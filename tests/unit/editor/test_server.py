@@ -14,7 +14,8 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
-from assay.editor.server import NEVER, settle
+from assay.api.bundled import SPECS
+from assay.editor.server import NEVER, opened, rename, settle
 
 DARK = "invariant dark: not on\n"
 SPEC = "module light\nstate:\n    on: bool = false\n\naction press:\n    on := not on\n" + DARK
@@ -91,6 +92,23 @@ def test_an_editor_is_answered(tmp_path: Path) -> None:
         "holds: dark, in the output of this server",
         "VIOLATED: dark: dark, in the output of this server",
     ]
+
+
+@pytest.mark.slow
+def test_what_a_bundled_spec_declares_is_not_renamed_from_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.editor.server._publish", lambda *_: None)
+    monkeypatch.setattr("assay.editor.server.settle", lambda: None)
+    own = tmp_path / "mine.assay"
+    own.write_text("module mine\nuse kafka.membership\nreachable r: exists s in Session: membership.owner[s] != none\n")
+    for path, count in ((own, None), (SPECS / "kafka" / "membership.assay", 1)):
+        uri, text = path.as_uri(), path.read_text()
+        opened(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(uri, "assay", 1, text)))
+        line = next(number for number, each in enumerate(text.split("\n")) if "owner[" in each)
+        place = lsp.Position(line, text.split("\n")[line].index("owner[") + 1)
+        found = rename(lsp.RenameParams(lsp.TextDocumentIdentifier(uri), place, "who"))
+        assert (None if found is None else len(found.changes or {})) == count
 
 
 def test_no_key_waits_for_a_visit_of_the_collector_to_all_objects() -> None:

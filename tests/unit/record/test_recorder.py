@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
+from multiprocessing import util
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -217,6 +218,60 @@ def test_a_disk_that_is_full_from_the_start_does_not_stop_the_program(caplog: py
     messages = [each.getMessage() for each in caplog.records]
     assert len(messages) == 8  # when twice as many are lost, and at the end
     assert messages[-1].endswith("No space left on device; 100 in all")
+
+
+def test_a_line_that_a_killed_process_has_cut_is_ended_first(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(b'{"event":"Old"}\n{"event":"Cut","ti')
+    with Recorder(path) as log:
+        log.record("New")
+    old, cut, new = path.read_text(encoding="utf-8").splitlines()
+    assert (old, cut) == ('{"event":"Old"}', '{"event":"Cut","ti')
+    assert json.loads(new)["event"] == "New"
+
+
+class Detached:
+    def __repr__(self) -> str:
+        raise RuntimeError("the object is not connected")
+
+
+def nested(depth: int) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (Detached(), "<Detached>"),
+        ([Detached()], ["<Detached>"]),
+        ({Detached()}, ["<Detached>"]),
+        (nested(5_000), "<list>"),
+        (10**5_000, "<int>"),
+        ("\ud800", "\ud800"),
+    ],
+    ids=["raises", "raises in a list", "raises in a set", "deep", "long", "half of a pair"],
+)
+def test_no_value_stops_the_program(value: object, shown: object, tmp_path: Path) -> None:
+    with Recorder(tmp_path / "events.jsonl") as log:
+        log.record("\ud800", value=value)
+    (found,) = lines(tmp_path / "events.jsonl")
+    assert (found["event"], found["value"]) == ("\ud800", shown)
+
+
+def test_a_fork_leaves_no_further_function_to_be_called_at_the_end(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "events.jsonl") as log:
+        log.record("First")
+        before = len(util._finalizer_registry)  # type: ignore[attr-defined]
+        for _ in range(3):
+            child = os.fork()
+            if not child:
+                os._exit(0)
+            os.waitpid(child, 0)
+            log.record("Again")
+        assert len(util._finalizer_registry) == before  # type: ignore[attr-defined]
 
 
 def test_what_is_recorded_after_the_end_is_counted(tmp_path: Path) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
+import pytest
+
+from assay.api.log_answers import validate
 from assay.checker.report import Outcome, PropertyResult
 from assay.grammar.diagnostics.diagnostic import NOWHERE, Diagnostic, Note, Span
 from assay.grammar.kernel import types as t
@@ -13,6 +17,7 @@ from assay.grammar.values import Atom
 from assay.report.diagnostics import diagnostics_text, error_object
 from assay.report.junit import Case, junit, junit_of_report
 from assay.report.specs.check_object import report_object
+from assay.traces.result import LogViolation
 
 PLACE = Span("lamp.assay", 2, 5, 2, 9)
 SORT = t.Sort("Broker", ("b1", "b2"), symmetric=False)
@@ -22,6 +27,20 @@ ROLE = t.EnumType(
     "Role", (t.VariantType("Idle", ()), t.VariantType("Active", (t.FieldType("epoch", t.RangeType(0, 9)),)))
 )
 VOTE = t.RecordType("Vote", (t.FieldType("voter", BROKER), t.FieldType("granted", t.BOOL)))
+DOORS = """\
+module doors
+param Door: set = {d}
+state:
+    open: map[Door, bool] = [d -> false]
+action unlock(d: Door):
+    when shut: not open[d]
+    open[d] := true
+trace log:
+    from events
+    slice Door by door
+    on Opened(door: Door): unlock(door)
+    order: file
+"""
 
 
 def test_the_answer_of_a_check_is_one_versioned_object(sample: Any) -> None:
@@ -48,6 +67,19 @@ def test_diagnostics_become_an_object_without_a_place_where_there_is_none() -> N
         {"message": "opened here", "place": {"file": "lamp.assay", "line": 2, "column": 5}}
     ]
     assert "place" not in answer["diagnostics"][1]
+
+
+def test_a_file_is_read_once_and_only_where_a_line_of_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def text_of(file: str) -> str:
+        read.append(file)
+        return ""
+
+    monkeypatch.setattr("assay.report.diagnostics._read", text_of)
+    places = [Span("a", 1, 1, 1, 2), Span("a", 2, 1, 2, 2), Span("known", 1, 1, 1, 2), Span("whole", 0, 0, 0, 0)]
+    diagnostics_text([Diagnostic("E001", place, "unexpected text") for place in places], {"known": "text"})
+    assert read == ["a"]
 
 
 def test_a_diagnostic_underlines_its_place(tmp_path: Any) -> None:
@@ -101,3 +133,14 @@ def test_junit_survives_characters_that_xml_forbids() -> None:
     (failure,) = Xml.fromstring(document).iter("failure")
     assert failure.get("message") == "m\\x1b"
     assert failure.text == "d\\x01\nsecond"
+
+
+def test_each_mismatch_names_its_slice_and_none_is_compared_with_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "doors.assay").write_text(DOORS)
+    lines = [f'{{"event": "Opened", "door": "{door}", "time": {at}}}' for at, door in enumerate("ababc")]
+    (tmp_path / "log.jsonl").write_text("\n".join(lines) + "\n")
+    found = validate(tmp_path / "log.jsonl", tmp_path / "doors.assay")
+    monkeypatch.setattr(LogViolation, "__eq__", lambda *_: pytest.fail("mismatches are compared"))
+    assert [each["slice"] for each in found.to_object()["violations"]] == ["a", "b"]

@@ -91,6 +91,7 @@ def test_a_small_model_is_drawn_whole_and_its_guards_are_coloured(pictured: Any)
     data, text = pictured("check", "classics/die_hard", code=0)
     assert data["run"] is None
     assert len(data["graph"]["states"]) == 16
+    assert data["graph"]["states"][0]["text"] == "small = 0\nbig = 0"
     assert "16 times" in text
     _, text = pictured("check", "classics/two_phase", "--set", "ResourceManager=2", code=0)
     row = next(each for each in re.findall(r"<tr class=.*?</tr>", text) if "    when everybody" in each)
@@ -142,6 +143,13 @@ def test_a_run_is_a_sequence_diagram_in_two_languages() -> None:
     plantuml = sequence_diagram(model, trace, "plantuml", "t").splitlines()
     assert (plantuml[0], plantuml[-1]) == ("@startuml", "@enduml")
     assert "L1 --> L3 : Ready(r2)" in plantuml
+
+
+def test_a_step_that_changes_nothing_has_a_lane_though_no_variable_has_an_entry_for_it(tmp_path: Path) -> None:
+    spec = "module m\nparam Client: set = {a, b}\nstate:\n    x: bool = false\naction ping(c: Client):\n    x := x\n"
+    (tmp_path / "m.assay").write_text(spec)
+    model, trace = walked(str(tmp_path / "m.assay"), "ping(b)")
+    assert "  participant L0 as b" in sequence_diagram(model, trace, "mermaid", "t").splitlines()
 
 
 def test_who_sends_is_who_the_guards_ask_for() -> None:

@@ -98,3 +98,8 @@ def test_the_impact_names_the_measure_the_slice_and_the_bounds() -> None:
     (impact,) = (impact_object(each) for each in found.impact)
     assert (impact["at_least_ms"], impact["at_most_ms"]) == (2_990, 3_010)
     assert impact["spells"][0]["ended"] == {"file": "house/a.log", "line": 2}
+
+
+def test_no_name_is_no_slice() -> None:
+    assert said(story_lines(answer(), "", lambda _: "")) == []
+    assert story_object(answer(), "", lambda _: "") == {"slice": "", "steps": []}

@@ -65,6 +65,18 @@ def test_an_outage_that_may_have_been_short_says_up_to(validation_of: Of) -> Non
     assert shown(validation_of(offline("x-0", spell(0, 4_000, at_least=0)))) == ["offline for up to 4 s: x-0"]
 
 
+def test_two_long_times_are_said_in_full_where_each_has_two_units(validation_of: Of) -> None:
+    long = spell(0, 125 * MINUTE, at_least=65 * MINUTE)
+    assert shown(validation_of(offline("x-0", long))) == ["offline for 1 h 5 min to 2 h 5 min: x-0"]
+    short = spell(0, 15_000, at_least=12_000)
+    assert shown(validation_of(offline("x-0", short))) == ["offline for 12 to 15 s: x-0"]
+
+
+def test_an_outage_within_a_longer_one_does_not_end_what_struck_together(validation_of: Of) -> None:
+    out = [offline("x-0", spell(0, 5 * MINUTE)), offline("x-1", spell(1_000, 2_000))]
+    assert len(shown(validation_of(*out, offline("x-2", spell(4 * MINUTE, 5 * MINUTE))))) == 1
+
+
 def test_the_end_of_a_process_says_when_it_starts_again(validation_of: Of) -> None:
     killed = moment(1_000, "b-1 stops without shutting down", "death", "b-1")
     back = moment(30_000, "b-1 restarts", "start", "b-1")

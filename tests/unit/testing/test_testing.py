@@ -141,6 +141,52 @@ for line in sys.stdin:
 """
 
 
+def test_a_thread_that_ends_meanwhile_does_not_end_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "glob", lambda *_: [Path("/proc/self/task/0/children")])
+    assert child_processes() == frozenset()
+
+
+def test_a_driver_that_differs_in_the_initial_state_is_closed(tmp_path: Path) -> None:
+    closed = []
+
+    class Held(LeaseDriver):
+        def observe(self) -> dict[str, str]:
+            return {"holder": "a"}
+
+        def close(self) -> None:
+            closed.append(self)
+
+    with pytest.raises(DepartureError, match="in the initial state: `holder` is a in the code"):
+        ModelRun(assay.load(spec(tmp_path, LEASE)).stepper(), Held())
+    assert len(closed) == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("input(); os.close(1); time.sleep(60)", "the program closed its standard output"),
+        ("os.close(0); print(flush=True); time.sleep(60)", "the program closed its standard input"),
+        ("input(); print([1], flush=True); input()", r"the program wrote \[1\], which is no object"),
+    ],
+)
+def test_a_program_that_goes_on_without_an_answer_departs_from_the_model(
+    program: str, why: str, tmp_path: Path
+) -> None:
+    class Program(SubprocessDriver):
+        command = (sys.executable, "-c", f"import os, time; {program}")
+        actions = frozenset({"acquire", "release"})
+
+    driver = Program()
+    run_ = ModelRun(assay.load(spec(tmp_path, LEASE)).stepper(), driver)
+    if "os.close(0)" in program:
+        driver._process.stdout.readline()  # type: ignore[union-attr]
+    try:
+        with pytest.raises(DepartureError, match=why):
+            run_.perform(run_.calls()[0])
+    finally:
+        run_.close()
+
+
 @pytest.mark.parametrize(
     ("mistake", "why"),
     [

@@ -15,14 +15,14 @@ import numpy.typing as npt
 
 from assay.traces.event import LogPosition, LogRecord
 from assay.traces.input.lines.line_layout import LOGGER_LAST
-from assay.traces.input.lines.statement_tally import StatementReader, StatementTally
+from assay.traces.input.lines.trouble_tally import StatementReader, TroubleTally
 from assay.traces.patterns.match import LONGEST_CACHED, NO_MATCH, LoggerPatterns
 from assay.traces.store.digit_pool import IDENTITY, DigitPool
 from assay.traces.store.log4j_scanner import LEVEL, NO_MOMENT, find_endings, number_endings, number_kinds
 from assay.traces.store.matched_record import MatchedRecord, match_of
-from assay.traces.store.message_templates import RecordLayout, RecordLayouts
 from assay.traces.store.packed_records import PackedRecords
 from assay.traces.store.record_block import Numbers, RecordBlock
+from assay.traces.store.record_layouts import RecordLayout, RecordLayouts
 
 LoggerDispatch = tuple[str, LoggerPatterns | None]
 """The full name of a logger, and its patterns if it concerns the protocol."""
@@ -147,7 +147,7 @@ class RecordKinds:
         layout = self._layouts[int(records.numbers[at])]
         return match_of(record_at(file, records, at, layout.level, layout.logger), layout.template_match)
 
-    def note_loggers(self, tally: StatementTally, file: str, records: SortedBlock) -> None:
+    def note_loggers(self, tally: TroubleTally, file: str, records: SortedBlock) -> None:
         """Note the loggers of a block, each with its first record."""
         present = np.bincount(records.endings[records.endings >= 0], minlength=1)
         for number in np.flatnonzero(present).tolist():
@@ -157,7 +157,7 @@ class RecordKinds:
                 first = int(np.argmax(records.endings == number))
                 tally.note_logger(name, _position(file, records.block, first))
 
-    def note_trouble(self, tally: StatementTally, file: str, records: SortedBlock, begin: int, end: int) -> None:
+    def note_trouble(self, tally: TroubleTally, file: str, records: SortedBlock, begin: int, end: int) -> None:
         """Note the lines of trouble in a range of a block in which no record has to be read by itself."""
         found = begin + np.flatnonzero(records.troubles[begin:end])
         if not len(found):
@@ -173,7 +173,7 @@ class RecordKinds:
         for number in sorted(set(records.numbers[counted].tolist())):
             self._note_kind(tally, file, records, counted[records.numbers[counted] == number])
 
-    def _note_kind(self, tally: StatementTally, file: str, records: SortedBlock, alike: Numbers) -> None:
+    def _note_kind(self, tally: TroubleTally, file: str, records: SortedBlock, alike: Numbers) -> None:
         """Note lines of one kind: the first, the last and their count."""
         layout = self._layouts[int(records.numbers[alike[0]])]
         first, last = (record_at(file, records, int(at), layout.level, layout.logger) for at in alike[[0, -1]])

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from assay.traces.observe.partial_order import OrderedObservation
 from assay.traces.search.dependence import DeadEndCondition, DependenceRelation, Lasts, any_unread
-from assay.traces.search.heads import Cursors, TraceHeads
 from assay.traces.search.hidden_closure import Closure
+from assay.traces.search.next_items import Cursors, TraceHeads
 from assay.traces.search.path import SearchNode
 
 ExcludedItem = Callable[[int, int], int | None]

@@ -43,13 +43,14 @@ def coverage() -> None:
 @AS_JSON
 def logs(paths: tuple[str, ...], spec: str | None, into: Path | None, as_json: bool) -> int:
     """Validate the logs at PATH…, and count what their execution exercised. The exit code is that of `assay validate`."""
+    # Before the logs, which may take minutes: the file may be none of coverage.
+    before = [_read(into)] if into is not None and into.exists() else []
     with activity("reading logs") as show:
         named = None if spec is None else load(spec, None, {})
         reading = read_logs(paths, ReadOptions(source=source_of(named, None), threads=orders_by_thread(named)))
         show("validating")
         loaded, validation = validate_with_selection(reading, named, lambda name: load(name, None, {}))
     found = coverage_of(validation)
-    before = [_read(into)] if into is not None and into.exists() else []
     return worst([exit_code(validation), _write(_sum([*before, found]), loaded, into, as_json=as_json)])
 
 
@@ -62,6 +63,8 @@ def merge(files: tuple[Path, ...], spec: str | None, into: Path | None, as_json:
     """Add up the coverage in FILES, and show it."""
     found = _sum([_read(file) for file in files])
     loaded = load(spec or found.spec.replace(".", "/"), None, {})
+    if loaded.kernel.name != found.spec:
+        raise SpecError([_unfit("coverage", f"coverage of {found.spec} says nothing of {loaded.kernel.name}")])
     return _write(found, loaded, into, as_json=as_json)
 
 
@@ -79,11 +82,15 @@ def _sum(parts: Sequence[LogCoverage]) -> LogCoverage:
     try:
         return merge_coverage(parts)
     except UnfitCoverageError as error:
-        raise SpecError([Diagnostic("E907", Span("coverage", 0, 0, 0, 0), str(error))]) from error
+        raise SpecError([_unfit("coverage", str(error))]) from error
 
 
 def _read(file: Path) -> LogCoverage:
     try:
         return from_text(file.read_text(encoding="utf-8"))
     except (UnfitCoverageError, UnicodeDecodeError) as error:
-        raise SpecError([Diagnostic("E907", Span(str(file), 0, 0, 0, 0), str(error))]) from error
+        raise SpecError([_unfit(str(file), str(error))]) from error
+
+
+def _unfit(what: str, why: str) -> Diagnostic:
+    return Diagnostic("E907", Span(what, 0, 0, 0, 0), why)

@@ -151,6 +151,8 @@ def validate(
     Exit code: 0 consistent      1 inconsistent      2 bad input
                3 inconclusive    4 vacuous: nothing was checked
     """
+    if since is not None and until is not None and since > until:
+        raise click.UsageError("--since lies after --until: nothing happened between them")
     bound = parse_settings(settings)
     limits = Options(
         nodes=nodes, mutants=mutants, seed=seed, skew=skew, strict=strict, jobs=jobs, whole=whole, first=first

@@ -47,6 +47,8 @@ def eval(  # noqa: A001 - the name of the command
                3 some expression has no value in some state, or the trace
                  cannot be followed to its end
     """
+    if at is not None and trace is None:
+        raise click.UsageError("--at needs --trace: the steps that it counts")
     stepper = Stepper(load(spec, model, parse_settings(settings)), spec)
     complain_about(stepper.loaded.diagnostics, stepper.loaded.sources)
     stopped = _open(stepper, trace, initial)

@@ -45,8 +45,11 @@ def fmt(specs: tuple[Path, ...], only_check: bool, as_json: bool) -> int:
     formatted = _format_all(specs)
     changed = [each for each in formatted if each.changed]
     problems: list[Diagnostic] = []
-    if not only_check:
-        problems = [problem for each in changed for problem in write_result(each.path, each.canonical)]
+    written: list[Formatted] = []
+    for each in [] if only_check else changed:
+        trouble = write_result(each.path, each.canonical)
+        problems += trouble
+        written += [] if trouble else [each]
     complain_about(problems)
     if as_json:
         say_json(_object(formatted, problems, only_check))
@@ -54,7 +57,7 @@ def fmt(specs: tuple[Path, ...], only_check: bool, as_json: bool) -> int:
         verb = "would be rewritten" if only_check else "rewritten"
         say(
             [
-                *(Line(f"{each.path}: {verb}", Tone.WARN) for each in changed),
+                *(Line(f"{each.path}: {verb}", Tone.WARN) for each in (changed if only_check else written)),
                 Line(f"{len(formatted) - len(changed)} unchanged", Tone.FAINT),
             ]
         )
@@ -86,7 +89,7 @@ def _format_all(specs: tuple[Path, ...]) -> list[Formatted]:
 
 def _object(formatted: list[Formatted], problems: list[Diagnostic], only_check: bool) -> Mapping[str, object]:
     changed = [each for each in formatted if each.changed]
-    verdict = "canonical" if not changed else "not canonical" if only_check else "rewritten"
+    verdict = "canonical" if not changed else "not canonical" if only_check or problems else "rewritten"
     found = {"diagnostics": [diagnostic_object(each) for each in problems]} if problems else {}
     files = [{"file": str(each.path), "changed": each.changed} for each in formatted]
     return {"assay": "1", "verdict": verdict, "files": files, **found}

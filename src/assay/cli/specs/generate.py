@@ -12,8 +12,8 @@ from time import monotonic
 import click
 
 from assay.checker.covering.cover import covering_runs
-from assay.checker.covering.never import never_covered
 from assay.checker.covering.runs import KINDS, CoveringRuns
+from assay.checker.covering.uncoverable_items import never_covered
 from assay.checker.report import ExitCode
 from assay.cli.settings import load, model_options, parse_settings
 from assay.cli.terminal.files import write_result

@@ -50,16 +50,19 @@ class WatchedCheck:
         self.files = tuple(spec.loaded.sources)
         complain_about(spec.warnings, spec.loaded.sources)
         open_names = self._undecided(spec.kernel)
-        if open_names is not None and not open_names:
-            self._kernel = spec.kernel
-            return [Line("nothing that the answer depends on has changed", Tone.FAINT)]
-        answer = self.search(spec, open_names)
-        before = self._known
-        found = {each.name: each for each in answer.report.properties}
-        kept = {name: each for name, each in before.items() if open_names is not None and name not in open_names}
         present = set(_parts(spec.kernel)) | {"deadlock", "defined"}
-        self._known = {name: each for name, each in {**found, **kept}.items() if name in present or name in found}
-        self._kernel = spec.kernel
+        before = self._known
+        decided = {} if open_names is None else {name: each for name, each in before.items() if name not in open_names}
+        kept = {name: each for name, each in decided.items() if name in present}
+        if open_names is not None and not open_names:
+            self._kernel, self._known = spec.kernel, kept
+            self.exit_code = worst(_codes(kept.values()))
+            if kept.keys() == before.keys():
+                return [Line("nothing that the answer depends on has changed", Tone.FAINT)]
+            return list(self._differences(before, open_names))
+        answer = self.search(spec, open_names)
+        found = {each.name: each for each in answer.report.properties}
+        self._kernel, self._known = spec.kernel, {**found, **kept}
         self.exit_code = worst([answer.exit_code, *_codes(kept.values())])
         return list(answer.lines()) if not before else list(self._differences(before, open_names))
 
@@ -116,7 +119,10 @@ def watch(check: WatchedCheck, spec_file: str) -> int:
             try:
                 say(check.check())
             except SpecError as error:
-                complain_about(error.diagnostics, getattr(error, "sources", None))
+                sources = getattr(error, "sources", None)
+                # A mistake may be in a module that was not used before, or that no check has named yet.
+                check.files = tuple(dict.fromkeys((*check.files, *(sources or ()))))
+                complain_about(error.diagnostics, sources)
                 check.exit_code = ExitCode.BAD_INPUT
             say([Line("watching; Ctrl-C ends it", Tone.FAINT)])
             _await_change(checked, check.files)

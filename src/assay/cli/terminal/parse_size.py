@@ -17,6 +17,8 @@ UNITS = {
     "GI": 1 << 30,
     "TI": 1 << 40,
 }
+LONGEST = 30
+"""Digits of a size. One of more than 308 is infinite as a float."""
 FORM = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?")
 
 
@@ -25,6 +27,6 @@ def size_in_bytes(_context: click.Context, _option: click.Parameter, text: str |
     if text is None:
         return None
     found = FORM.fullmatch(text.strip().upper())
-    if found is None or found[2] not in UNITS:
+    if found is None or found[2] not in UNITS or len(found[1]) > LONGEST:
         raise click.BadParameter(f"{text!r} is no size: write for example 800M or 4G")
     return int(float(found[1]) * UNITS[found[2]])

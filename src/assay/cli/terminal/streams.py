@@ -11,6 +11,7 @@ import os
 import select
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _flush() -> None:
 
 
 def unfailing_streams() -> StandardStreams:
-    """Replace ``sys.stdout`` and ``sys.stderr`` by streams that never fail.
+    """Replace ``sys.stdout`` and ``sys.stderr`` by streams that never fail. A closed standard input becomes an empty one.
 
     The descriptors of streams that are closed are taken, so that no file which is opened later gets their numbers. A
     child process would write its messages into it.
@@ -102,6 +103,8 @@ def unfailing_streams() -> StandardStreams:
     while (taken := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(taken)
+    if sys.stdin is None:
+        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - it stays open
     unwanted = sys.stderr is None
     output, sys.stdout = _replaced(sys.stdout)
     error, sys.stderr = _replaced(sys.stderr)

@@ -32,7 +32,8 @@ class Chapter:
 
 def chapters(validation: Validation, name: str) -> list[Chapter] | None:
     """The steps that changed something in a slice; None if there is no such slice, or no execution of it was found."""
-    past = next((each for each in histories(validation) if each.slice == name), None)
+    # The history without a name is that of what all slices share, which has no verdict of its own.
+    past = next((each for each in histories(validation) if each.slice == name), None) if name else None
     if past is None:
         return None
     found = (_chapter(step) for step in past.steps)

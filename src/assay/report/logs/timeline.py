@@ -189,11 +189,14 @@ def _shared(outages: Sequence[_Outage]) -> Iterator[Happened]:
 def _episodes(name: str, outages: Sequence[_Outage], noun: str, weight: int) -> Iterator[Happened]:
     """Outages of partitions, those together that overlap or follow closely. The longest episode weighs most."""
     episodes: list[list[_Outage]] = []
+    end = 0.0
     for each in sorted(outages, key=lambda outage: outage.spell.begin):
-        if episodes and each.spell.begin <= max(known.spell.end for known in episodes[-1]) + TOGETHER:
+        if episodes and each.spell.begin <= end + TOGETHER:
             episodes[-1].append(each)
+            end = max(end, each.spell.end)
         else:
             episodes.append([each])
+            end = each.spell.end
     longest = max((sum(each.spell.at_least for each in episode) for episode in episodes), default=0)
     for episode in episodes:
         worst = max(episode, key=lambda each: (each.spell.lasting, each.spell.at_most or each.spell.at_least))
@@ -224,8 +227,10 @@ def _long(spell: Spell) -> str:
     most = duration_in_words(spell.at_most)
     if spell.at_least < LEAST_SPELL <= spell.at_most:
         return f"up to {most}"
-    number, unit = least.split(" ", 1)  # `12 to 15 s`: a unit that both have is said once
-    return least if least == most else f"{number if most.endswith(f' {unit}') else least} to {most}"
+    number, unit = least.split(" ", 1)
+    # `12 to 15 s`: a unit that both have is said once, but `1 h 5 min to 2 h 5 min` has two in each.
+    is_shared = most.split(" ", 1)[1] == unit and " " not in unit
+    return least if least == most else f"{number if is_shared else least} to {most}"
 
 
 def _total(impact: Impact) -> str:

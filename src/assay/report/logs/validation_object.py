@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.checker.report import ExitCode, worst
+from assay.grammar.identity_memo import IdentityMemo
 from assay.report.diagnostics import place_object
 from assay.report.junit import Case, Status, junit
 from assay.report.logs.impact import impact_object
@@ -49,6 +50,8 @@ def exit_code(validation: Validation) -> ExitCode:
 def validation_object(validation: Validation, input_: Overview | None = None) -> dict[str, Any]:
     """The whole answer, with the overview of the input if it is given."""
     c = validation.counts
+    # By identity: of thousands of violations, each would be compared with those of thousands of slices.
+    slices = IdentityMemo((each, result.name) for result in validation.slices for each in result.violations)
     return {
         "assay": VERSION,
         "verdict": validation.verdict.value,
@@ -63,7 +66,7 @@ def validation_object(validation: Validation, input_: Overview | None = None) ->
         "hidden": dict(validation.hidden),
         "ignored": [_unread(each) for each in validation.ignored],
         "unmapped": [_unread(each) for each in validation.unmapped],
-        "violations": [_violation(each, _slice_of(validation, each)) for each in validation.violations],
+        "violations": [_violation(each, slices.get(each)) for each in validation.violations],
         "properties": [_broken(each) for each in validation.properties],
         "remarks": [
             *(_remark(each, None) for each in validation.remarks),
@@ -156,10 +159,6 @@ def _slice_counts(validation: Validation) -> dict[str, int]:
         return {"total": 1, validation.verdict.value: 1}
     counts = Counter(result.verdict.value for result in validation.slices)
     return {"total": len(validation.slices), **counts}
-
-
-def _slice_of(validation: Validation, violation: LogViolation) -> str | None:
-    return next((each.name for each in validation.slices if violation in each.violations), None)
 
 
 def _remark(remark: Remark, name: str | None) -> dict[str, Any]:

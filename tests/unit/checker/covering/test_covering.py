@@ -11,8 +11,8 @@ import pytest
 
 import assay
 from assay.checker.covering.cover import covering_runs
-from assay.checker.covering.never import never_covered
 from assay.checker.covering.runs import KINDS, CoveringRuns, CoverItem, GuardRefusal, NeverCovered
+from assay.checker.covering.uncoverable_items import never_covered
 from assay.checker.report import EnginesDisagreeError, Step
 from assay.checker.stategraph.build import explore
 from assay.grammar.load import load_text

@@ -114,3 +114,47 @@ def test_code_that_never_has_an_answer_is_not_asked_for_ever(monkeypatch: pytest
     asked.make = lambda: run
     assert all(asked.results((), ()) is None for _ in range(20))
     assert tried == 4
+
+
+LARGE = """\
+param Node: set = {a, b}
+
+state:
+    offset: 0 .. 100000000 = 50000000
+    all: set[0 .. 29] = {i in 0 .. 29 if true}
+    x: map[Node, 0 .. 3] = [n -> 0]
+
+action read(n: Node, i: 0 .. 3):
+    when written: i in 0 .. offset
+    x[n] := i
+
+action take(n: Node, s: set[0 .. 1]):
+    when there: s in subsets(all)
+    x[n] := count(s)
+
+next: read, take
+
+invariant some: exists i in 0 .. offset: i % 7 == x[a]
+invariant protected: x[a] == 0 or x[a] < count({s in subsets(0 .. 29) if 3 in s})
+"""
+
+
+@pytest.mark.parametrize("remember", [False, True])
+def test_membership_in_what_is_too_large_to_list_does_not_list_it(remember: bool) -> None:
+    model = Model(load_text(LARGE).kernel, bounded=False, remember=remember)
+    (first,) = model.init.outcomes()
+    assert isinstance(first, Successor)
+    for action in model.steps:
+        results = list(action.results(first.state, action.domains()))
+        assert [given for given, _ in results] == list(action.instances)
+
+
+def test_conditions_over_what_is_too_large_to_list_are_evaluated_as_written() -> None:
+    kernel = load_text(LARGE).kernel
+    model = Model(kernel, remember=True)
+    (first,) = model.init.outcomes()
+    assert isinstance(first, Successor)
+    for each in kernel.properties:
+        code = condition_code(each.conjuncts[0].condition, model.scope)
+        assert code is not None
+        assert code(Frame(first.state))

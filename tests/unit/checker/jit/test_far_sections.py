@@ -10,6 +10,7 @@ import pytest
 LOAD = """
 import ctypes, sys
 from assay.checker.jit import object_cache as objects
+from assay.checker.jit.build_object import TRIPLE, build
 
 libc = ctypes.CDLL(None)
 libc.mmap.restype = ctypes.c_void_p
@@ -21,7 +22,7 @@ LINES, BLOCK = 8_000, 64 << 10
 bodies = "\\n".join(f"  %x{i} = mul i64 %y{i - 1}, {2 * i + 3}\\n  %y{i} = xor i64 %x{i}, {i}" for i in range(1, LINES))
 table = ", ".join(f"i64 {i * i}" for i in range(64))
 text = f'''
-target triple = "{objects.TRIPLE}"
+target triple = "{TRIPLE}"
 @table = internal constant [64 x i64] [{table}]
 define i64 @asked(i64 %y0) {{
 {bodies}
@@ -31,7 +32,7 @@ define i64 @asked(i64 %y0) {{
   ret i64 %sum
 }}
 '''
-code = objects.build(text, 1)
+code = build(text, 1)
 whole = libc.mmap(None, 16 << 30, 0, RESERVED, -1, 0)
 while libc.mmap(None, BLOCK, 0, RESERVED, -1, 0) > whole:
     pass  # what is free above is filled up

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import weakref
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,24 @@ def mixed_words(words: Any, n: int) -> Any:
 
 
 @ArrayFunction
+def loops_over_tuples(n: int) -> Any:
+    """Loops over tuples, which are unrolled, within another loop."""
+    total, last = 0, 7
+    for i in range(n):
+        for each in (1, 2, 3):
+            if each == 2:
+                continue
+            total += each
+        for each in (i, 5, last):
+            last += 1
+            if each == 3:
+                break
+            total = total * 3 + each
+        total += 100
+    return total
+
+
+@ArrayFunction
 def square(n: int) -> int:
     return n**2
 
@@ -112,6 +131,11 @@ def test_tuples_and_stretches_are_passed_as_one(low: int, high: int) -> None:
     words, more = np.arange(100, 110, dtype=np.int64), np.arange(10, dtype=np.int64)
     pair = ((words, more), 7)
     assert ends(pair, low, high) == ends.python(pair, low, high)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 6])
+def test_loops_over_tuples_end_and_go_on_by_themselves(n: int) -> None:
+    assert loops_over_tuples(n) == loops_over_tuples.python(n)
 
 
 @settings(deadline=None)  # the first call builds
@@ -213,6 +237,25 @@ def test_few_elements_are_interpreted_with_the_results_of_machine_code(size: int
             found.append(mixed_and_count(words, size))
             assert (LinearFunction._interpreted == size) is (before == 0)
     assert found[0] == found[1]
+
+
+def test_what_a_thread_calls_is_no_part_of_what_another_interprets(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, done = Event(), Event()
+
+    def waiting(words: Any) -> Any:
+        begun.set()
+        assert done.wait(60)
+        return words[0]
+
+    monkeypatch.setattr(LinearFunction, "_interpreted", 0)
+    words = np.array([FACTOR], np.uint64)
+    thread = Thread(target=LinearFunction(waiting), args=(words,))
+    thread.start()
+    assert begun.wait(60)
+    meanwhile = word_more(words, 0)
+    done.set()
+    thread.join()
+    assert meanwhile == int(FACTOR) - (1 << 64)
 
 
 OUTSIDE = """\

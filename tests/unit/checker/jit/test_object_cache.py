@@ -6,8 +6,9 @@ import ctypes
 from pathlib import Path
 
 from assay.checker.jit import object_cache as objects
+from assay.checker.jit.build_object import TRIPLE
 
-TEXT = f'target triple = "{objects.TRIPLE}"\ndefine i64 @seven() {{\n  ret i64 7\n}}\n'
+TEXT = f'target triple = "{TRIPLE}"\ndefine i64 @seven() {{\n  ret i64 7\n}}\n'
 
 
 def test_code_whose_file_was_deleted_is_built_again(tmp_path: Path) -> None:

@@ -92,6 +92,7 @@ PRESENT = [
     "ballot != none and ballot.lead != none and ballot.lead in live",
     "ballot is some(v) and v.lead != none implies v.lead in live",
     "leader != none and leader != none and leader is some(v) and v in live",
+    "leader != none and match leader {some(v) -> v in live, none -> false}",
     "leader != none and leader == node",
     "leader != none and (leader == none or flag)",
     "leader != none and known(leader)",

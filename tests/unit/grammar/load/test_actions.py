@@ -206,6 +206,14 @@ def test_what_a_guard_matches_is_in_scope_in_all_later_lines(codes_of: CodesOf) 
     assert body(codes_of, *lines) == []
 
 
+def test_a_value_known_to_be_present_is_matched_as_optional_or_as_present_in_all_cases(codes_of: CodesOf) -> None:
+    text = "enum Role: Idle, Active(n: 0 .. 3)\nstate:\n    r: Role? = none\n    x: 0 .. 3 = 0\naction a:\n    when r != none\n"
+    optional = "    match r:\n        some(Active(n)): x := n\n        some(_): x := 1\n        none: x := 0\n"
+    assert codes_of(text + optional) == []
+    assert codes_of(text + "    match r:\n        Active(n): x := n\n        Idle: x := 1\n") == []
+    assert codes_of(text + "    match r:\n        some(Active(n)): x := n\n        Idle: x := 1\n") == ["E206"]
+
+
 def test_what_an_if_matches_is_in_scope_in_its_branch_alone(codes_of: CodesOf) -> None:
     assert body(codes_of, "if role[b] is Active(e):", "    x := e", "else:", "    x := 0") == []
     assert body(codes_of, "if role[b] is Active(e):", "    x := 0", "else:", "    x := e") == ["E101"]

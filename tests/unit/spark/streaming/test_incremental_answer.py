@@ -32,7 +32,7 @@ from assay.traces.log_reader import read_logs
 from assay.traces.samples import unpack_sample
 from assay.traces.slices.slice_answer import SliceAnswer
 from assay.traces.slices.slice_validator import Joiner
-from assay.traces.store.message_templates import MergedLayouts
+from assay.traces.store.record_layouts import MergedLayouts
 
 
 class Growing:

@@ -17,8 +17,8 @@ from assay.traces.log_reader import LogReading, read_logs
 from assay.traces.observe.model_size import trace_plan
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.samples import sample
-from assay.traces.store.message_templates import RecordLayout
 from assay.traces.store.packed_records import NEVER, PackedRecords, concatenate
+from assay.traces.store.record_layouts import RecordLayout
 from assay.traces.table.event_table import EventTable, fields_read
 from assay.traces.table.statement_ids import FieldNames
 from assay.traces.table.statement_keys import StatementKeys

@@ -14,7 +14,7 @@ from assay.traces.input.split_files import join_pieces, read_piece
 from assay.traces.log_reader import LogReading, log_reading
 from assay.traces.pickling import from_bytes, to_bytes
 from assay.traces.samples import unpack_sample
-from assay.traces.store.message_templates import MergedLayouts
+from assay.traces.store.record_layouts import MergedLayouts
 from assay.traces.table.event_selection import Selection
 from assay.traces.table.statement_ids import UNNUMBERED, EveryKind, StatementMemory
 

@@ -15,7 +15,7 @@ from assay.traces.observe.model_size import sized_kernel, trace_plan
 from assay.traces.options import Options
 from assay.traces.result import TraceVerdict, Validation
 from assay.traces.search.dfs import TraceSearch
-from assay.traces.search.heads import TraceHeads
+from assay.traces.search.next_items import TraceHeads
 from assay.traces.search.path import UNLOGGED
 from assay.traces.search.stuttering import compared_order
 from assay.traces.search.transition_system import TraceModel

@@ -55,7 +55,10 @@ def _roles(model: Model, trace: Trace) -> list[StepRole]:
 def _lanes(model: Model, roles: list[StepRole]) -> list[str]:
     used = {(role.group, role.lane) for role in roles}
     groups = {group for group, _ in used if group}
-    named = [name for group, names in lane_groups(model.kernel).items() if group in groups for name in names]
+    known = lane_groups(model.kernel)
+    named = [name for group, names in known.items() if group in groups for name in names]
+    # A step that changes nothing has the lane of its first argument, even if no variable has an entry for that.
+    named += sorted(lane for group, lane in used if group and group not in known)
     found = [name for name in named if len(named) <= 8 or any(lane == name for _, lane in used)]
     return [*found, SHARED] if any(not group for group, _ in used) or not found else found
 

@@ -21,8 +21,8 @@ def graph_drawing(kernel: Kernel, trace: Trace | None) -> dict[str, Any] | None:
     numbers = {state: number for number, state in enumerate(graph.states)}
     path = [numbers[step.state] for step in trace.steps if step.state in numbers] if trace is not None else []
     states = [
-        {"level": level, "text": clean("\n".join(initial_lines(kernel, state)))}
+        {"level": level, "text": "\n".join(map(clean, initial_lines(kernel, state)))}
         for state, level in zip(graph.states, graph.levels, strict=True)
     ]
-    edges = [[source, target, clean("\n".join(texts))] for (source, target), texts in graph.edges.items()]
+    edges = [[source, target, "\n".join(map(clean, texts))] for (source, target), texts in graph.edges.items()]
     return {"states": states, "edges": edges, "path": path}

@@ -1,4 +1,5 @@
-"""How many lines of an explained log were held against what other lines determine, and whether its beginning is absurd.
+"""The plausibility of an execution: how many lines were held against what other lines determine, and whether its
+beginning is absurd.
 
 An execution from a beginning that was supposed explains much. It says something about a log only where a condition
 reads a place that an earlier line wrote or stated. Its states have to satisfy the lemmas of the model, too.

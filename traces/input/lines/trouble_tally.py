@@ -53,7 +53,7 @@ GroupKey = tuple[str, str, str]
 
 
 @dataclass(slots=True)
-class StatementTally:
+class TroubleTally:
     """The lines of trouble of one text, and its loggers, each with its first record."""
 
     groups: dict[GroupKey, TroubleGroup] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class StatementTally:
         if known is None or place.offset < known.offset:
             self.loggers[logger] = place
 
-    def extend(self, later: StatementTally, place: Callable[[LogPosition], LogPosition]) -> None:
+    def extend(self, later: TroubleTally, place: Callable[[LogPosition], LogPosition]) -> None:
         """Append what follows; ``place`` maps its positions to those of this text."""
         for logger, first in later.loggers.items():
             self.note_logger(logger, place(first))
@@ -142,7 +142,7 @@ class StatementReader:
 
     def take(
         self,
-        tally: StatementTally,
+        tally: TroubleTally,
         record: LogRecord,
         last: LogRecord | None = None,
         *,

@@ -1,4 +1,4 @@
-"""What no run of a model can cover: the engines look at all states much faster than the search for runs does."""
+"""The items that no run of a model can cover: the engines look at all states much faster than the search for runs does."""
 
 from __future__ import annotations
 
