@@ -21,9 +21,6 @@ from assay.traces import scope as window
 from assay.traces.diagnosis.clock_against_server import estimates, far_apart
 from assay.traces.diagnosis.clock_correction import in_step
 from assay.traces.diagnosis.duplicate_broker_ids import duplicates
-from assay.traces.diagnosis.inference import Fact, inference_notices
-from assay.traces.diagnosis.inferred_kraft_events import events_of_members, unlogged_members
-from assay.traces.diagnosis.inferred_zookeeper_events import supposed_events
 from assay.traces.diagnosis.late_start import TRIED, beginnings, later, left_out, since
 from assay.traces.diagnosis.missing_logs import (
     BEFORE,
@@ -42,6 +39,9 @@ from assay.traces.event import Event, Notice, Remark
 from assay.traces.explain.lost_line import lost_lines
 from assay.traces.gc_control import trim_heap
 from assay.traces.impact.outages import Basis, Meter, basis, with_impact
+from assay.traces.inference.facts import Fact, inference_notices
+from assay.traces.inference.kraft_events import events_of_members, unlogged_members
+from assay.traces.inference.zookeeper_events import supposed_events
 from assay.traces.input.rotation import MISSING_PART
 from assay.traces.log_reader import LogReading, UnmappedLines
 from assay.traces.observe.binding import READ_BY_CLAUSE

@@ -320,7 +320,7 @@ def _lost_between(reading: LogReading) -> Iterator[Notice]:
         # For example a process started and registered, and no line of it tells of a session with ZooKeeper.
         begun, has = (_runs_with(reading, known[name]) for name in ("begins", "between"))
         none = begun.keys().isdisjoint(has)
-        text = known.get("alone") if none else known["text"]
+        text = known.get("alone" if none else "text")
         for run, event in _runs_with(reading, known["later"]).items() if text else ():
             if run in begun and run not in has and event.record.place != begun[run].record.place:
                 yield Notice(BEFORE if none else MISSING_PART, event.record.place, text.format(run=run))

@@ -15,7 +15,10 @@ from itertools import pairwise
 from math import inf
 from operator import itemgetter
 
-from assay.traces.diagnosis.inference import (
+from assay.traces.diagnosis.missing_logs import lost_starts
+from assay.traces.event import Event, Field, LogPosition, ProcessRun
+from assay.traces.inference.coordinator_terms import CoordinatorTerms
+from assay.traces.inference.facts import (
     NEAR,
     Fact,
     UnloggedRegistration,
@@ -30,9 +33,7 @@ from assay.traces.diagnosis.inference import (
     unregistered_members,
     untold_events,
 )
-from assay.traces.diagnosis.inferred_kraft_events import events_of_quorum
-from assay.traces.diagnosis.missing_logs import lost_starts
-from assay.traces.event import Event, Field, LogPosition, ProcessRun
+from assay.traces.inference.kraft_events import events_of_quorum
 from assay.traces.log_reader import LogReading
 
 APART = 10_000
@@ -68,6 +69,7 @@ class _Inference:
         self._with_new = [fact for fact in self._facts if any(fact.get(name) for name in self._member["new"])]
         self._lost = {run: first for run, first in lost_starts(reading) if own["name"] in first.fields}
         self._beginnings_of_incarnations = self._beginnings()
+        self._terms = CoordinatorTerms(self._facts, self._incarnation_at)
 
     def _beginnings(self) -> list[int]:
         """The times at which the cluster began anew: versions and epochs never fall within one incarnation."""
@@ -188,7 +190,7 @@ class _Inference:
         """The registrations that a second term of a controller needs: its first term ended with its session, logged or
         not.
         """
-        every, holders = self._all_terms
+        every, holders = self._terms.first, self._terms.holders
         before: dict[tuple[int, Field], Fact] = {}
         found: dict[str, list[UntimedEvent]] = defaultdict(list)
         for key, fact in sorted(every.items(), key=itemgetter(0)):
@@ -265,7 +267,7 @@ class _Inference:
         for fact in self._facts:
             held = fact.get(self._member["lists"].get(fact.event.kind, ""))
             yield from ((member, fact) for member in (held if isinstance(held, tuple) else ()))
-        yield from ((holder, fact) for _, _, holder, fact in self._unlogged_terms)
+        yield from ((holder, fact) for _, _, holder, fact in self._terms.unlogged())
 
     def _since(self, incarnation: int) -> int:
         return max(self._begin, self._beginnings_of_incarnations[incarnation])
@@ -365,7 +367,7 @@ class _Inference:
 
     def _ends_of_terms(self, incarnation: int, member: Field) -> Iterator[Fact]:
         """The first mention of each controller term after a member's own: its session had ended by then."""
-        every, holders = self._all_terms
+        every, holders = self._terms.first, self._terms.holders
         of_incarnation = sorted(key for key in every if key[0] == incarnation)
         yield from (every[after] for key, after in pairwise(of_incarnation) if holders[key] == member)
 
@@ -395,8 +397,8 @@ class _Inference:
 
     def _unlogged_elections(self) -> Iterator[UntimedEvent]:
         """The elections that were not logged, and the epochs reached before the first logged election."""
-        own, (every, _) = self._coordinator, self._all_terms
-        unlogged = {(incarnation, term): holder for incarnation, term, holder, _ in self._unlogged_terms}
+        own, every = self._coordinator, self._terms.first
+        unlogged = {(incarnation, term): holder for incarnation, term, holder, _ in self._terms.unlogged()}
         first = min(every, default=None)
         for (incarnation, term), fact in sorted(every.items(), key=itemgetter(0)):
             time, place = self._begin if (incarnation, term) == first else fact.time, fact.event.record.place
@@ -409,85 +411,6 @@ class _Inference:
                 yield from self._elected(
                     self._run_of(unlogged[incarnation, term], fact.time), unlogged[incarnation, term], term, time, place
                 )
-
-    @property
-    def _unlogged_terms(self) -> Iterator[tuple[int, int, Field, Fact]]:
-        """The controller terms without a logged election, each with the controller and its first mention."""
-        every, holders = self._all_terms
-        for (incarnation, term), fact in sorted(every.items(), key=itemgetter(0)):
-            if fact.event.kind not in self._coordinator["held"]:
-                yield incarnation, term, holders[incarnation, term], fact
-
-    @cached_property
-    def _all_terms(self) -> tuple[dict[tuple[int, int], Fact], dict[tuple[int, int], Field]]:
-        """The first mention of each controller epoch of each incarnation, and the controllers."""
-        own = self._coordinator
-        held: dict[tuple[int, int], Fact] = {}
-        every: dict[tuple[int, int], Fact] = {}
-        for fact in self._facts:
-            term = fact.get(own["term"])
-            if isinstance(term, int) and fact.event.kind in own["held"]:
-                held.setdefault((self._incarnation_at(fact.time), term), fact)
-            elif isinstance(term, int) and term > 0 and fact.event.kind in own["mentioned"]:
-                every.setdefault((self._incarnation_at(fact.time), term), fact)
-        every |= held
-        holders = {key: fact.get(own["winner"] if key in held else own["holder"]) for key, fact in every.items()}
-        for fact, holder in self._acting():
-            key = self._acting_for(fact, holder, every, holders)
-            if key is not None and key not in held and (key not in every or fact.time < every[key].time):
-                every[key], holders[key] = fact, holder
-        return every, holders
-
-    def _acting(self) -> Iterator[tuple[Fact, Field]]:
-        """Lines that name the controller without its epoch."""
-        for fact in self._facts:
-            if fact.event.kind in self._coordinator["acting"]:
-                yield fact, fact.get(self._member["name"])
-            elif fact.event.kind in self._coordinator["known"]:
-                yield fact, fact.get(self._coordinator["winner"])
-
-    def _acting_for(
-        self,
-        fact: Fact,
-        holder: Field,
-        every: Mapping[tuple[int, int], Fact],
-        holders: Mapping[tuple[int, int], Field],
-    ) -> tuple[int, int] | None:
-        """The epoch in which a controller must have been elected before a line: one of its own, or a free one. None if
-        there is neither.
-        """
-        incarnation = self._incarnation_at(fact.time)
-        own = [key for key in every if key[0] == incarnation and holders[key] == holder]
-        if any(every[key].time <= fact.time + NEAR for key in own):
-            return (
-                self._another(fact, holder, every, holders) if fact.event.kind in self._coordinator["known"] else None
-            )
-        later = [key for key in every if key[0] == incarnation and every[key].time > fact.time]
-        coming = min(later, default=None)
-        if coming is None or coming in own:
-            return coming
-        # The next known epoch is another broker's, so this one was elected in the epoch before that, if it is free.
-        before = incarnation, coming[1] - 1
-        return before if before not in every and before[1] > 0 else None
-
-    def _another(
-        self,
-        fact: Fact,
-        holder: Field,
-        every: Mapping[tuple[int, int], Fact],
-        holders: Mapping[tuple[int, int], Field],
-    ) -> tuple[int, int] | None:
-        """The epoch of a second term of a former controller that a line shows as controller again; None if none is
-        needed.
-        """
-        incarnation = self._incarnation_at(fact.time)
-        of_incarnation = [key for key in every if key[0] == incarnation]
-        if any(holders[key] == holder for key in of_incarnation if abs(every[key].time - fact.time) <= NEAR):
-            return None
-        _, last = max(key for key in of_incarnation if every[key].time <= fact.time + NEAR)
-        following = incarnation, last + 1
-        is_open = holders[incarnation, last] != holder and holders.get(following, holder) == holder
-        return following if is_open else None
 
     def _elected(self, node: str, winner: Field, term: int, time: int, place: LogPosition) -> Iterator[UntimedEvent]:
         own = self._coordinator

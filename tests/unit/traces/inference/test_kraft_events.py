@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.kafka.recorded import archive
 
-from assay.traces.diagnosis.inferred_zookeeper_events import supposed_events
+from assay.traces.inference.zookeeper_events import supposed_events
 from assay.traces.log_reader import read_logs
 
 SILENT = "CommandsUnread"

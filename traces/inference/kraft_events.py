@@ -15,9 +15,9 @@ from functools import cached_property
 from math import inf
 from typing import NamedTuple
 
-from assay.traces.diagnosis.inference import NEAR, Fact, UntimedEvent, all_facts, data, stream
 from assay.traces.diagnosis.missing_logs import lost_starts
 from assay.traces.event import Event, Field
+from assay.traces.inference.facts import NEAR, Fact, UntimedEvent, all_facts, data, stream
 from assay.traces.log_reader import LogReading
 from assay.traces.store.packed_records import NEVER
 from assay.traces.table.event_table import EventTable, traits

@@ -11,9 +11,9 @@ from tests.stages import everyday
 
 from assay.cli.settings import load
 from assay.traces.coverage import coverage_of
-from assay.traces.diagnosis.inference import untold_events
-from assay.traces.diagnosis.inferred_zookeeper_events import supposed_events
 from assay.traces.event import Event
+from assay.traces.inference.facts import untold_events
+from assay.traces.inference.zookeeper_events import supposed_events
 from assay.traces.log_reader import read_logs
 from assay.traces.options import Options
 from assay.traces.result import Execution, TraceVerdict, Validation
