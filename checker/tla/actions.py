@@ -18,7 +18,7 @@ from assay.checker.tla.nondeterminism import asked
 from assay.checker.tla.update_conflicts import apart
 from assay.checker.tla.updates import Current, nothing, part_type, value_after
 from assay.grammar import kernel as k
-from assay.grammar.kernel.types import MapType
+from assay.grammar.kernel.types import MapType, Type
 
 Rest = Callable[[TlaScope], list[Formula]]
 
@@ -36,7 +36,7 @@ def _initial(kernel: k.Kernel, body: list[k.Statement], updates: list[k.Statemen
             return [let_in(each.binder, each.value, scope, partial(_all, partial(_initial, kernel, rest, updates)))]
         if isinstance(each, k.Pick):
             if _is_free(each, rest):
-                return [_choice(each, rest[0], scope), *_initial(kernel, rest[1:], updates, scope)]
+                return [*_choice(kernel, each, rest[0], scope), *_initial(kernel, rest[1:], updates, scope)]
             return [_pick(each, scope, partial(_initial, kernel, rest, updates))]
         updates = [*updates, each]
     found = _apart(kernel.variables, updates, scope)
@@ -62,9 +62,23 @@ def _is_free(pick: k.Pick, rest: Sequence[k.Statement]) -> bool:
             return False
 
 
-def _choice(pick: k.Pick, assign: k.Statement, scope: TlaScope) -> Formula:
+def _choice(kernel: k.Kernel, pick: k.Pick, assign: k.Statement, scope: TlaScope) -> list[Formula]:
     assert isinstance(assign, k.Assign)
-    return compare(scope.variable(assign.variable), "\\in", scope.formula(pick.domain))
+    chosen = compare(scope.variable(assign.variable), "\\in", scope.formula(pick.domain))
+    if _elements_are(pick.domain, assign.type):
+        return [chosen]
+    return [chosen, *_within([each for each in kernel.variables if each.name == assign.variable], scope)]
+
+
+def _elements_are(domain: k.Expr, of: Type) -> bool:
+    """Whether the elements of a set are values of the type, capacities included."""
+    match domain:
+        case k.TypeDomain(_, known):
+            return known == of
+        case k.Filter(_, _, inner):
+            return _elements_are(inner, of)
+        case _:
+            return False
 
 
 def _pick(pick: k.Pick, scope: TlaScope, rest: Rest) -> Formula:
@@ -82,12 +96,16 @@ def _apart(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: 
 
 def _capacities(variables: Sequence[k.Variable], body: Sequence[k.Statement], scope: TlaScope) -> list[Formula]:
     """The variables respect their capacities, as far as the updates could exceed them."""
-    found = []
-    for variable in variables:
-        if not all(_keeps_within(variable, assign) for assign in assignments(body) if assign.variable == variable.name):
-            within = within_capacity(scope.variable(variable.name), variable.type, scope)
-            found += [] if within is None else [within.noted(f"capacity of {variable.name}")]
-    return found
+    kept = {
+        variable.name: [_keeps_within(variable, each) for each in assignments(body) if each.variable == variable.name]
+        for variable in variables
+    }
+    return _within([variable for variable in variables if not all(kept[variable.name])], scope)
+
+
+def _within(variables: Sequence[k.Variable], scope: TlaScope) -> list[Formula]:
+    asked = [(each.name, within_capacity(scope.variable(each.name), each.type, scope)) for each in variables]
+    return [within.noted(f"capacity of {name}") for name, within in asked if within is not None]
 
 
 def _keeps_within(variable: k.Variable, assign: k.Assign) -> bool:

@@ -66,6 +66,13 @@ def test_tlc_finds_the_states_that_assay_finds(spec: str, distinct: int, depth: 
     assert (answer.distinct, answer.depth) == (sizes.distinct, sizes.depth) == (distinct, depth)
 
 
+def test_tlc_leaves_out_initial_states_beyond_a_capacity(tmp_path: Path) -> None:
+    loaded = load_spec(CHECKOUT / "tests" / "corpus" / "specs" / "capacity_of_initial_states.assay")
+    exported = export(loaded.kernel)
+    write(exported, tmp_path)
+    assert tlc(tmp_path, exported.name).distinct == check(loaded.kernel).statistics.distinct == 18
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "model", "sizes", "distinct", "depth"),
