@@ -66,11 +66,14 @@ def test_tlc_finds_the_states_that_assay_finds(spec: str, distinct: int, depth: 
     assert (answer.distinct, answer.depth) == (sizes.distinct, sizes.depth) == (distinct, depth)
 
 
-def test_tlc_leaves_out_initial_states_beyond_a_capacity(tmp_path: Path) -> None:
-    loaded = load_spec(CHECKOUT / "tests" / "corpus" / "specs" / "capacity_of_initial_states.assay")
+@pytest.mark.parametrize(("spec", "distinct"), [("capacity_of_initial_states", 18), ("loops_one_after_another", 7)])
+def test_tlc_writes_what_assay_writes(spec: str, distinct: int, tmp_path: Path) -> None:
+    loaded = load_spec(CHECKOUT / "tests" / "corpus" / "specs" / f"{spec}.assay")
     exported = export(loaded.kernel)
     write(exported, tmp_path)
-    assert tlc(tmp_path, exported.name).distinct == check(loaded.kernel).statistics.distinct == 18
+    answer = tlc(tmp_path, exported.name)
+    assert answer.is_complete, answer.output
+    assert answer.distinct == check(loaded.kernel).statistics.distinct == distinct
 
 
 @pytest.mark.slow

@@ -1,0 +1,20 @@
+"""Two loops that write to parts of one map, one after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.checker.tla.module import export
+from assay.grammar.load import load_spec
+
+SPEC = Path(__file__).parents[3] / "corpus" / "specs" / "loops_one_after_another.assay"
+TEXT = export(load_spec(SPEC).kernel).files["loops_one_after_another.tla"]
+
+
+def test_the_entries_of_an_earlier_loop_are_kept_in_an_initial_state() -> None:
+    assert "m = Fold(LAMBDA so_far, n : Put(so_far, n, 2), [n \\in {n1} |-> 1], {n2, n3})" in TEXT
+
+
+def test_no_name_is_bound_where_an_equal_one_is() -> None:
+    assert "LET q_2 == [n \\in DOMAIN q |-> IF n \\in {n1} THEN left ELSE q[n]] IN" in TEXT
+    assert "[n \\in DOMAIN q_2 |-> IF n \\in {n2, n3} THEN m[n] ELSE q_2[n]]" in TEXT
