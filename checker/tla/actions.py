@@ -35,9 +35,11 @@ def _initial(kernel: k.Kernel, body: list[k.Statement], updates: list[k.Statemen
         if isinstance(each, k.Let):
             return [let_in(each.binder, each.value, scope, partial(_all, partial(_initial, kernel, rest, updates)))]
         if isinstance(each, k.Pick):
+            # `x \in S` reads better than a bound name, and TLC makes no copies of the rest.
             if _is_free(each, rest):
                 return [*_choice(kernel, each, rest[0], scope), *_initial(kernel, rest[1:], updates, scope)]
             return [_pick(each, scope, partial(_initial, kernel, rest, updates))]
+        # Kept until all picks are bound: right-hand sides may mention any of them.
         updates = [*updates, each]
     found = _apart(kernel.variables, updates, scope)
     for variable in kernel.variables:
@@ -111,6 +113,7 @@ def _within(variables: Sequence[k.Variable], scope: TlaScope) -> list[Formula]:
 def _keeps_within(variable: k.Variable, assign: k.Assign) -> bool:
     of = variable.type
     for step in assign.path:
+        # The map itself may gain the key, whatever the value is.
         if isinstance(of, MapType) and of.partial:
             return capacity_check(variable.type) is None
         of = part_type(of, step)
@@ -154,6 +157,7 @@ def _steps(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: T
         elif isinstance(each, k.Pick):
             return [*made, _pick(each, scope, rest)]
         else:
+            # A name that only updates need is written there.
             return [*made, *_update(kernel, action, body[at:], scope)]
     return [*made, *_update(kernel, action, [], scope)]
 
@@ -169,6 +173,7 @@ def _update(kernel: k.Kernel, action: k.Action, body: list[k.Statement], scope: 
     for variable in touched:
         value = value_after(variable, body, Current(scope.variable(variable.name)), scope).formula
         made.append(compare(after.variable(variable.name), "=", value))
+    # After the values: TLC has to know a primed variable before it can be read.
     made += _capacities(touched, body, after)
     kept = [variable for variable in kernel.variables if variable not in touched]
     return [*made, unchanging(kept, scope)] if kept else made
@@ -186,6 +191,7 @@ def possible(action: k.Action, scope: TlaScope) -> Formula | None:
         domain = scope.formula(parameter.domain)
         if made is not None:
             made = quantified("\\E", name, domain, made)
+        # With nothing to ask of an instance, one exists if there is a value for each parameter.
         elif not (isinstance(parameter.domain, k.TypeDomain) and cardinality(parameter.domain.of) > 0):
             made = compare(domain, "#", Formula("{}"))
     return made

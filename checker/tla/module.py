@@ -75,6 +75,7 @@ def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False)
     for each in kernel.properties:
         _property(each, page)
     page.warnings += _left_out(kernel)
+    # After the properties, which may mention actions that `next` does not.
     _remaining_actions(kernel, page)
     text = "\n".join(
         [*_head(kernel, called, page), *page.actions, *page.system, "", *page.properties, "=" * LENGTH, ""]
@@ -188,6 +189,7 @@ def _temporal_lines(node: k.Property, known: str, page: TlaModule) -> list[str]:
     """The definition of a temporal property; none if it becomes a module of its own
     (docs/design/tla-temporal-monitors.md)."""
     own = watched(node, known, page.scope) if page.foretell or not _is_plain(node, page) else None
+    # A formula without auxiliary variables is one of the state alone, which needs no module.
     if own is not None and own.variables:
         page.watched[node.name] = own
         return []
@@ -225,6 +227,7 @@ def _left_out(kernel: k.Kernel) -> Iterable[Diagnostic]:
 
 def _too_wide(kernel: k.Kernel, text: str) -> Iterable[Diagnostic]:
     """A warning about integers beyond 32 bits: TLC cannot read a module that contains one."""
+    # Comments may hold any number; TLC does not read them.
     code = "\n".join(line for line in text.split("\n") if not line.startswith("\\*"))
     largest = max((int(number) for number in re.findall(r"\b\d+\b", code)), default=0)
     if largest > TLC_LARGEST:
@@ -257,6 +260,7 @@ def _head(kernel: k.Kernel, name: str, page: TlaModule) -> list[str]:
             *(line for made in parts.definitions.values() for line in made),
         ]
     )
+    # Asked of the text: a formula that was dropped, such as one without a counterpart, left its needs behind.
     operators, modules = closure([name for name in [*parts.used, ":>", "@@"] if mentions(written, name)])
     constants = _declared(kernel, parts)
     lines = [
@@ -291,6 +295,7 @@ def _shown(value: object) -> str:
 
 
 def _rank(sort: Sort, parts: ModuleNeeds) -> str:
+    # Model values have no order for TLC, so their positions are a function.
     pairs = (f"({parts.names.of('element', name)} :> {place})" for place, name in enumerate(sort.elements, 1))
     return f"{parts.names.of('rank', sort.name)} == {' @@ '.join(pairs)}"
 
@@ -306,6 +311,7 @@ def _declared(kernel: k.Kernel, parts: ModuleNeeds) -> list[str]:
 def _constants(kernel: k.Kernel, parts: ModuleNeeds) -> Iterable[str]:
     sorts = {parts.names.of("sort", sort.name): sort for sort in kernel.sorts}
     for name in _declared(kernel, parts):
+        # A set of model values; the elements that formulas mention are constants of their own.
         if name in sorts:
             elements = [parts.names.of("element", each) for each in sorts[name].elements]
             yield f"{name} = {{{', '.join(elements)}}}"

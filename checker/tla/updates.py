@@ -62,6 +62,7 @@ def value_after(variable: k.Variable, statements: Sequence[k.Statement], current
                 if node.variable == variable.name:
                     current = _assigned(variable.type, node, current, scope)
             case k.Let(binder, value):
+                # A name that the variable does not need is not written into its value.
                 if not _writes(variable, rest):
                     return current
                 name, start, inner = _named(variable, current, scope)
@@ -128,6 +129,7 @@ def _folded(variable: k.Variable, node: k.For, current: Current, scope: TlaScope
     so_far, inside = inner.fresh("so_far")
     after = value_after(variable, node.body, current.now(Formula(so_far)), inside).formula
     domain = elements(node.domain, scope)
+    # TLC takes the elements in any order. That is right, because overlapping writes are asserted not to occur.
     step = f"LAMBDA {so_far}, {name} : {after.text}"
     return Formula(f"{scope.parts.use('Fold')}({step}, {current.formula.text}, {domain.text})")
 
@@ -142,6 +144,7 @@ def _by_element(variable: k.Variable, node: k.For) -> k.Assign | None:
         return None
     assign = node.body[0]
     match assign.path:
+        # Each iteration writes an entry of its own, so their order does not matter and one function says it all.
         case (k.AtKey(k.Local(_, name)),) if name == node.binder.name and not variable.type.partial:
             return assign
         case _:
@@ -155,6 +158,7 @@ def _is_whole(domain: k.Expr, of: t.Type) -> bool:
 def _assigned(of: t.Type, node: k.Assign, current: Current, scope: TlaScope) -> Current:
     value = scope.formula(node.value)
     if not node.path:
+        # What was changed before is dropped: the assertion of `apart` has excluded that there is anything.
         return current.now(value)
     if current.building:
         return current.now(_build(of, node.path, value, current.formula, scope))
@@ -207,6 +211,7 @@ def _put(of: t.Type, path: Sequence[k.AtKey | k.AtField], value: Formula, curren
             key = scope.formula(step.key)
             if not where:
                 return Current(Formula(f"{scope.parts.use('Put')}({current.formula.text}, {key.text}, {value.text})"))
+            # In an `EXCEPT`, `@` is the old value of the place.
             value = Formula(f"{scope.parts.use('Put')}(@, {key.text}, {value.text})")
         else:
             key = place(read, of, step.key, scope)

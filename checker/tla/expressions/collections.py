@@ -39,6 +39,7 @@ def access(node: Access, scope: TlaScope) -> Formula:
 
 def index(key: k.Expr, scope: TlaScope) -> Formula:
     """The index in a TLA+ sequence, which counts from 1."""
+    # `s[1]` and not `s[0 + 1]`.
     if isinstance(key, k.Const) and isinstance(key.value, int):
         return Formula(number(key.value + 1))
     return Formula(f"{scope.formula(key).within(TIGHT)} + 1")
@@ -76,6 +77,7 @@ def place(whole: Formula, of: t.Type, key: k.Expr, scope: TlaScope) -> Formula:
     at = scope.formula(key)
     if fits(key, of.key, scope.fitting):
         return at
+    # The keys of a total map are those of its type, whose set TLC need not compute from the map.
     keys = Formula(f"DOMAIN {whole.within(TIGHT)}", SET) if of.partial else wide_set(of.key, scope.parts)
     return apply(scope.parts.use("Checked"), [at, keys or type_set(of.key, scope.parts)])
 
@@ -151,10 +153,12 @@ def _set_image(node: k.Image, scope: TlaScope) -> Formula:
     inner, ranges = scope, []
     for generator in node.generators:
         domain = elements(generator.domain, inner)
+        # After its domain was written: the domain is outside the name's scope.
         name, inner = inner.bind(generator.binder, fits=elements_fit(generator.domain, inner.fitting))
         ranges.append((name, domain))
     last, domain = ranges[-1]
     if node.condition is not None:
+        # At the last generator, where all names of the condition are bound.
         domain = Formula(f"{{{last} \\in {domain.text} : {inner.formula(node.condition).text}}}")
     made = Formula(f"{{{inner.formula(node.element).text} : {last} \\in {domain.text}}}")
     for name, domain in reversed(ranges[:-1]):

@@ -135,6 +135,7 @@ def junction(op: str, items: Sequence[Formula]) -> Formula:
     kept = [item for item in items if item.text != neutral or item.note is not None]
     if len(kept) < 2:
         return kept[0] if kept else Formula(neutral)
+    # Comparisons need no parentheses here: everybody reads them right.
     text = f" {op} ".join(item.within(PREFIX) for item in kept)
     return Formula(text, JUNCTION, FormulaJunction(op, tuple(kept)))
 
@@ -162,6 +163,7 @@ def let(name: str, value: Formula, body: Formula) -> Formula:
 def quantified(sign: str, name: str, domain: Formula, body: Formula) -> Formula:
     r"""``\A name \in domain : body``; adjacent quantifiers are written as one."""
     inner = body.shape
+    # A comment belongs to the inner quantifier alone, which then stays on a line of its own.
     if isinstance(inner, Headed) and inner.head.startswith(sign) and body.note is None:
         rest = inner.head.removeprefix(sign).lstrip()
         # In `\A x \in S, y \in T` the set T is outside the scope of x: one that mentions x stays apart.
@@ -179,6 +181,7 @@ def branch(condition: Formula, then: Formula, otherwise: Formula) -> Formula:
 
 def implication(premise: Formula, conclusion: Formula) -> Formula:
     """``premise => conclusion``."""
+    # A switch of the model that is on.
     if premise.text == "TRUE":
         return conclusion
     text = f"{premise.within(JUNCTION)} => {conclusion.within(JUNCTION)}"
@@ -194,6 +197,7 @@ def negation(operand: Formula) -> Formula:
 
 def lines(formula: Formula, width: int = WIDTH) -> list[str]:
     """The formula on one line if it fits and has no comment inside, otherwise on several."""
+    # A comment ends its line, so a formula with one inside cannot be on one line.
     if formula.shape is None or (len(formula.text) <= width and not _has_note(formula)):
         return [formula.text]
     shape = formula.shape
@@ -246,6 +250,7 @@ def _item(op: str, item: Formula, width: int) -> list[str]:
         return made
     if len(made) == 1 and len(made[0]) + len(item.note) + 5 <= width:
         return [f"{made[0]}  \\* {item.note}"]
+    # Above, where there is no room behind: inside a list a line may begin anywhere right of the sign.
     return [f"\\* {item.note}", *made]
 
 

@@ -77,6 +77,7 @@ class TlaScope:
 
     def local(self, name: str) -> Formula:
         """The name of a bound variable of the kernel."""
+        # The innermost first: an alias may give a name another text.
         return next(formula for known, formula in reversed(self.bound) if known == name)
 
     def bind(self, binder: k.Local, *, fits: bool) -> tuple[str, TlaScope]:
@@ -114,6 +115,7 @@ def register(kernel: k.Kernel) -> ModuleNeeds:
     parts = ModuleNeeds(actions={action.name: action for action in kernel.actions})
     names = parts.names
     for variable in kernel.variables:
+        # In this order: what the author knows best keeps its name, and what only the exporter needs gives way.
         names.give("variable", variable.name)
     for action in kernel.actions:
         names.give("action", action.name, action.name, f"do_{action.name}")
@@ -142,6 +144,7 @@ def _name_types(kernel: k.Kernel, names: TlaNames) -> None:
 
 def type_key(of: t.EnumType | t.RecordType) -> str:
     """The identity of a named type: two are the same if all their components are."""
+    # Enums of two instances of a module have one name, and other elements.
     return f"{of.name}:{of!r}"
 
 
@@ -154,6 +157,7 @@ def named_types(kernel: k.Kernel) -> list[t.EnumType | t.RecordType]:
         at = todo.pop()
         if isinstance(at, t.EnumType | t.RecordType):
             found.setdefault(at)
+        # Not only types of variables: a record may occur in an expression alone.
         if isinstance(at, tuple):
             todo.extend(reversed(at))
         elif is_dataclass(at) and not isinstance(at, Span) and seen.add(at):

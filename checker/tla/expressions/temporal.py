@@ -98,6 +98,7 @@ def call(action: str, arguments: Sequence[k.Expr | None] | None, scope: TlaScope
     """An instance of an action; arguments that are not given are existentially quantified."""
     node = scope.parts.actions[action]
     given = [None] * len(node.parameters) if arguments is None else list(arguments)
+    # An action that is no step is defined only because a property mentions it.
     scope.parts.called.setdefault(action)
     inner, values, ranges = scope, [], []
     for parameter, argument in zip(node.parameters, given, strict=True):
@@ -126,6 +127,7 @@ def _fair(strong: bool, members: Sequence[tuple[k.Action, tuple[str, ...]]], sco
     """The fairness of one of several actions, whose parameters for what it is ``per`` range over the same values."""
     first, per = members[0]
     inner, ranges, binders = scope, [], []
+    # In the order of `per`: the other members name their parameters in the same order.
     for parameter in (each for name in per for each in first.parameters if each.binder.name == name):
         name, inner = inner.bind(parameter.binder, fits=True)
         ranges.append((name, scope.formula(parameter.domain)))

@@ -25,6 +25,7 @@ def has_payload(of: t.EnumType) -> bool:
 def tag(of: t.EnumType) -> str:
     """The field that names the variant."""
     name = "kind"
+    # The author may have a field of that name.
     while any(field.name == name for variant in of.variants for field in variant.fields):
         name += "_"
     return name
@@ -97,6 +98,7 @@ def type_set(of: t.Type, parts: ModuleNeeds) -> Formula:
 
 def binding(item: t.Type, capacity: int | None) -> int | None:
     """The capacity, if the type has more values than that."""
+    # A capacity that no set can exceed is not worth an operator in the text.
     return capacity if capacity is not None and cardinality(item) > capacity else None
 
 
@@ -153,6 +155,7 @@ def _is_plain(of: t.Type) -> bool:
             return binding(item, capacity) is None and _is_plain(item)
         case t.MapType(key, value, _, partial):
             return not partial and _is_plain(key) and _is_plain(value)
+        # Their sets are unions over all lengths and multiplicities, which TLC lists to find an element.
         case t.SeqType() | t.BagType():
             return False
         case other:
@@ -161,6 +164,7 @@ def _is_plain(of: t.Type) -> bool:
 
 def _named(of: t.EnumType | t.RecordType, parts: ModuleNeeds) -> Formula:
     name = parts.names.of("type", type_key(of))
+    # Its parts are written first, by `type_set`, and so stand before it.
     if name not in parts.definitions:
         made = _enum_set(of, parts) if isinstance(of, t.EnumType) else _record_set(of, parts)
         parts.definitions[name] = definition(name, made)
