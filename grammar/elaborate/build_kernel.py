@@ -142,7 +142,7 @@ def _parameters(units: Units) -> Iterator[kernel.BoundParameter]:
         if isinstance(entity, SortEntity):
             yield kernel.BoundParameter(slot.shown, entity.sort, False, span=span)
         elif isinstance(entity, ValueEntity) and isinstance(entity.expr, kernel.Const):
-            yield kernel.BoundParameter(slot.shown, entity.expr.value, entity.size, span=span)
+            yield kernel.BoundParameter(slot.shown, entity.expr.value, entity.size, entity.expr.type, span=span)
 
 
 def top_steps(top: Unit, diagnostics: Diagnostics) -> tuple[str, ...]:

@@ -151,11 +151,12 @@ class Scenario(Node):
 
 @dataclass(frozen=True, slots=True)
 class BoundParameter(Node):
-    """A parameter with the value it was given, for reports: an int, a bool, an Atom, or a Sort."""
+    """A parameter with the value it was given, for reports: a Sort, which has no ``type``, or a value of the type."""
 
     name: str
     value: Value | Sort
     size: bool
+    type: Type | None = None
 
 
 @dataclass(frozen=True, slots=True)

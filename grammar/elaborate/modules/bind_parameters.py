@@ -23,11 +23,11 @@ from assay.grammar.elaborate.modules.parameter_overrides import (
 )
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
 from assay.grammar.elaborate.scopes.fresh_names import Fresh
-from assay.grammar.elaborate.scopes.rewrite import nodes
+from assay.grammar.elaborate.scopes.rewrite import nodes, rewritten
 from assay.grammar.elaborate.scopes.scope import AtomEntity, Entity, SortEntity, ValueEntity
 from assay.grammar.elaborate.scopes.type_relations import ERROR, parts, type_text
-from assay.grammar.elaborate.types.constant_folding import constant
-from assay.grammar.kernel.types import INT, AtomType, RangeType, Sort, Type
+from assay.grammar.elaborate.types.constant_folding import folded, lies_in
+from assay.grammar.kernel.types import INT, AtomType, Sort, Type
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.values import Atom
 
@@ -155,15 +155,21 @@ def _settled(param: syntax.Param, type_: Type, expr: kernel.Expr, unit: Unit) ->
     diagnostics = unit.own.diagnostics
     if any(isinstance(node, kernel.Local) for node in nodes(bare)) and unit.index is not None:
         return expr
-    value = constant(bare)
-    if value is None:
+    # A part of a value that is out of its range has no value. Without the checks it is seen that nothing else is wrong.
+    found = folded(bare) or folded(rewritten(bare, _unchecked))
+    if found is None:
         diagnostics.error("E314", expr.span, f"the value of `{param.name.text}` is not a constant")
         return erroneous(expr.span)
-    if isinstance(type_, RangeType) and isinstance(value, int) and not type_.low <= value <= type_.high:
-        what = f"`{param.name.text}` is {type_text(type_)}, and {value} lies outside"
+    if folded(bare) is None or not lies_in(found.value, type_):
+        shown = found.value if isinstance(found.value, int) else "this value"
+        what = f"`{param.name.text}` is {type_text(type_)}, and {shown} lies outside"
         diagnostics.error("E315", expr.span, what)
         return erroneous(expr.span)
-    return kernel.Const(type_, value, span=expr.span)
+    return kernel.Const(type_, found.value, span=expr.span)
+
+
+def _unchecked(node: kernel.Node) -> kernel.Node:
+    return node.operand if isinstance(node, kernel.Checked) else node
 
 
 def _declare_elements(unit: Unit, elements: list[dict[str, AtomEntity]]) -> Iterator[Mapping[str, Entity]]:

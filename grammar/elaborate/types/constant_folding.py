@@ -12,7 +12,7 @@ from itertools import chain, combinations, product
 
 from assay.grammar import kernel
 from assay.grammar.elaborate.types.cardinality import LIMIT, cardinality
-from assay.grammar.kernel.types import AtomType, BoolType, EnumType, OptionType, RangeType, RecordType, Type
+from assay.grammar.kernel.types import AtomType, BoolType, EnumType, OptionType, RangeType, RecordType, SetType, Type
 from assay.grammar.values import Atom, RecordValue, Some, Value, VariantValue, sort_key
 
 Env = Mapping[str, Value]
@@ -234,9 +234,27 @@ def _arithmetic(op: str, left: int, right: int) -> int:
 
 
 def _within(type_: Type, value: Value) -> Value:
-    if isinstance(type_, RangeType) and not (isinstance(value, int) and type_.low <= value <= type_.high):
+    if not lies_in(value, type_):
         raise NotConstantError
     return value
+
+
+def lies_in(value: Value, type_: Type) -> bool:
+    """Whether a value is within the ranges of a type; it is of that type otherwise."""
+    match type_, value:
+        case RangeType(low, high), int():
+            return low <= value <= high
+        case OptionType(item), Some(inside):
+            return lies_in(inside, item)
+        case SetType(item), frozenset():
+            return all(lies_in(each, item) for each in value)
+        case RecordType(_, fields), RecordValue(parts):
+            return all(lies_in(part, field.type) for part, field in zip(parts, fields, strict=True))
+        case EnumType(_, variants), VariantValue(name, payload):
+            fields = next(variant.fields for variant in variants if variant.name == name)
+            return all(lies_in(part, field.type) for part, field in zip(payload, fields, strict=True))
+        case _:
+            return True
 
 
 def _count(operand: kernel.Expr, env: Env) -> int:

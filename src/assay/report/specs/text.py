@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
+from assay.checker.interpreter.values.show import show_value
 from assay.checker.report import (
     AbstractSide,
     Attempt,
@@ -21,8 +22,8 @@ from assay.checker.report import (
 )
 from assay.checker.results.show_instance import show_instance
 from assay.grammar.diagnostics.diagnostic import Span
-from assay.grammar.kernel import Kernel
-from assay.grammar.kernel.types import Sort
+from assay.grammar.kernel import BoundParameter, Kernel
+from assay.grammar.kernel.types import Sort, Type
 from assay.report.lines import Line, Tone, plural
 from assay.report.specs.changes import change_lines, initial_lines, shown_lines, step_name
 from assay.report.specs.coverage import coverage_lines, idle_actions, idle_guards
@@ -110,7 +111,7 @@ def _stopped(report: Report) -> list[Line]:
 
 def model_lines(kernel: Kernel) -> list[Line]:
     """The name of the model with the values of its parameters."""
-    bound = "; ".join(f"{p.name} = {parameter_text(p.value)}".replace(" ", GLUE) for p in kernel.parameters)
+    bound = "; ".join(f"{p.name} = {parameter_text(p)}".replace(" ", GLUE) for p in kernel.parameters)
     chosen = f"model {kernel.model}" if kernel.model else "default model"
     text = f"{kernel.name}, {chosen}" + (f": {bound}" if bound else "")
     lines = wrap(text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_long_words=False)
@@ -123,14 +124,16 @@ def _unchecked(models: Sequence[str]) -> Iterator[Line]:
         yield Line(f"  not checked: {word} {_first_names(models)} (`--model NAME`)", Tone.FAINT)
 
 
-def parameter_text(value: object) -> str:
-    """The value of a parameter as one would write it after ``--set``."""
-    match value:
-        case Sort(_, elements, _):
+def parameter_text(parameter: BoundParameter) -> str:
+    """The value of a parameter as one would write it in a spec."""
+    match parameter.value, parameter.type:
+        case Sort(_, elements, _), _:
             return "{" + ", ".join(elements) + "}"
-        case bool():
+        case value, Type() as type_:
+            return show_value(value, type_)
+        case bool() as value, _:
             return "true" if value else "false"
-        case _:
+        case value, _:
             return str(getattr(value, "name", value))
 
 
