@@ -176,6 +176,7 @@ def validate(
         named = None if spec is None else bundled(spec)
         found = api.answer(LogQuestion(paths, named, clause, limits, scope, shapes, redact, bundled), show)
         answering()
+        # Asked inside the block, which forgets the request at its end.
         is_interrupted = stopped() == INTERRUPTED
     code = write_log_answer(found, output, "redacted logs" if redact else " ".join(paths))
     return ExitCode.INTERRUPTED if is_interrupted else code

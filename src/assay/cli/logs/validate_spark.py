@@ -134,6 +134,7 @@ def _answers(
             threads=orders_by_thread(question.spec.loaded),
         ).portable(),
         question.redact,
+        # Only a page and tables have lines that no rule uses: otherwise those need not leave the cluster.
         all_events=output.html is not None or output.tables is not None,
     )
     problems: list[Diagnostic] = []

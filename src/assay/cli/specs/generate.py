@@ -84,6 +84,7 @@ def tests(
     complain_about(loaded.diagnostics, loaded.sources)
     with stoppable() as asked:
         over = _limit(asked, timeout)
+        # A third of the time at most goes into a search of all states for what no run covers.
         never = partial(never_covered, loaded.kernel, kinds, timeout / 3, over)
         found = covering_runs(loaded.kernel, kinds, max_states, over, first_alone=to == "pytest", never=never)
     text = _text(found, to, spec, loaded.overrides, named, out)
@@ -129,4 +130,5 @@ def _text(
 ) -> str:
     if to == "json":
         return json.dumps(runs_object(found, spec, settings), ensure_ascii=False, indent=1)
+    # On standard output the file has no place yet: one in the working directory is assumed.
     return pytest_text(found, spec, settings, driver, out or Path("test_runs.py")).rstrip("\n")

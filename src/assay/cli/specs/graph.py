@@ -106,6 +106,7 @@ class Questions:
     def load(self, spec: str, model: str | None, settings: Mapping[str, str]) -> Loaded:
         """The spec with these expressions as added declarations. The name of a property is used as it is."""
         for text in (self.view, *self.conditions.values()):
+            # The text becomes a line of the spec. With two lines, the second could declare anything.
             if text is not None and ("\n" in text or not text.strip()):
                 raise SpecError([Diagnostic(WRONG_QUESTION, NOWHERE, "an expression stands on one line")])
         shown = [] if self.view is None else [f"show: {self.view}"]
@@ -128,6 +129,7 @@ class Questions:
         if text is None:
             return None
         by_name = {prop.name: prop for prop in kernel.properties}
+        # The declaration that was added goes first: it exists only where no property has that name.
         prop = by_name.get(_name(option)) or by_name[text]
         return prop.conjuncts
 
@@ -153,6 +155,7 @@ def _answered(
     view = None
     if questions.view is not None:
         try:
+            # The last one: those of the spec itself stand before it.
             view = collapsed(found, kernel.shows[-1].value)
         except Undefined as undefined:
             what = f"the view has no value in a reachable state: {undefined.message}"
