@@ -63,6 +63,8 @@ def test_what_is_no_function_here_or_does_not_end_is_refused(errors_of: ErrorsOf
         "def f(s: set[Node], n: Small): int = if n == 0 then 0 else f(if n == 2 then s else s - {a}, n - 1)",
         "def f(s: set[Node]): int = let t = {m in s if m != a}: if t == s then 0 else f(t)",
         "def f(s: seq[int, max 9], so_far: Small): int = if s == [] then so_far else f(drop(s, 1), so_far)",
+        "def f(s: set[Node], c: bool): int = if s == {} then 0 else (if c then (let v = s - {a}: let w = v: f(w, c))"
+        " else (let w = s - {a}: let v = w: f(v, c)))",
         "def f(n: Small): bool = every({a}, is_up) and (n == 0 or f(n - 1))",
         "def g(p: def(Node): bool): bool = every({a}, p)\ninvariant i: g(is_up) and g(same(_, a)) and g(same(m = _, n = b))",
         "invariant i: every(up, same(a, _)) or every({a}, is_up)",
