@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
+from string import Formatter
 from typing import Literal
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -218,6 +219,16 @@ def check_order(
     for other in lines:
         if (name := _NOT_CAUSAL.get(type(other))) is not None:
             diagnostics.error(CODE, other.span, f"`{name}` cannot be combined with `order: causal`")
+
+
+def named_in(text: str) -> set[str]:
+    """What stands in braces in a text about an event: names of fields, where nothing is wrong."""
+    try:
+        parsed = [each for each in Formatter().parse(text) if each[1] is not None]
+    except ValueError:
+        return {""}
+    # Values are shown as the log has them: a number as a text, on which `{n:x}` would fail.
+    return {f"{name}:{form}" if form else f"{name}!{how}" if how else name or "" for _, name, form, how in parsed}
 
 
 def _wrong_format(form: str) -> str | None:

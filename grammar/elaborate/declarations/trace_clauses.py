@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
-from string import Formatter
 from typing import Literal, TypeVar
 
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics, Note
 from assay.grammar.elaborate.declarations.bare_action_names import action_named
-from assay.grammar.elaborate.declarations.event_sources import CODE, OF_CALLS, UNITS, SourceReader, check_order
+from assay.grammar.elaborate.declarations.event_sources import (
+    CODE,
+    OF_CALLS,
+    UNITS,
+    SourceReader,
+    check_order,
+    named_in,
+)
 from assay.grammar.elaborate.declarations.scenarios import StepReader
 from assay.grammar.elaborate.expressions.dispatch import (
     action_reference,
@@ -319,11 +325,7 @@ class ClausePlan:
 
     def _check_text(self, line: syntax.Noted) -> None:
         """Check the fields that a text names in braces."""
-        try:
-            named = {name for _, name, _, _ in Formatter().parse(line.text) if name is not None}
-        except ValueError:
-            named = {""}
-        unknown = sorted(named - {field.name.text for field in line.fields})
+        unknown = sorted(named_in(line.text) - {field.name.text for field in line.fields})
         if unknown:
             listed = ", ".join(f"`{{{name}}}`" for name in unknown)
             self.diagnostics.error("E516", line.span, f"the text names what is no field of the note: {listed}")
