@@ -240,7 +240,7 @@ def _read_clause(source: str, file: str) -> tuple[TraceClause | None, tuple[Diag
     for part, lines in clause_parts(source):
         clause, said = _read_part(part, file)
         # The cut may be at fault and not the line. The whole clause is parsed then, which alone may report it.
-        if clause is None and (goes_on(part) or any(each.code == _INDENTATION for each in said)):
+        if clause is None and (goes_on(part) or any(map(_is_of_the_whole, said))):
             return None
         found.append(moved(clause, lines))
         reports += (moved_report(each, lines) for each in said)
@@ -251,6 +251,11 @@ def _read_clause(source: str, file: str) -> tuple[TraceClause | None, tuple[Diag
     span = Span(file, first.line, first.column, last.end_line, last.end_column)
     lines_ = tuple(line for each in parts for line in each.lines)
     return TraceClause(parts[0].name, parts[0].base, lines_, span=span), tuple(reports)
+
+
+def _is_of_the_whole(report: Diagnostic) -> bool:
+    """Whether a report about a part is for the whole clause to make. Each part repeats the head, in its first line."""
+    return report.code == _INDENTATION or report.span.line == 1
 
 
 @lru_cache(maxsize=DECLARATIONS_KEPT)
