@@ -199,6 +199,7 @@ class ModelRun:
             if call.action in self._answers:
                 expression = self._answers[call.action]
                 found = [*_difference("the answer", answer, self._stepper.evaluate(expression), expression), *found]
+            # Each step is tried from the same state. Which one was taken is known only when all were compared.
             self._stepper.undo()
             wrong += found
             if not found:
@@ -324,6 +325,7 @@ def _repeated(begin: Callable[[], ModelRun], calls: Sequence[str]) -> DepartureE
     try:
         with closing(begin()) as run:
             for text in calls:
+                # By its text: the call of another run has steps from other states.
                 call = next((each for each in run.calls() if each.text == text), None)
                 if call is None:
                     return None

@@ -54,4 +54,5 @@ def command_line(process: int) -> str | None:
         command = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
     except OSError:
         return None
+    # A zombie has ended: only its parent has not asked for its exit code.
     return None if state in "ZX" or any(each in command for each in _HELPERS) else command
