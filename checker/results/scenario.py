@@ -171,7 +171,8 @@ class _Runner:
                     if isinstance(outcome, Successor):
                         step = Step(call.action, _named(action, arguments), outcome.picks, outcome.state)
                         after.setdefault(outcome.state, ScenarioPath(outcome.state, step, path))
-                if not after:
+                # Only the first reason is shown, and to find one takes long.
+                if not after and not reasons:
                     reasons.append(self._why_not(action, arguments, path.state, outcomes))
         return after, ScenarioFailure(
             _first(reasons) or "the action has no such instance: an argument is outside its domain"
