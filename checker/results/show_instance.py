@@ -21,6 +21,7 @@ def show_instance(action: k.Action, arguments: Sequence[Value], picks: Picks = (
     shown = [show_value(x, p.binder.type) for x, p in zip(arguments, action.parameters, strict=True)]
     call = f"{action.name}({', '.join(shown)})" if shown else action.name
     stems = [name.partition("'")[0] for name, _ in picks]
+    # Equal stems would show one name with two values.
     written = stems if len(set(stems)) == len(stems) else [name for name, _ in picks]
     chosen = [
         f"{label} = {show_value(value, types[name])}" for label, (name, value) in zip(written, picks, strict=True)
