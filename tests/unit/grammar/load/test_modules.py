@@ -153,3 +153,9 @@ def test_the_outline_lists_models_and_parameters(tmp_path: Path) -> None:
         ("B", "value"),
         ("N", "size"),
     ]
+
+
+def test_each_module_is_looked_into_once_however_many_use_it(kernel_of: KernelOf) -> None:
+    both = {at: f"use a{at}\nuse b{at}\n" for at in range(40)} | {40: ""}
+    modules = {f"{name}{at}": f"module {name}{at}\n{both[at + 1]}" for at in range(40) for name in "ab"}
+    assert kernel_of("module top\n" + both[0] + "state:\n    x: bool = true\n", modules=modules).name == "top"
