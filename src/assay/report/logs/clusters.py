@@ -87,6 +87,7 @@ def clusters_lines(reports: Sequence[ClusterReport], *, details: bool = False, w
             lines += answer_lines(report.validation, report.overview, details=True, width=width)
         return lines
     shown = gravest_first(reports)[:_MOST_SHOWN]
+    # In the order in which --details and JSON have them.
     for report in (each for each in reports if each in shown):
         lines += [Line(""), _heading(report)]
         # Two lines of each are the blank one and the heading.

@@ -73,6 +73,7 @@ def first_screen(validation: Validation, input_: Overview, width: int | None = N
         missing = [*_meanings(validation), *_missing(validation, input_), *_explained(validation)]
     # Five lines are for the two sections, each with a blank line and a heading, and for the blank line before the end.
     room = MOST_LINES - len(head) - len(tail) - 5
+    # Two lines at least, however long the story is: what is missing may be why nothing was found.
     listed = min(len(missing), max(2, room - len(story)))
     lines = [*head, *_section("what happened (UTC)", fitting(story, room - listed), len(story), "--html")]
     lines += _section("what is missing, or was noticed", missing[:listed], len(missing), "--details")
@@ -154,6 +155,7 @@ def _findings_in_words(validation: Validation, input_: Overview, story: int = 0)
     """
     findings = validation.trouble.findings
     groups = [each for each in remark_groups(validation) if not each.is_reported(findings)]
+    # A broken rule takes lines of its own below. Without one there is room for more.
     most = MOST_TROUBLE if validation.violations else 2 * MOST_TROUBLE - (story > LEAST_STORY)
     grave = [each for each in findings if each.gravity <= Gravity.RISK][:most]
     risks = [each for each in groups if each.severity == "risk"][: min(MOST_FINDINGS, most - len(grave))]
@@ -166,6 +168,7 @@ def _findings_in_words(validation: Validation, input_: Overview, story: int = 0)
     left = len(findings) + len(groups) - len(grave) - len(risks) - len(others) - len(known)
     if left:
         yield Line(f"  and {plural(left, 'more finding')}, see --details", Tone.WARN)
+    # That no line tells of a loss must not stand below a finding that does.
     if not grave and not any(each.severity == "risk" for each in groups):
         yield from _loss(validation, input_)
 
@@ -314,6 +317,7 @@ def _next(validation: Validation, input_: Overview) -> Iterator[Line]:
 
 
 def _advice(validation: Validation, input_: Overview) -> str:
+    # Findings are in the order of their gravity: this is the advice of the gravest that has one.
     advised = next((each.advice for each in validation.trouble.findings if each.advice), None)
     if advised is not None and validation.trouble.findings[0].gravity <= Gravity.STUCK:
         return clean(advised)
@@ -329,6 +333,7 @@ def _advice(validation: Validation, input_: Overview) -> str:
             if names
             else f"mend this first: {clean(risks[0].text)}"
         )
+    # Advice about Kafka's files is of no use for a user's own spec.
     own = own_clause(validation) is not None
     if validation.verdict is TraceVerdict.VACUOUS and own:
         return "compare what the log holds with `from` and `on` of the trace clause"

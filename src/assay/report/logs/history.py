@@ -92,6 +92,7 @@ def histories(validation: Validation) -> list[ExecutionHistory]:
 
 
 def _of_slice(own: str, name: str, cell: Cell) -> Cell | None:
+    # In its own search a slice is the only element of its set, under another name.
     return cell._replace(element=name) if cell.set == own else None
 
 
@@ -111,6 +112,7 @@ def _history(
     steps: list[HistoryStep] = []
     before = execution.initial
     for step in execution.steps:
+        # A line that only agrees with the state leaves it as the same object, and needs no comparison.
         changes = tuple(_changes(kernel, before, step.state, keep)) if step.state is not before else ()
         steps.append(HistoryStep(step.event, _name(kernel, step, slices, name), changes))
         before = step.state

@@ -66,6 +66,7 @@ def lasting(validation: Validation, input_: Overview) -> list[str]:
 
 def fitting(entries: Sequence[Happened], room: int) -> list[Line]:
     """The entries in the order of time; where there is no room, the heaviest of them."""
+    # By place and not by entry: two entries may be equal.
     heaviest = sorted(range(len(entries)), key=lambda at: -entries[at].weight)[: max(room, 3)]
     kept = [entries[at] for at in sorted(heaviest)]
     return [Line(f"  {clock(each.time)[:8]}  {each.text}", each.tone) for each in kept]
@@ -112,6 +113,7 @@ def _joined(moments: Sequence[Moment], input_: Overview) -> Iterator[Happened]:
     for each in _with_restarts([each for each in moments if each not in closing]):
         node, _, rest = each.text.partition(" ")
         known = alike.get(rest)
+        # From the first of them, and not from the last: many restarts in a row are no single moment.
         if known is not None and each.time - known[0] <= TOGETHER:
             known[1].append(node)
             continue
@@ -172,6 +174,7 @@ def _outages(validation: Validation, input_: Overview) -> list[_Outage]:
 
 def is_closing(spell: Spell, shut_down: float | None) -> bool:
     """Whether an interval begins because all brokers are shut down from that time on: it is no outage."""
+    # Some time before: partitions lose their leaders while brokers stop one after the other.
     return spell.lasting and shut_down is not None and spell.begin >= shut_down - ENDED_BY
 
 

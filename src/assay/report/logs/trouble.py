@@ -57,6 +57,7 @@ def finding_lines(finding: TroubleFinding) -> Iterator[Line]:
     tone = Tone.BAD if finding.gravity <= Gravity.STUCK else Tone.WARN
     when = f", {_span(finding)}" if finding.begin is not None else ""
     reference = f" ({finding.reference})" if finding.reference else ""
+    # A heading may name them already.
     others = [name for name in finding.partitions if name not in finding.heading]
     concerned = f", {clean(', '.join(others[:3]))}" + (", …" if len(others) > 3 else "") if others else ""
     yield Line(f"{finding.gravity.words}: {clean(finding.heading)}{concerned}{reference}{when}", tone)

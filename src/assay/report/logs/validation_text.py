@@ -214,6 +214,7 @@ def _inconclusive(validation: Validation) -> Iterator[Line]:
     alike: dict[str, list[SliceResult]] = {}
     for result in validation.slices:
         if result.verdict is TraceVerdict.INCONCLUSIVE:
+            # Reasons name lines and numbers: without them thousands of slices have a few.
             alike.setdefault(_PLACE.sub("", result.reason or ""), []).append(result)
     for group in alike.values():
         shown = group if len(group) <= ALIKE_SHOWN + 1 else group[:ALIKE_SHOWN]

@@ -129,6 +129,7 @@ def trace_object(kernel: Kernel, trace: Trace) -> list[dict[str, Any]]:
 def _step(kernel: Kernel, before: Step | None, step: Step) -> dict[str, Any]:
     return {
         **step_to_json(step, kernel),
+        # A step without an action, behind the first one, is a stuttering step.
         "text": step_name(kernel, step) if before is None or step.action is not None else "nothing happens",
         "changes": change_lines(kernel, before.state, step.state) if before is not None else [],
         **_shown(kernel, step.state),

@@ -30,6 +30,7 @@ def picture_file(picture: Picture, form: Format) -> str:
         case "dot":
             return dot(picture)
         case "json":
+            # The key is named because networkx before 3.6 calls it `links`.
             return json.dumps(nx.node_link_data(picture.networkx(), edges="edges"), ensure_ascii=False, indent=1) + "\n"
         case "svg":
             return svg(picture)
@@ -118,6 +119,7 @@ def _edge(places: dict[int, tuple[float, float]], source: int, target: int, acti
         return f'<path d="M{x:.0f} {y - half:.0f} c-18 -22 18 -22 2 0" {style}>{title}</path>'
     if v > y:
         return f'<path d="M{x:.0f} {y + half:.0f} L{u:.0f} {v - half:.0f}" {style}>{title}</path>'
+    # Upwards, or within a layer, a straight line would lie on other nodes: it is bent to the right.
     bend = (x + u) / 2 + 40, (y + v) / 2 - 20
     return (
         f'<path d="M{x:.0f} {y - half:.0f} Q{bend[0]:.0f} {bend[1]:.0f} {u:.0f} {v + half:.0f}" {style}>{title}</path>'

@@ -36,6 +36,7 @@ def _lines(mutation: Mutation) -> Iterator[Line]:
 
 def _summary(mutation: Mutation) -> Line:
     killed, equivalent = len(mutation.of(Fate.KILLED)), len(mutation.of(Fate.EQUIVALENT))
+    # No property could notice an equivalent mutant: it counts neither for the spec nor against it.
     counted = len(mutation.judged) - equivalent
     tone = Tone.GOOD if not mutation.of(Fate.SURVIVED, Fate.UNDECIDED) else Tone.BAD
     text = f"{killed:,} of {plural(counted, 'mutant')} killed"

@@ -43,6 +43,7 @@ GLUE = "\N{NO-BREAK SPACE}"
 
 def report_lines(report: Report, unchecked: Sequence[str] = ()) -> list[Line]:
     """The whole answer. ``unchecked`` names other models of the spec, of which it says nothing."""
+    # What a search that stopped has not exercised, it may not have come to.
     remarks = _stopped(report) or coverage_lines(report)
     return [*findings_lines(report, unchecked), *remarks, Line(""), statistics_line(report), *disk_line(report)]
 
@@ -198,6 +199,7 @@ def _short_reason(report: Report, result: PropertyResult) -> str:
 
 
 def _tone(result: PropertyResult) -> Tone:
+    # Green is for the whole answer: a table of green lines would hide the one that is not.
     return Tone.PLAIN if result.outcome is Outcome.HOLDS else TONES[result.outcome]
 
 
@@ -254,6 +256,7 @@ def trace_lines(kernel: Kernel, trace: Trace) -> Iterator[Line]:
 
 def _loop(trace: Trace, loop: int) -> str:
     """How an infinite execution continues."""
+    # The loop is the last state alone: nothing is ever done again.
     if loop == len(trace) - 1:
         return "and it stays so for ever"
     steps = f"step {loop + 2}" if loop + 2 == len(trace) else f"steps {loop + 2} to {len(trace)}"
@@ -267,6 +270,7 @@ def explanation_lines(explanation: Explanation) -> Iterator[Line]:
     yield Line(f"  why: {why}{_at(explanation.span)}", Tone.BAD)
     if explanation.witnesses:
         yield Line(f"       with {', '.join(f'{name} = {value}' for name, value in explanation.witnesses)}")
+    # What the line of witnesses has said is not said again, nor that a constant is what it is.
     known = {(text, value) for name, value in explanation.witnesses for text in (name, f"old({name})")}
     for part in dict.fromkeys(explanation.parts):
         yield Line(f"       {part.text}  is {'true' if part.holds else 'false'}{_at(part.span)}")

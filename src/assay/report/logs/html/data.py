@@ -56,12 +56,14 @@ def script_data(
     lane_of = {lane.name: number for number, lane in enumerate(line.lanes) if lane.group == "node"}
     names = _short({name for lane in line.lanes for name in lane.bands})
     if styles:
+        # Only for bundled models: a user's own variables keep their names.
         names |= {name: called for name in names if (called := band_names().get(name.rpartition(".")[2]))}
     return {
         "begin": line.begin,
         "end": line.end,
         "lanes": [_lane(lane, line.begin, names, styles, text) for lane in line.lanes],
         "events": {
+            # Counted from the beginning of the timeline: numbers of a few digits, of which a page may have millions.
             "time": [None if e.record.time is None else e.record.time - line.begin for e in events],
             "lane": [lane_of.get(e.run.node, -1) for e in events],
             **_event_columns(validation, events, past, text),

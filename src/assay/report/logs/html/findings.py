@@ -46,6 +46,7 @@ class PageFinding:
 def page_findings(validation: Validation, input_: Overview | None) -> list[PageFinding]:
     """All findings, sorted by gravity and time."""
     found = [*_broken(validation), *_trouble(validation), *_remarks(validation)]
+    # Where a finding tells of lost records, moments at risk would tell of the same again.
     if input_ is not None and not any(each.rank <= Gravity.RISK for each in found):
         found += [
             PageFinding(Gravity.RISK, "data may be at risk", each.text, begin=each.time, lines=((each.place, ""),))

@@ -36,6 +36,7 @@ def _cells(path: CellPath, of: t.Type, value: Any) -> Iterator[tuple[CellPath, s
         case t.RecordType(_, fields):
             for field, part in zip(fields, value.fields, strict=True):
                 yield from _cells((*path, f".{field.name}"), field.type, part)
+        # A message is long, and comes and goes as one: a cell for each shows which. Other sets are short as a value.
         case t.SetType(item) if value and is_message(item):
             yield from (((*path, show_value(x, item)), "") for x in sorter(item)(value))
         case t.BagType(item) if value and is_message(item):

@@ -44,6 +44,7 @@ def trace_drawing(model: Model, trace: Trace) -> dict[str, Any]:
     for step in trace.steps:
         now = state_cells(kernel, step.state)
         drawn = step_drawing(model, None if before is None else before.state, step)
+        # What differs from the state before, by the number of its place: whole states make a page of many MB.
         drawn["cells"] = [
             [numbers.setdefault(path, len(numbers)), None if value is None else clean(value)]
             for path, value in changed_cells(cells, now)

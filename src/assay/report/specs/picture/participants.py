@@ -98,6 +98,7 @@ def _own_entries(kernel: k.Kernel, before: State, after: State) -> Iterator[Atom
 
 def _read_entries(model: Model, before: State, step: Step, action: k.Action) -> Iterator[Value]:
     """The keys at which guards look into variables: ``p`` of ``role[p] == Active``."""
+    # Guards are read in the state before the step, with what the step has chosen.
     frame = Frame(before, (), dict(step.arguments) | dict(step.picks))
     for line in action.body:
         for each in (line.condition, *descendants(line.condition)) if isinstance(line, k.Guard) else ():
@@ -152,6 +153,7 @@ def _asked(model: Model, before: State, step: Step, action: k.Action) -> list[Me
     picked = dict(step.picks)
     for line in action.body:
         match line:
+            # Later lines use the name. Without a value it stays unbound, and what needs it has no value either.
             case k.Let(binder, value):
                 frame.locals.update((binder.name, known) for known in _value(model, value, frame))
             case k.Pick(binder, domain) if binder.name in picked:

@@ -70,10 +70,12 @@ def _steps(model: Model, trace: Trace, roles: list[StepRole]) -> Iterator[Diagra
         received = [
             (senders[copy.place, copy.text], copy.text)
             for copy in role.received
+            # An arrow from a lane to itself says no more than the step does.
             if senders.get((copy.place, copy.text), role.lane) != role.lane
         ]
         changes = change_lines(model.kernel, before.state, step.state)
         yield DiagramStep(role.lane, text, tuple(changes), tuple(received))
+        # Behind its own messages: a step does not receive what it sends.
         senders |= {(copy.place, copy.text): role.lane for copy in role.sent}
 
 
