@@ -21,7 +21,7 @@ from assay.checker.jit import object_cache
 from assay.checker.layout.row import LAYOUT_VERSION, RowLayout, Rows, row_layout
 from assay.checker.lowering.expressions.dispatch import Lowering, StateSymbols
 from assay.checker.lowering.expressions.pack_unpack import Packer, RowWords
-from assay.checker.lowering.expressions.range_check import fit
+from assay.checker.lowering.expressions.range_check import exceeds, fit
 from assay.checker.lowering.expressions.updates import Updates
 from assay.checker.lowering.llvm.function_builder import TRUE, FunctionBuilder, Scalar, constant
 from assay.checker.lowering.llvm.unsupported import UnsupportedError
@@ -175,8 +175,10 @@ def _call(
         if expr is None or not isinstance(parameter.domain, k.TypeDomain):
             raise UnsupportedError("an argument that the line does not give", call.span)
         symbol, undefined = lowering.apart(lambda expr=expr: lowering.lower(expr))  # type: ignore[misc]
-        fits, arguments[parameter.binder.name] = fit(code, symbol, parameter.domain.of)
-        held = code.all_of([held, code.invert(undefined), fits])
+        fits, fitted = fit(code, symbol, parameter.domain.of)
+        arguments[parameter.binder.name] = fitted
+        has_room = code.invert(exceeds(code, fitted, parameter.domain.of, None))
+        held = code.all_of([held, code.invert(undefined), fits, has_room])
     lowering.bound = arguments
     updates_begin = len(action.body)
     for at, each in enumerate(action.body):
