@@ -318,8 +318,6 @@ def _range_of_int(fault: Fault) -> ParseHint | None:
 
 
 _AFTER_A_FORM = frozenset(("NAME", "_LPAR", "_LBRACE", "_LSQB", "INT", "NOT", "FORALL", "EXISTS", "TRUE", "FALSE"))
-
-
 _MAP = "a map is written `[x in S -> e]` over a set, `{k -> v, l -> w}` key by key"
 
 
@@ -411,6 +409,8 @@ def _let_in_expression(fault: Fault) -> tuple[str, ...]:
     return (within, _LINES_OF_DEF)
 
 
+# The order matters. `_else` and `_elif` come before `_reserved`, to which both words are keywords in place of a name.
+# `_colon` is last, for a colon could stand almost anywhere.
 _CASES: tuple[Callable[[Fault], ParseHint | None], ...] = (
     _layout,
     _sign,

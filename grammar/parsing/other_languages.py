@@ -195,6 +195,7 @@ _FORMS = {
 }
 
 # Longest first, for an alternation takes the first that fits: `|->` begins with `|`.
+# `EXCEPT !` and `\` stand in the pattern below, with what may follow them.
 _SIGNS = "|".join(
     re.escape(sign) for sign in sorted(_OPERATORS, key=len, reverse=True) if sign not in ("!", "/", "EXCEPT !", "\\")
 )
@@ -219,6 +220,7 @@ def instead_of(written: str) -> str:
 
 def is_operator_elsewhere(word: str) -> bool:
     """Whether the word is an infix operator in another language."""
+    # `A`, `E`, `o` and `X` are names of many a spec. Only a backslash before them makes them operators.
     return word in _WORDS and len(word) > 1
 
 

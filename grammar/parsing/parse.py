@@ -148,6 +148,7 @@ def _read_chunk(chunk: DeclarationTokens, text: str, file: str, diagnostics: Dia
 
 def _head_is_right(chunk: DeclarationTokens, diagnostics: Diagnostics) -> bool:
     head = chunk.head
+    # Only the first declaration of a text can begin further right. Below it an indented line continues the one above.
     if head.span.column > 1:
         diagnostics.error("E024", head.span, "a declaration starts in the first column")
         return False
@@ -182,6 +183,7 @@ def _assemble(
                     diagnostics.error("E023", place, "the documentation of a module stands at the top of the file")
                 doc = string_value(str(part))
             case DottedName():
+                # A declaration with a mistake counts too: it stands before this line all the same.
                 if any(other.head.kind != "string" for other in chunks[: chunks.index(chunk)]):
                     diagnostics.error("E023", place, "`module` stands once, before all other declarations")
                 name = part
@@ -246,6 +248,7 @@ def _read_clause(source: str, file: str) -> tuple[TraceClause | None, tuple[Diag
         reports += (moved_report(each, lines) for each in said)
     parts = [each for each in found if each is not None]
     if not parts or len(parts) < len(found):
+        # Where nothing was cut there is no answer yet, and the text is parsed as a whole.
         return (None, tuple(reports)) if found else None
     first, last = parts[0].span, parts[-1].span
     span = Span(file, first.line, first.column, last.end_line, last.end_column)
@@ -265,6 +268,7 @@ def _read_part(source: str, file: str) -> tuple[TraceClause | None, tuple[Diagno
 
 
 def _read_source(source: str, start: str, origin: DeclarationOrigin, diagnostics: Diagnostics) -> Any:
+    # The builder reports what the grammar cannot refuse. So a tree may come with errors, and is not handed on then.
     before = len(_errors(diagnostics.items))
     try:
         tree = _parser().parse(source, start=start)
@@ -278,6 +282,7 @@ def _read_source(source: str, start: str, origin: DeclarationOrigin, diagnostics
 
 
 def _is_shallow(tree: Tree[Token], origin: DeclarationOrigin, diagnostics: Diagnostics) -> bool:
+    # By a stack and not by recursion: the tree whose depth is in question could exhaust Python's stack.
     stack = [(tree, 1)]
     while stack:
         node, depth = stack.pop()
