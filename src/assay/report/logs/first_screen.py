@@ -16,7 +16,7 @@ from assay.report.logs.remarks import RemarkGroup, remark_groups, reported_toget
 from assay.report.logs.shown_line import marked_field, place_text, short_places, shown_line
 from assay.report.logs.timeline import fitting, lasting, some, timeline, words
 from assay.report.logs.trouble import finding_lines, identity_text
-from assay.report.logs.validation_text import slice_noun, validation_lines
+from assay.report.logs.validation_text import label_of, slice_noun, validation_lines
 from assay.traces.diagnosis.node_settings import Overview, files_to_add
 from assay.traces.diagnosis.unnamed_events import own_clause
 from assay.traces.event import Notice
@@ -301,7 +301,7 @@ def _rule(blame: Blame, *, own: bool) -> str:
     if not blame.parts:
         return f"no step `{blame.action}` is possible here"
     part = blame.parts[0]
-    label = "" if part.label in part.text or part.label == str(part.spec) else part.label
+    label = label_of(part)
     if own:
         values = ", ".join(f"{text} = {clean(value)}" for text, value in (*part.log, *part.model)[:3])
         return f"{blame.action}: {part.kind} {label or part.text} is false{f' ({values})' if values else ''}"

@@ -157,9 +157,16 @@ def _blame(blame: Blame, violation: LogViolation, *, most_likely: bool) -> Itera
         yield from _part(part)
 
 
+def label_of(part: FailedPart) -> str:
+    """The label of a false condition; empty where its text says it, or where it is its place."""
+    # Whole words: the label `own` is not said by `owner == none`.
+    is_said = re.search(rf"(?<!\w){re.escape(part.label)}(?!\w)", part.text) is not None
+    return "" if is_said or part.label == str(part.spec) else part.label
+
+
 def _part(part: FailedPart) -> Iterator[Line]:
-    label = "" if part.label in part.text or part.label == str(part.spec) else f" {part.label}"
-    yield Line(f"     {part.kind}{label} is false: {part.text}  ({part.spec})")
+    label = label_of(part)
+    yield Line(f"     {part.kind}{' ' if label else ''}{label} is false: {part.text}  ({part.spec})")
     yield from (Line(f"         the log says    {text} = {clean(value)}") for text, value in dict.fromkeys(part.log))
     yield from (Line(f"         the model has   {text} = {clean(value)}") for text, value in dict.fromkeys(part.model))
 
