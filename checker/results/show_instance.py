@@ -29,6 +29,13 @@ def show_instance(action: k.Action, arguments: Sequence[Value], picks: Picks = (
     return f"{call} with {', '.join(chosen)}" if chosen else call
 
 
+def show_initial(init: k.Init, picks: Picks) -> str:
+    """``initial state with q = {b1}``, or without more where nothing is picked."""
+    types = pick_types(init.body)
+    picked = ", ".join(f"{name} = {show_value(value, types[name])}" for name, value in picks)
+    return f"initial state with {picked}" if picked else "initial state"
+
+
 def pick_types(body: Sequence[k.Statement]) -> dict[str, Type]:
     """The types of the picks of an action or of ``init``, by name."""
     return {each.binder.name: each.binder.type for each in body if isinstance(each, k.Pick)}

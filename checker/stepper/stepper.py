@@ -19,7 +19,7 @@ from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.undefined import Undefined
 from assay.checker.report import Explanation, State, Step, Trace
 from assay.checker.results.deadlock_reason import describe_guard
-from assay.checker.results.show_instance import pick_types, show_instance
+from assay.checker.results.show_instance import show_initial, show_instance
 from assay.checker.saved_traces.replay import replay
 from assay.checker.saved_traces.saved_trace import SavedTrace, trace_from_json, trace_to_json
 from assay.checker.saved_traces.trace_file import read_trace
@@ -83,11 +83,9 @@ class Stepper:
 
     def initial_states(self) -> Iterator[PossibleStep]:
         """The initial states, lazily and in the order of the model; equal ones with other picks stand each by itself."""
-        types = pick_types(self.kernel.init.body)
         for outcome in self.model.init.outcomes():
             if isinstance(outcome, Successor):
-                picked = ", ".join(f"{name} = {show_value(value, types[name])}" for name, value in outcome.picks)
-                text = f"initial state with {picked}" if picked else "initial state"
+                text = show_initial(self.kernel.init, outcome.picks)
                 yield PossibleStep(Step(None, (), outcome.picks, outcome.state), text, ())
 
     def begin(self, number: int = 0) -> PossibleStep:

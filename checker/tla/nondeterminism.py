@@ -31,6 +31,8 @@ def _has_ways(expr: k.Expr) -> bool:
             return True
         case k.Logic(_, "and", parts):
             return any(map(_has_ways, parts))
+        case k.Logic(_, "implies", (_, then)):
+            return _has_ways(then)
         # A `forall` is a conjunction for TLC, so what its body chooses is a choice of the step.
         case k.Quantified(_, _, _, _, body) | k.LetIn(_, _, _, body):
             return _has_ways(body)

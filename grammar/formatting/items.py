@@ -65,7 +65,7 @@ def _beside(before: str, expr: Expr, room: int) -> list[str]:
     """The lines after the first are indented once more unless the first opens a bracket or is the head of a
     quantifier."""
     lines = broken(expr, room - len(before))
-    opens = lines[0].endswith((":", "(", "[", "{")) and not isinstance(expr, IfThenElse)
+    opens = lines[0].endswith((":", "(", "[", "{", "->")) and not isinstance(expr, IfThenElse)
     further = "" if not before or opens else INDENT
     return [before + lines[0], *(further + rest for rest in lines[1:])]
 

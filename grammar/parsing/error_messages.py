@@ -12,7 +12,7 @@ from lark import Token
 from assay.grammar.diagnostics.suggest import did_you_mean
 from assay.grammar.lazy_dataclass import dataclass
 from assay.grammar.parsing.logical_lines import TRAILING
-from assay.grammar.parsing.other_languages import form_elsewhere, instead_of, is_operator_elsewhere
+from assay.grammar.parsing.other_languages import form_elsewhere, instead_of, instead_of_if, is_operator_elsewhere
 
 
 class TextRange(NamedTuple):
@@ -299,7 +299,7 @@ def _operator(fault: Fault) -> ParseHint | None:
     if fault.token.type == "NAME" and is_operator_elsewhere(word):
         return ParseHint("E006", fault.place, instead_of(word))
     if word == "if":
-        return replace(_general(fault), notes=("a conditional value is written `if c then a else b`",))
+        return replace(_general(fault), notes=(instead_of_if(fault.line),))
     return None
 
 

@@ -4,6 +4,9 @@ messages."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+from lark import Token
 
 _OPERATORS = {
     "&&": "`and`",
@@ -222,6 +225,18 @@ def is_operator_elsewhere(word: str) -> bool:
     """Whether the word is an infix operator in another language."""
     # `A`, `E`, `o` and `X` are names of many a spec. Only a backslash before them makes them operators.
     return word in _WORDS and len(word) > 1
+
+
+def instead_of_if(line: Sequence[Token]) -> str:
+    """What to write for an ``if`` behind an expression: ``a if c else b``, or ``forall x in S if P`` (of a line the
+    tokens before)."""
+    binder = next((each for each in reversed(line) if each.type in ("FORALL", "EXISTS", "_COLON")), None)
+    if binder is None or binder.type == "_COLON":
+        return "a conditional value is written `if c then a else b`"
+    return (
+        "a condition on the elements belongs to what is said of them: `forall x in S: c implies P`, "
+        "`exists x in S: c and P`"
+    )
 
 
 def form_elsewhere(word: str) -> str | None:

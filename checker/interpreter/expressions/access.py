@@ -88,7 +88,7 @@ def _only(items: Any, node: k.Endpoint) -> Any:
         raise Undefined("the recursion comes back to arguments that it had before, and does not end", node.span)
     if len(items) != 1:
         shown = show_value(items, node.operand.type)
-        raise Undefined(f"`choose` from {shown}, which has not exactly one element", node.span)
+        raise Undefined(f"one element is chosen from {shown}, which has not exactly one", node.span)
     (item,) = items
     return item
 

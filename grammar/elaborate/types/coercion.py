@@ -12,7 +12,7 @@ from typing import TypeGuard
 from assay.grammar import kernel
 from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.elaborate.scopes.erroneous import erroneous, failed
-from assay.grammar.elaborate.scopes.type_differences import difference
+from assay.grammar.elaborate.scopes.type_differences import difference, shared_variants
 from assay.grammar.elaborate.scopes.type_relations import ErrorType, UnknownType, join, mentions, same, type_text
 from assay.grammar.kernel.types import (
     BagType,
@@ -204,7 +204,7 @@ def _report(expr: kernel.Expr, to: Type, diagnostics: Diagnostics) -> None:
         return
     alike = difference(expr.type, to)
     message = f"expected {type_text(to)}, found {'another ' if alike else ''}{type_text(expr.type)}"
-    diagnostics.error("E201", expr.span, message, *alike, *_advice(expr.type, to))
+    diagnostics.error("E201", expr.span, message, *alike, *shared_variants(expr.type, to), *_advice(expr.type, to))
 
 
 def _items(expr: kernel.Expr, to: Type) -> list[tuple[kernel.Expr, Type]]:

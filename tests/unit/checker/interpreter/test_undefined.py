@@ -99,7 +99,7 @@ def test_an_undefined_initial_state_is_reported_without_a_trace(run: Run) -> Non
     defined = answer.result("defined")
     assert defined.outcome is Outcome.VIOLATED
     assert defined.trace is None
-    assert defined.reason == "4 is not in 0 .. 3 (assigned to `x`), in the initial state"
+    assert defined.reason == "4 is not in 0 .. 3 (assigned to `x`), in the initial state with z = 0, n = 4"
 
 
 def test_a_transition_without_value_is_reported_with_its_step(run: Run) -> None:

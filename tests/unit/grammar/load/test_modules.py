@@ -26,6 +26,19 @@ reachable noon: now == Top
 """
 
 
+def test_a_variant_of_another_modules_enum_is_told_from_one_of_the_same_name() -> None:
+    clock = CLOCK + "enum Light: Red, Green\n"
+    text = "module top\nuse clock\nenum Lamp: Off, Red\nstate:\n    l: map[bool, clock.Light] = [b -> LAMP]\nnext: clock.tick\n"
+    assert load_text(text.replace("LAMP", "clock.Red"), modules={"clock": clock}).kernel is not None
+    with pytest.raises(UnusableSpecError) as raised:
+        load_text(text.replace("LAMP", "if b then Red else Red"), modules={"clock": clock})
+    (found,) = raised.value.diagnostics
+    assert found.message == "expected map[bool, Light], found map[bool, Lamp]"
+    assert [note.message for note in found.notes] == [
+        "Lamp and Light both have Red; that of another module is `module.Red`"
+    ]
+
+
 def test_a_used_module_brings_its_variables_actions_and_invariants_under_its_name(kernel_of: KernelOf) -> None:
     kernel = kernel_of("module top\nuse clock\nnext: clock.tick\n", modules={"clock": CLOCK})
     assert [v.name for v in kernel.variables] == ["clock.now"]
