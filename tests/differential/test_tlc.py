@@ -149,6 +149,10 @@ PUBLISHED = (
     "prisoners",
     "single_lane_bridge",
     "token_ring_426",
+    "elevator",
+    "tcp",
+    "write_through_cache",
+    "yo_yo",
 )
 
 
@@ -259,6 +263,23 @@ def test_what_is_cut_or_terminal_is_no_deadlock(text: str, distinct: int | None,
     assert (answer.violated == "Deadlock") is (found.outcome is Outcome.VIOLATED) is dead
     if not dead:
         assert (answer.distinct, answer.is_complete) == (report.statistics.distinct, True) == (distinct, True)
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "n < 3 implies s == [] or last(s) < n",
+        pytest.param("if n < 3 then s == [] or last(s) < n else n == 3", marks=pytest.mark.slow),
+        pytest.param("let m = n: s == [] or last(s) < m", marks=pytest.mark.slow),
+    ],
+)
+def test_tlc_heeds_what_a_guard_protects_within_itself(guard: str, tmp_path: Path) -> None:
+    text = (
+        "module m\nstate:\n    n: 0 .. 4 = 0\n    s: seq[0 .. 4, max 4] = []\naction push:\n"
+        f"    when n < 4\n    when {guard}\n    n := n + 1\n    s := s + [n]\nterminal: n == 4\n"
+    )
+    answer, sizes = answer_about(text, tmp_path), report_about(text).statistics
+    assert (answer.is_complete, answer.distinct, answer.depth) == (True, sizes.distinct, sizes.depth) == (True, 5, 5)
 
 
 def test_a_value_out_of_range_violates_the_type_invariant(tmp_path: Path) -> None:
