@@ -114,6 +114,10 @@ class Questions:
         loaded = load(
             spec, model, settings, [*shown, *(_declared(o, t) for o, t in asked.items() if not NAME.fullmatch(t))]
         )
+        lines = [each.span.line for each in loaded.kernel.shows[-2:]]
+        if self.view is not None and len(lines) > len(set(lines)):
+            what = "`--view` takes one expression: several are a tuple in brackets, such as `(a, b)`"
+            raise SpecError([Diagnostic(WRONG_QUESTION, NOWHERE, what)])
         known = {prop.name for prop in loaded.kernel.properties if prop.kind in STATE_KINDS}
         # A single name may be a property, which is known when the spec was read, or an expression, such as a boolean
         # variable. For that the spec is read once more.
