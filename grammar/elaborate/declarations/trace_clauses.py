@@ -25,7 +25,7 @@ from assay.grammar.elaborate.expressions.dispatch import (
     elaborate_expression,
     elaborate_type,
 )
-from assay.grammar.elaborate.expressions.locals import check_new
+from assay.grammar.elaborate.expressions.locals import check_new, stays_visible
 from assay.grammar.elaborate.modules.declare import report_repeated
 from assay.grammar.elaborate.modules.module_instance import Unit
 from assay.grammar.elaborate.modules.module_instances import Units
@@ -35,7 +35,6 @@ from assay.grammar.elaborate.scopes.fresh_names import Fresh
 from assay.grammar.elaborate.scopes.labels import place_label
 from assay.grammar.elaborate.scopes.rewrite import pieces
 from assay.grammar.elaborate.scopes.scope import (
-    ActionEntity,
     ModuleEntity,
     Scope,
     SortEntity,
@@ -149,11 +148,6 @@ def _without(inherited: list[Placed], own: tuple[syntax.TraceLine, ...]) -> Iter
             case _:
                 if type(line) not in once:
                     yield unit, line
-
-
-def _stays_visible(name: str, scope: Scope) -> bool:
-    """Whether a field may have the name of something else: of what is not read where the field is."""
-    return name not in scope.locals and isinstance(scope.own.get(name), StateEntity | ActionEntity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,7 +380,7 @@ class ClausePlan:
         for each in given:
             type_ = self._type(each, scope)
             context = Context(scope, self.diagnostics, fresh, elaborate)
-            if not _stays_visible(each.name.text, scope):
+            if not stays_visible(each.name.text, scope):
                 check_new(each.name, context, RENAME)
             local = kernel.Local(type_, fresh(each.name.text), span=each.name.span)
             scope = scope.bind(each.name.text, ValueEntity(local, each.name.span))
@@ -408,7 +402,7 @@ class ClausePlan:
 
         Elsewhere in a rule no state is read, so that such a name is the field's.
         """
-        fields = {each.name.text: each for each in line.fields if _stays_visible(each.name.text, scope)}
+        fields = {each.name.text: each for each in line.fields if stays_visible(each.name.text, scope)}
         for expr in (each for each in (line.then, line.observe) if each is not None):
             for name in (each.name for each in pieces(expr) if isinstance(each, syntax.Ref)):
                 if name.text in fields and isinstance(scope.own[name.text], StateEntity):

@@ -5,7 +5,15 @@ from __future__ import annotations
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Note
 from assay.grammar.elaborate.scopes.context import Context
-from assay.grammar.elaborate.scopes.scope import AtomEntity, Entity, Scope, ValueEntity, span_of
+from assay.grammar.elaborate.scopes.scope import (
+    ActionEntity,
+    AtomEntity,
+    Entity,
+    Scope,
+    StateEntity,
+    ValueEntity,
+    span_of,
+)
 from assay.grammar.kernel.types import Type
 
 ADVICE = "choose another name"
@@ -32,6 +40,11 @@ def check_new(name: syntax.Name, cx: Context, advice: str = ADVICE) -> None:
             Note("it is declared here", span_of(entity)),
             advice,
         )
+
+
+def stays_visible(name: str, scope: Scope) -> bool:
+    """Whether a field of an event may have the name of something else: of what is not read where the field is."""
+    return name not in scope.locals and isinstance(scope.own.get(name), StateEntity | ActionEntity)
 
 
 def declare(name: syntax.Name, type_: Type, cx: Context, advice: str = ADVICE) -> tuple[kernel.Local, Scope]:
