@@ -74,6 +74,7 @@ def listed(depth: int, before: str, parts: Iterable[str], *places: Node | None) 
     """An item that ends in a list with commas, broken after a comma where it is too long."""
     lines = [before]
     for index, part in enumerate(parts):
+        # Three characters for the comma and blank before the part, and for a comma behind it.
         if index and len(INDENT) * depth + len(lines[-1]) + len(part) + 3 > WIDTH:
             lines[-1] += ","
             lines.append(INDENT + part)

@@ -52,6 +52,7 @@ def broken(expr: Expr, room: int, wanted: int = OPEN, may_end_open: bool = True)
         return [flat]
     if needs_parentheses(expr, wanted, may_end_open):
         inner = _bare(expr, room - 2, True)
+        # Lines inside stand under the first character behind the parenthesis.
         return _joined("(", [inner[0], *(" " + line for line in inner[1:])], ")")
     return _bare(expr, room, may_end_open)
 
@@ -108,6 +109,7 @@ def _binary(expr: Binary, room: int, may_end_open: bool) -> list[str]:
 def _junction(expr: Junction, room: int, may_end_open: bool) -> list[str]:
     """As many operands on the first line as fit; each other one on lines of its own, which begin with the operator."""
     ask_first, ask = operand_strengths(expr.op)
+    # Only the last operand may end open: what follows another one would become a part of it.
     lines, last = broken(expr.parts[0], room, ask_first, False), len(expr.parts) - 1
     for at, part in enumerate(expr.parts[1:], 1):
         beside = f"{lines[0]} {expr.op} {junction_part(expr, at, may_end_open)}"
@@ -128,6 +130,7 @@ def _hanging(expr: Binary, room: int) -> list[str]:
     if len(left) == 1 and len(f"{left[0]} {expr.op} {right[0]}") > room:
         if (at_operator := _at_operator(left[0], expr, room)) is not None:
             return at_operator
+        # Both fit on no line together. The left side is made to break, which leaves room behind its last line.
         left = broken(expr.left, len(left[0]) - 1, ask_left, False)
         right = broken(expr.right, room - len(left[-1]) - len(expr.op) - 2, ask_right, False)
     return [*left[:-1], f"{left[-1]} {expr.op} {right[0]}", *right[1:]]

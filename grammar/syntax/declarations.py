@@ -224,6 +224,7 @@ class ActionParameter(Node):
     """``p: T`` or ``p in S``."""
 
     name: Name
+    # `p: T` holds a type and `p in S` an expression: the class alone tells the two apart.
     domain: TypeExpr | Expr
 
 
