@@ -6,6 +6,7 @@ import re
 
 _CALL = re.compile(r"\s*([\w.]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _OPENING, _CLOSING = "([{", ")]}"
+_WITH = " with "
 
 
 class NoSuchStepError(Exception):
@@ -19,6 +20,16 @@ def split_call(text: str) -> tuple[str, list[str]]:
         raise NoSuchStepError(f"`{text}` is no step: write it as `action(argument, _)`")
     action, inside = match.groups()
     return action, _arguments(inside) if inside and inside.strip() else []
+
+
+def split_picks(text: str) -> tuple[str, str]:
+    """The call before ``with``, and the picks behind it; an argument may have a ``with`` of its own, in brackets."""
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character in _OPENING) - (character in _CLOSING)
+        if depth == 0 and text.startswith(_WITH, at):
+            return text[:at], text[at + len(_WITH) :]
+    return text, ""
 
 
 def _arguments(text: str) -> list[str]:

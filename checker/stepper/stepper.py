@@ -23,7 +23,7 @@ from assay.checker.results.show_instance import show_initial, show_instance
 from assay.checker.saved_traces.replay import replay
 from assay.checker.saved_traces.saved_trace import SavedTrace, trace_from_json, trace_to_json
 from assay.checker.saved_traces.trace_file import read_trace
-from assay.checker.stepper.split_call import NoSuchStepError, split_call
+from assay.checker.stepper.split_call import NoSuchStepError, split_call, split_picks
 from assay.checker.stepper.steps import (
     EvaluatedExpression,
     PossibleStep,
@@ -201,7 +201,7 @@ class Stepper:
 
         Raises ``NoSuchStepError``, and ``UnusableSpecError`` for an argument that is no expression.
         """
-        name, _, written = text.partition(" with ")
+        name, written = split_picks(text)
         action, wanted = self.read_call(name)
         if not written:
             return self.find(action, wanted)
