@@ -97,6 +97,7 @@ class InterpretedWalkers:
                     case Successor(_, after):
                         self._successors.append(after)
                         actions.append(self._numbers[action.node.name])
+                        # Every step is a notice here: the reference evaluator finds no violation beforehand.
                         if self._asks_steps:
                             notices.append(WalkerNotice(walker, after))
                     case Cut(_, label):
@@ -118,6 +119,7 @@ class InterpretedWalkers:
 
     def prints(self, batch: list[State]) -> list[int]:
         """The hashes of the states."""
+        # As good as a fingerprint within one run, in which all processes are copies of one.
         return [hash(state) for state in batch]
 
     def bounds(self) -> Iterator[tuple[str, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+# A dot belongs to the name: `left.enter` is an action of an instance.
 _CALL = re.compile(r"\s*([\w.]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _OPENING, _CLOSING = "([{", ")]}"
 _WITH = " with "
@@ -19,6 +20,7 @@ def split_call(text: str) -> tuple[str, list[str]]:
     if match is None:
         raise NoSuchStepError(f"`{text}` is no step: write it as `action(argument, _)`")
     action, inside = match.groups()
+    # `tick()` has no argument, not an empty one.
     return action, _arguments(inside) if inside and inside.strip() else []
 
 
