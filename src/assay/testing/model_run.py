@@ -106,10 +106,12 @@ class ModelRun:
         self._types = {
             each.node.name: tuple(p.binder.type for p in each.node.parameters) for each in self._stepper.model.steps
         }
+        # `part.grow`, of a module that the spec uses, is the method `part_grow`.
         self._methods = {name: getattr(driver, name.replace(".", "_"), None) for name in self._types}
         self.coverage.undriven = tuple(name for name, method in self._methods.items() if method is None)
         for name, method in self._methods.items():
             if method is not None:
+                # At 0 from the start, so that the coverage names an action that no run takes.
                 self.coverage.taken.setdefault(name, 0)
         self._answers: Mapping[str, str] = getattr(driver, "answers", {})
         self._said: list[str] = []

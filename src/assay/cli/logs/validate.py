@@ -187,6 +187,7 @@ def _spec_on_spark(spec: str | None, model: str | None, bound: Mapping[str, str]
     from assay.spark.logs import spec_for_cluster  # noqa: PLC0415 - Spark is loaded where it is asked for
 
     if spec is None:
+        # Clusters in ZooKeeper mode and in KRaft mode may be among the logs: each has a spec of its own.
         return spec_for_cluster.select_by_lines(model, bound)
     return spec_for_cluster.SpecSelection(load(spec, model=model, settings=bound).loaded)
 

@@ -158,6 +158,7 @@ def check(
     cluster = selected_cluster(engine, master, partitions, exchange, workdir, resume)
     read = partial(load, spec, model=model, settings=parse_settings(settings))
     limits = SearchOptions(
+        # None asks for all properties, and an empty set for none.
         properties=frozenset(names) or None,
         order=order,
         max_depth=depth,

@@ -91,6 +91,7 @@ def tests(
     problems = [] if out is None else write_result(out, text + "\n")
     complain_about(problems)
     if out is None:
+        # Standard output is the file then. What is said about it must not get into it.
         say([Line(text)])
         complain(coverage_lines(found))
     elif not problems:

@@ -80,6 +80,7 @@ def graph(
     """
     if sources is not None and targets is None:
         raise click.UsageError("--from needs --to: what is to be reached from there")
+    # Before the states are looked at, which may take minutes.
     _refuse_endings(files)
     questions = Questions(view, {"from": sources, "to": targets, "dominators": goal})
     loaded = questions.load(spec, model, parse_settings(settings))

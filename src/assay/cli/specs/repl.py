@@ -135,6 +135,7 @@ class Session:
         except NoSuchStepError as error:
             return [Line(str(error), Tone.WARN)]
         except UnusableSpecError as error:
+            # Asked last, since a variable may be called as a command is.
             if meant := self._command_without_colon(text):
                 return [Line(f"commands begin with a colon: `{meant}`", Tone.WARN)]
             complain_about(error.diagnostics, error.sources)

@@ -56,6 +56,7 @@ def clusters_object(reports: Sequence[ClusterReport]) -> dict[str, Any]:
 
     At the top is the gravest answer, with the events, findings, notices and nodes of all.
     """
+    # Made once: each is below `clusters`, and its lists are joined at the top.
     each = [validation_object(report.validation, report.overview) for report in reports]
     gravest = each[reports.index(gravest_first(reports)[0])]
     return {

@@ -122,6 +122,7 @@ def _short(text: str) -> str:
     """
     if len(text) <= LONGEST:
         return text
+    # A first sentence of a few words says too little to stand for the whole.
     end = text.rfind(". ", LONGEST // 3, LONGEST)
     return f"{text[: LONGEST - 1]}…" if end < 0 else text[: end + 1]
 
@@ -161,6 +162,7 @@ def _findings_in_words(validation: Validation, input_: Overview, story: int = 0)
     risks = [each for each in groups if each.severity == "risk"][: min(MOST_FINDINGS, most - len(grave))]
     others = findings[len(grave) :][: most - len(grave) - len(risks)]
     known = [each for each in groups if each.severity != "risk"][: most - len(grave) - len(risks) - len(others)]
+    # Lost records and risks from both sources first, then the lesser findings of both.
     yield from _trouble(grave)
     yield from _remarks(risks)
     yield from _trouble(others)
@@ -292,6 +294,7 @@ def _finding(number: int, violation: LogViolation, *, own: bool) -> Iterator[Lin
     elif first is not None:
         elsewhere = "" if first.event is violation.event else f", because of {place_text(first.event.record.place)}"
         yield Line(f"   {_rule(first, own=own)}{elsewhere}")
+    # The change of a field is said beside its mark already.
     if violation.repair.kind not in ("none", "change") and violation.contradiction is None:
         yield Line(f"   smallest repair: {clean(violation.repair.text)}")
 
@@ -319,6 +322,7 @@ def _next(validation: Validation, input_: Overview) -> Iterator[Line]:
 def _advice(validation: Validation, input_: Overview) -> str:
     # Findings are in the order of their gravity: this is the advice of the gravest that has one.
     advised = next((each.advice for each in validation.trouble.findings if each.advice), None)
+    # Lost records and what is stuck go before everything that the model says.
     if advised is not None and validation.trouble.findings[0].gravity <= Gravity.STUCK:
         return clean(advised)
     if validation.violations and validation.verdict is TraceVerdict.INCONSISTENT:
@@ -392,6 +396,7 @@ def _missing(validation: Validation, input_: Overview) -> Iterator[Line]:
     for notice in (*validation.notices, *input_.lacking):
         if notice.kind not in UNTIMELY:
             by_kind.setdefault(notice.kind, []).append(notice)
+    # False sorts before True: what tells of no loss comes last.
     for text in _alternating([reported_together(by_kind[each]) for each in sorted(by_kind, key=HARMLESS.__contains__)]):
         yield Line(f"  {_short(clean(text))}", Tone.WARN)
 

@@ -82,6 +82,7 @@ def histories(validation: Validation) -> list[ExecutionHistory]:
     own = plan.slicing.sort.name if plan is not None and plan.slicing is not None else None
     found: list[ExecutionHistory] = []
     if validation.execution is not None:
+        # Cells of slices are left out: their values are in the histories of the slices.
         found.append(_history(kernel, validation.execution, lambda cell: cell if cell.set != own else None))
     found += [
         _history(kernel, each.execution, partial(_of_slice, own, each.name), own, each.name)

@@ -101,6 +101,7 @@ def _with_terms(moments: Sequence[Moment], shared: Sequence[_Outage]) -> tuple[l
         # One that is too short is dropped: the controller's entry stands at its end anyway.
         if _is_worth_telling(each.spell):
             text = f"{reported[at].text}, after {_long(each.spell)} {words(each.measure)}"
+            # Heavier: a controller that came after a gap is what an operator looks for.
             reported[at] = replace(reported[at], text=text, weight=reported[at].weight + 1)
     return reported, left
 
@@ -135,6 +136,7 @@ def _with_restarts(moments: Sequence[Moment]) -> Iterator[Moment]:
             continue
         if each.of in ("death", "shutdown"):
             next_of_node = (later for later in range(at + 1, len(moments)) if moments[later].node == each.node)
+            # If the process ends once more before it starts, the start belongs to that end.
             start = next((later for later in next_of_node if moments[later].of in ("start", "death", "shutdown")), None)
             if start is not None and moments[start].of == "start":
                 reported.add(start)

@@ -143,6 +143,7 @@ def validation_cases(validation: Validation) -> list[Case]:
         # A server must not be green where nothing was checked, as with the wrong files.
         TraceVerdict.VACUOUS: "error",
     }
+    # The whole text in each case: servers show one case at a time.
     details = "\n".join(line.text for line in validation_lines(validation))
     whole = Case(
         f"log against {validation.clause}",

@@ -59,6 +59,7 @@ def validation_lines(validation: Validation, input_: Overview | None = None) -> 
     ]
     if validation.violations and validation.verdict is TraceVerdict.INCONCLUSIVE:
         lines += [Line(""), Line("lines without an explanation, which what is missing may hold", Tone.HEADING)]
+    # By cause: a rule that a hundred lines break is told once, with the first of them in full.
     for number, group in enumerate(by_cause(validation.violations), start=1):
         lines += [Line(""), *_violation(number, group[0]), *_alike(group[1:])]
     for broken in validation.properties:

@@ -67,6 +67,7 @@ def svg(picture: Picture) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" font-family="monospace" font-size="12">',
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
         '<path d="M0 0 L8 4 L0 8 z" fill="#777"/></marker></defs>',
+        # Before the nodes, which lie above them.
         *(_edge(places, source, target, actions) for (source, target), actions in picture.edges.items()),
         *(_node(picture, places, at) for at in range(len(picture.nodes))),
         "</svg>",
@@ -89,6 +90,7 @@ def _layers(picture: Picture) -> list[list[int]]:
         order = {at: place / max(1, len(layer)) for layer in ordered for place, at in enumerate(layer)}
         for layer in ordered:
             mean = {at: sum(order[x] for x in neighbours[at]) / max(1, len(neighbours[at])) for at in layer}
+            # By number where the mean is the same: the drawing is the same in each run.
             layer.sort(key=lambda at: (mean[at], at))
     return ordered
 

@@ -115,6 +115,7 @@ def model_lines(kernel: Kernel) -> list[Line]:
     bound = "; ".join(f"{p.name} = {parameter_text(p)}".replace(" ", GLUE) for p in kernel.parameters)
     chosen = f"model {kernel.model}" if kernel.model else "default model"
     text = f"{kernel.name}, {chosen}" + (f": {bound}" if bound else "")
+    # A name that is longer than a line stays whole, so that it can be copied.
     lines = wrap(text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_long_words=False)
     return [Line(line.replace(GLUE, " "), Tone.FAINT) for line in lines]
 

@@ -34,6 +34,7 @@ class _Texts:
         """The number of a text; -1 for None."""
         if text is None:
             return -1
+        # Texts that differ only behind the limit share a number: nothing else of them is shown.
         plain = clean(text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + " …")
         if plain not in self._numbers:
             self._numbers[plain] = len(self.table)
@@ -140,6 +141,7 @@ def _line(event: Event) -> tuple[str, int, str]:
 
 
 def _status(place: LogPosition, used: bool, blamed: Iterable[LogPosition]) -> int:
+    # The numbers of the classes s0, s1 and s2 in report.css, and of the colours in report.js.
     return 2 if place in blamed else int(used)
 
 
@@ -168,6 +170,7 @@ def embedded(data: dict[str, Any]) -> tuple[str, str]:
     """
     plain = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     if len(plain) > LARGEST_PLAIN:
+        # Without the time of packing: one answer makes one page.
         packed = gzip.compress(plain.encode("utf-8", "replace"), mtime=0)
         return "application/gzip", base64.b64encode(packed).decode("ascii")
     # `</script>` in a log line would end the element.

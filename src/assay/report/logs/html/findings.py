@@ -53,6 +53,7 @@ def page_findings(validation: Validation, input_: Overview | None) -> list[PageF
             for each in input_.moments
             if each.is_risk
         ]
+    # What has no time, such as a broken initial state, goes first among its equals.
     return sorted(found, key=lambda each: (each.rank, -1 if each.begin is None else each.begin))
 
 

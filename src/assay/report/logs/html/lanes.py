@@ -160,6 +160,7 @@ def _fill(
             continue
         run = runs.get(cell.element)
         key = ("node", run.node) if run is not None else (cell.set or SHARED, cell.element or SHARED)
+        # Cells of other sets are shown for the whole time; those of a process only while it has the lane of its node.
         low, high = owned.get(cell.element, span)
         lane = lanes.setdefault(key, TimelineLane(*key))
         lane.bands.setdefault(cell.name, []).extend(_clipped(segments, low, high))

@@ -112,6 +112,7 @@ def _files(
     found: list[HeatFile] = []
     room = LARGEST
     for file in order:
+        # The top module comes first: what no longer fits are modules that it uses.
         room -= len(sources[file])
         if room >= 0:
             lines = tuple(

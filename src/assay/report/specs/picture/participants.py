@@ -84,6 +84,7 @@ def role_of(model: Model, before: State, step: Step) -> StepRole:
 def _actor(kernel: k.Kernel, before: State, after: State, arguments: Sequence[Atom]) -> Atom | None:
     if before == after:
         return arguments[0] if arguments else None
+    # Of several elements whose entries are written, the one that the action names first is who acts.
     written = list(dict.fromkeys(_own_entries(kernel, before, after)))
     return next((each for each in arguments if each in written), written[0] if written else None)
 
