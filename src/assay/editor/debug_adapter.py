@@ -163,7 +163,7 @@ class DebugSession:
             return str(step.action)
         # Only where it becomes false: otherwise every later step would stop as well.
         false = self._false(self._at, watched)
-        return next(iter(false - (self._false(self._at - 1, watched) if self._at else set())), "")
+        return min(false - (self._false(self._at - 1, watched) if self._at else set()), default="")
 
     def _false(self, at: int, watched: set[str]) -> set[str]:
         # Properties take long to evaluate, and a run may have thousands of steps.

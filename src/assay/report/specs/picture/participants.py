@@ -94,7 +94,9 @@ def _own_entries(kernel: k.Kernel, before: State, after: State) -> Iterator[Atom
     for variable, old, new in zip(kernel.variables, before, after, strict=True):
         if isinstance(variable.type, t.MapType) and isinstance(variable.type.key, t.AtomType) and old != new:
             tables: tuple[Any, Any] = old, new
-            yield from (key for key in tables[0].keys() | tables[1].keys() if tables[0].get(key) != tables[1].get(key))
+            # In the order of the model: that of a set of keys, and with it who acts, would differ from run to run.
+            keys = sorted(tables[0].keys() | tables[1].keys())
+            yield from (key for key in keys if tables[0].get(key) != tables[1].get(key))
 
 
 def _read_entries(model: Model, before: State, step: Step, action: k.Action) -> Iterator[Value]:
