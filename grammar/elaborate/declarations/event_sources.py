@@ -59,6 +59,7 @@ class SourceReader:
             self.diagnostics.error(CODE, line.catalogue.span, what)
         keys = self._keys([each for each in line.items if isinstance(each, syntax.SourceKey)])
         fields = tuple(self._fields([each for each in line.items if isinstance(each, syntax.SourceField)], keys))
+        # `zone` is the value itself and no key of a line.
         paths = {name: key.path for name, key in keys.items() if name != "zone"}
         form = self._form(keys["time"]) if "time" in keys else None
         zone = self._zone(keys["zone"]) if "zone" in keys else None
@@ -138,6 +139,7 @@ class SourceReader:
                 name,
                 item.path,
                 item.times,
+                # A zero was reported above, and must not divide anything behind this.
                 item.divided or 1,
                 rounding,
                 default is not None,

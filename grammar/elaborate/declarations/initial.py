@@ -40,6 +40,7 @@ class Initial:
         """The initial states of all units together."""
         for unit in self.units.canonical():
             self._check_complete(unit)
+            # At each index by itself: a start may depend on the index, through a parameter of the module.
             for each in self._instances(unit):
                 self._starts(each)
                 for block in each.declared(syntax.Init):

@@ -110,6 +110,7 @@ class Scenarios:
             return None
         entity = found.entity
         self.steps.check(entity, action.span)
+        # Without parentheses every argument would be any value, which a scenario has to say with `_`.
         if entity.parameters and not isinstance(action, syntax.Call):
             names = ", ".join(name for name, _ in entity.parameters)
             self.diagnostics.error("E504", action.span, f"`{entity.name}` needs its arguments here: ({names})")

@@ -360,6 +360,7 @@ class ClausePlan:
         if line.condition is not None:
             found = elaborate_condition(line.condition, scope.allowing(state=False), self.diagnostics, fresh)
             condition, scope = found.expr, found.when_true.allowing(state=True)
+        # What a slice goes on with after a gap is made for logs alone: that it is no step needs no warning.
         resumes = line.events[0].text == kernel.GAP
         steps = tuple(tuple(self._calls(each, scope, fresh, resumes=resumes)) for each in line.steps)
         self._check_unambiguous(unit.scope, line)

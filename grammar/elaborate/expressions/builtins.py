@@ -73,6 +73,7 @@ def _aggregate(op: Literal["min", "max", "sum"]) -> Builtin:
         operand = cx.infer(args[0])
         if not isinstance(operand.type, SetType | BagType | SeqType) or not is_integer(operand.type.item):
             return _wrong(args[0], "a set, bag or sequence of integers", operand, cx)
+        # A sum may leave the range of the elements; their least and greatest cannot.
         result = INT if op == "sum" else operand.type.item
         return kernel.Aggregate(result, op, operand, span=expr.span)
 

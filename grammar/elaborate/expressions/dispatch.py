@@ -130,6 +130,7 @@ def _name(expr: syntax.Ref, cx: Context, hint: Type | None) -> kernel.Expr:
 def _wanted_variant(expr: syntax.Expr, cx: Context, hint: Type | None) -> VariantEntity | None:
     """The variant of the hinted enum that a name denotes although the name is not visible, or offered by several
     modules."""
+    # A name with one meaning keeps it, whatever type is wanted. The hint only decides where there are several, or none.
     enum = without_option(hint)
     if (
         not isinstance(expr, syntax.Ref)

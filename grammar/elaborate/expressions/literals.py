@@ -96,6 +96,7 @@ def _made(expr: syntax.Expr, display: kernel.MakeSet | kernel.MakeSeq | kernel.M
 def changed(expr: syntax.With, cx: Context, hint: Type | None) -> kernel.Expr:
     """``base with {…}``: a record by field, a map or sequence by entry."""
     cx = cx.timeless()
+    # Each change applies to the result of those before it. Of two changes of one entry the last counts.
     result = cx.infer(expr.base, hint)
     for update in expr.updates:
         if failed(result):
@@ -123,6 +124,7 @@ def _changed_entry(base: kernel.Expr, update: syntax.MapEntry, cx: Context) -> k
             key, value = _fitted(update.key, key_type, cx), _fitted(update.value, value_type, cx)
             if failed(key, value):
                 return erroneous(update.span)
+            # A total map has its keys for good, and another key is undefined. A partial one gains the key.
             keys = _widened(key_type, key.type) if partial else key_type
             result: Type = MapType(keys, _widened(value_type, value.type), None, partial)
         case SeqType(item, capacity):

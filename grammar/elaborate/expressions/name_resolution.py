@@ -99,6 +99,7 @@ def _quiet_namespace(expr: syntax.Expr, scope: Scope) -> Scope | None:
     """The module scope without elaborating indices; enough to see which of its members are modules."""
     entity = _quiet_entity(expr.base if isinstance(expr, syntax.Index) else expr, scope)
     if isinstance(expr, syntax.Index):
+        # Any index will do: members have the same names in all instances of an array.
         return entity.at(kernel.Local(entity.index, "any")) if isinstance(entity, ArrayEntity) else None
     return entity.scope if isinstance(entity, ModuleEntity) else None
 
@@ -164,6 +165,7 @@ def _instance(expr: syntax.Index, cx: Context) -> Scope | None:
     if not isinstance(entity, ArrayEntity):
         cx.error("E103", expr.base.span, f"{describe(entity)} is not an array of instances")
         return None
+    # There is no instance outside of the index's type, so such an index is undefined.
     key = convert(cx.infer(expr.key, entity.index), entity.index, cx.diagnostics, put=True)
     return None if failed(key) else entity.at(key)
 

@@ -47,6 +47,7 @@ def old(expr: syntax.Call, cx: Context, hint: Type | None) -> kernel.Expr:
         operand = inner.infer(expr.arguments[0].value, hint)
         return operand if failed(operand) else kernel.Old(operand.type, operand, span=expr.span)
 
+    # A step has one state before it, so no `old` stands inside another one.
     return in_another_state(cx.within(cx.scope.allowing(old=False, new=None)).timeless(), before)
 
 

@@ -88,6 +88,7 @@ def _constants(cx: Context) -> Context:
 def _range(written: syntax.RangeType, cx: Context) -> Type:
     inner = _constants(cx)
     low = _integer(written.low, inner)
+    # Asked between the two ends, for `sizes` collects what both of them read.
     sized_below = bool(inner.sizes)
     high = _integer(written.high, inner)
     if low is None or high is None:

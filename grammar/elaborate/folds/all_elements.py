@@ -88,6 +88,7 @@ def _quantified(name: str, expr: syntax.Folding, cx: Context) -> kernel.Expr:
 
 
 def _image(expr: syntax.Folding, cx: Context) -> kernel.Expr:
+    # A set is enough: how often a value occurs does not change the least or the greatest.
     kind: str = "set"
     made = syntax.Image(kind, expr.element, expr.binders, expr.condition, span=expr.span)  # type: ignore[arg-type]
     return cx.infer(made)
@@ -170,6 +171,7 @@ def _argument(op: str, expr: syntax.Folding, cx: Context) -> kernel.Expr:
     if failed(value, domain, *([] if test is None else [test])):
         return erroneous(expr.span)
     over = domain if test is None else kernel.Filter(domain.type, local, domain, test, span=expr.span)
+    # Bound once: the extreme value is looked for in it, and then the elements that have it.
     candidates = kernel.Local(domain.type, cx.fresh("candidates"), span=expr.span)
     best = kernel.Local(INT, cx.fresh(op), span=expr.span)
     values = kernel.Image(SetType(INT), value, (kernel.Generator(local, candidates),), None, span=expr.span)

@@ -77,6 +77,7 @@ def _values(at: int, function: syntax.Def, type_: Type, calls: list[syntax.Call]
     name = function.parameters[at].name.text
     found = [_argument(at, name, call) for call in calls]
     given = [each for each in found if each is not None]
+    # Of functions that call each other no calls are known. One that lacks the argument is reported elsewhere.
     if not given or len(given) < len(found):
         return cardinality(type_)
     lets = _Lets(function)

@@ -80,6 +80,7 @@ class _Binder:
         if name in self.given:
             return self._sort_of_owner(param, self.given[name])
         qualified = self.unit.prefix + name
+        # Every parameter that no instance binds is among the slots.
         shown = next(slot.shown for slot in self.slots.all if slot.qualified == qualified)
         if qualified in self.bindings.sorts:
             return Sort(shown, tuple(self.bindings.sorts[qualified]), param.symmetric)
@@ -91,6 +92,7 @@ class _Binder:
         return Sort(shown, tuple(element.text for element in names), param.symmetric)
 
     def _sort_of_owner(self, param: syntax.Param, given: Supplied) -> Sort:
+        # Read in the scope of the owner: the name on the right of `Node = Node` is the owner's.
         found = elaborate_expression(given.value, given.scope.allowing(state=False), self.unit.own.diagnostics, Fresh())
         if isinstance(found, kernel.TypeDomain) and isinstance(found.of, AtomType):
             sort = found.of.sort
@@ -136,6 +138,7 @@ class _Binder:
         if param.name.text in self.given:
             return self.given[param.name.text]
         if qualified in self.bindings.values:
+            # A model is written in the top module and read there, also where it binds a parameter of a used module.
             scope = self.top.scope if qualified in self.bindings.from_model else self.unit.scope
             return Supplied(self.bindings.values[qualified], scope)
         return None if param.default is None else Supplied(param.default, self.unit.scope)

@@ -46,6 +46,7 @@ class Slots:
 
     def find(self, name: str) -> tuple[FreeParameter, ...]:
         """The parameters that a binding of that name may mean: none, one, or several (ambiguous)."""
+        # A parameter of the top module has no prefix. So its plain name means it, and none of the used modules.
         exact = tuple(slot for slot in self.all if slot.qualified == name)
         if exact:
             return exact
@@ -78,6 +79,7 @@ def shared_modules(tree: ModuleTree) -> dict[ModuleFile, str]:
     is taken."""
     found = list(dict.fromkeys(_used(tree.top, set())))
     stems = [module.stem for module in found]
+    # The prefix of an instance is its name. A shared module must not get the same.
     taken = {d.name.text for d in tree.top.tree.declarations if isinstance(d, syntax.Instance)}
     return {m: f"{m.stem if stems.count(m.stem) == 1 and m.stem not in taken else m.name}." for m in found}
 
@@ -127,6 +129,7 @@ def _of_unit(module: ModuleFile, prefix: str, bound: frozenset[str]) -> Iterator
             case syntax.Instance(name=name, path=path, bindings=bindings):
                 own = module.imports.get(str(path))
                 if own is not None:
+                    # What an instance binds is not bound from outside as well.
                     given = frozenset(str(binding.name) for binding in bindings)
                     yield from _of_unit(own, f"{prefix}{name.text}.", given)
             case _:

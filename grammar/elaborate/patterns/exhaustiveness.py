@@ -50,6 +50,7 @@ def cell(pattern: syntax.SubPattern, type_: Type) -> Cell:
         case syntax.LiteralPattern(value):
             return Constructed(str(value).lower(), ())
         case syntax.Name(text):
+            # A plain name is a variant or binds, as in `fitting`. The two must agree on which cases cover what.
             fields = dict(_constructors(type_) or ()).get(text) if isinstance(type_, EnumType) else None
             return ANY if fields is None else Constructed(text, (ANY,) * len(fields))
         case syntax.TuplePattern(parts):

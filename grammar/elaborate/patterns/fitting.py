@@ -139,6 +139,7 @@ class _Test:
             case syntax.Name():
                 self._name(pattern, subject)
             case syntax.SamePattern(value):
+                # Compared and not stored: a value outside of the range is merely another one.
                 wanted = erased(subject.type)
                 other = convert(self.cx.attempt(value, wanted), wanted, self.cx.diagnostics)
                 self._equal(subject, other)
@@ -197,6 +198,7 @@ class _Test:
 
     def _constructed(self, pattern: syntax.Pattern, subject: kernel.Expr) -> Scope:
         outside = self.cx.scope
+        # `some` and `none` ask of the optional value itself, also where a test before has made its plain value of it.
         keyword = pattern.variant.parts[0].text if is_about_presence(pattern) else ""
         if keyword:
             subject = widened(subject)
@@ -219,6 +221,7 @@ class _Test:
 
     def _is_record(self, path: syntax.DottedName, record: RecordType) -> bool:
         found = self.cx.scope.find(path.parts[0].text)
+        # A record of another module may be named by its plain name, as the variants of an enum are: its type says it.
         if len(path.parts) == 1 and not found:
             return path.parts[0].text == record.name
         entity = found[0] if len(path.parts) == 1 and len(found) == 1 else resolve(qualified(path), self.cx)
@@ -237,6 +240,7 @@ class _Test:
         assert isinstance(subject.type, OptionType)
         outside = self.cx.scope
         present = kernel.IsSome(BOOL, subject, span=self.span)
+        # Where `none` does not fit the value is present, and where `some(…)` does.
         known = known_present(subject, outside)
         if keyword == "none":
             self.parts.append(kernel.Not(BOOL, present, span=self.span))

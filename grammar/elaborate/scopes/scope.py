@@ -188,6 +188,7 @@ class Scope:
 
     def find(self, name: str) -> tuple[Entity, ...]:
         """What the name may denote: nothing, one entity, or those of several used modules (ambiguous)."""
+        # Locals hide little (E104): elements of sets, names of used modules, and what a field of an event may be called as.
         for table in (self.locals, self.own):
             if name in table:
                 return (table[name],)

@@ -62,7 +62,9 @@ def _converted(expr: kernel.Expr, to: Type, put: bool) -> kernel.Expr | None:
     if mentions(expr.type, UnknownType):
         return _settled(expr, to)
     if same(expr.type, to):
+        # A range that is not enforced leaves the type of the expression as it is: types never promise too much.
         return _in_range(expr, to) if put else _literal_in_range(expr, to)
+    # Only a map that is made here may be total or partial as its place wants. One that is read is what it is.
     if isinstance(expr, kernel.Tabulate | kernel.IfThenElse) and _total_for_partial(expr.type, to):
         return _as_partial(expr, to)
     if not isinstance(to, OptionType):

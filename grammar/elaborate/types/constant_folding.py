@@ -17,6 +17,7 @@ from assay.grammar.values import Atom, RecordValue, Some, Value, VariantValue, s
 
 Env = Mapping[str, Value]
 
+# 65,536 subsets.
 LARGEST_POWER_SET = 16
 
 

@@ -94,6 +94,7 @@ def check_enumerable(domain: kernel.Expr, diagnostics: Diagnostics, *, searched:
         case kernel.Subsets(_, kernel.TypeDomain(_, of)):
             return check_enumerable_type(SetType(of), domain, diagnostics, searched=searched)
         case kernel.Filter(_, _, inner, _):
+            # A filter is made as a whole, however little of it is looked at. So its domain is not merely searched.
             return check_enumerable(inner, diagnostics)
         case kernel.Combine(_, _, left, right):
             return check_enumerable(left, diagnostics) and check_enumerable(right, diagnostics)

@@ -61,6 +61,7 @@ def together(
     The type contains ``UnknownType`` if all are open, and is ``ERROR`` after a clash. ``mismatch`` makes a message of
     two types that have nothing in common.
     """
+    # They are elaborated in another order than that in which they stand.
     values = [erroneous(expr.span) for expr, _ in items]
     common: Type | None = None
     # Those come last whose type depends on the others: in `none == x` the right side is elaborated first.
