@@ -46,6 +46,8 @@ def body(codes_of: CodesOf, *lines: str) -> list[str]:
         ("pairs[b].left := 1", "pairs[b] := Pair(0, 1)"),
         ("if b in up:", "    x := 1", "x := 2"),
         ("if b in up:", "    x := 1", "    x := 2"),
+        ("if b in up:", "    role[b] := Idle", "else:", "    x := 1", "x := 2"),
+        ("if b in up:", "    role[b] := Idle", "else:", "    x := 1", "    x := 2"),
         ("for q in up:", "    x := 1"),
     ],
 )
@@ -79,6 +81,7 @@ def test_ghosts_alone_may_depend_on_what_is_enabled(
         (("x := new(x)",), "E414"),
         (("x := new(pair.left)", "pair.left := 1"), "E414"),
         (("pair.left := 1", "x := new(pair.left)", "pair.right := 1"), "E414"),
+        (("pair.left := 1", "pairs[b].left := new(pair.left - x)", "x := 1"), "E414"),
         (("for q in Broker:", "    role[q] := if new(role[b]) == Idle then Idle else Idle"), "E414"),
         (
             ("for q in Broker:", "    role[q] := Idle", "    pairs[q].left := if new(role[b]) == Idle then 0 else 1"),

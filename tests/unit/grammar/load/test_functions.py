@@ -65,6 +65,7 @@ def test_what_is_no_function_here_or_does_not_end_is_refused(errors_of: ErrorsOf
         "def f(s: seq[int, max 9], so_far: Small): int = if s == [] then so_far else f(drop(s, 1), so_far)",
         "def f(s: set[Node], c: bool): int = if s == {} then 0 else (if c then (let v = s - {a}: let w = v: f(w, c))"
         " else (let w = s - {a}: let v = w: f(v, c)))",
+        "def f(s: seq[int, max 1]): int = if s == [] then 0 else s[0] + f(drop(s, 1))",
         "def f(n: Small): bool = every({a}, is_up) and (n == 0 or f(n - 1))",
         "def g(p: def(Node): bool): bool = every({a}, p)\ninvariant i: g(is_up) and g(same(_, a)) and g(same(m = _, n = b))",
         "invariant i: every(up, same(a, _)) or every({a}, is_up)",
