@@ -293,6 +293,8 @@ def test_a_value_out_of_range_violates_the_type_invariant(tmp_path: Path) -> Non
     [
         "n := s[n]",
         "w[n] := 1\n    w[0] := 2",
+        "p[n].a := 1",
+        "o[{n, n + 1}] := 1",
         pytest.param("n := m[n + 2]", marks=pytest.mark.slow),
         pytest.param("n := 1 // n", marks=pytest.mark.slow),
         pytest.param("n := min({x in {1} if n > 0})", marks=pytest.mark.slow),
@@ -305,8 +307,9 @@ def test_a_value_out_of_range_violates_the_type_invariant(tmp_path: Path) -> Non
 )
 def test_tlc_stops_where_an_operation_is_undefined(update: str, tmp_path: Path) -> None:
     text = (
-        "module m\nenum T: Free, Held(by: 0 .. 2)\nrecord R: a: 0 .. 1\nstate:\n    n: 0 .. 2 = 0\n    t: T = Free\n    s: seq[0 .. 2, max 2] = []\n"
-        f"    m: map[0 .. 4, 0 .. 2, max 2] = {{}}\n    r: R = R(a = 0)\n    w: map[0 .. 2, 0 .. 2] = [x -> 0]\naction step:\n    {update}\n"
+        "module m\nenum T: Free, Held(by: 0 .. 2)\nrecord R: a: 0 .. 1\ntype One = set[0 .. 2, max 1]\nstate:\n    n: 0 .. 2 = 0\n    t: T = Free\n    s: seq[0 .. 2, max 2] = []\n"
+        f"    m: map[0 .. 4, 0 .. 2, max 2] = {{}}\n    r: R = R(a = 0)\n    w: map[0 .. 2, 0 .. 2] = [x -> 0]\n"
+        f"    p: map[0 .. 4, R, max 2] = {{}}\n    o: map[One, 0 .. 1] = [x -> 0]\naction step:\n    {update}\n"
     )
     assert next(p for p in report_about(text).properties if p.name == "defined").outcome is Outcome.VIOLATED
     answer = answer_about(text, tmp_path)

@@ -339,6 +339,9 @@ def encode(code: FunctionBuilder, symbol: Symbol, shape: Shape) -> Scalar:
             return code.resize(_mask_of(code, symbol, item, width), _bits(width))
         case TableShape(), TableSymbol(_, entries):
             return _table(code, entries, shape)
+        case TableShape(), Pairs():
+            # Its keys are collections, which have no numbers by which a table could be made.
+            raise UnsupportedError("a map whose keys are collections")
         case CountsShape(), Bag():
             return _counts(code, symbol, shape)
         case SlotsShape(), _:

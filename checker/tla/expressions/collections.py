@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import assert_never
 
 from assay.checker.tla.expressions.formula import PRODUCT, SET, TIGHT, Formula, apply, enclosed, infix
-from assay.checker.tla.expressions.known_types import elements_fit, fits
+from assay.checker.tla.expressions.known_types import elements_fit, fits, keeps_within
 from assay.checker.tla.expressions.scope import TlaScope
-from assay.checker.tla.expressions.types import number, part, payload_field, record_field, type_set, unwrapped, wide_set
+from assay.checker.tla.expressions.types import number, part, payload_field, record_field, type_set, unwrapped
 from assay.grammar import kernel as k
 from assay.grammar.kernel import types as t
 from assay.grammar.kernel.node_unions import Access, Changing, Collecting
@@ -75,11 +75,12 @@ def place(whole: Formula, of: t.Type, key: k.Expr, scope: TlaScope) -> Formula:
         return apply(scope.parts.use("Checked"), [at, Formula(f"DOMAIN {whole.within(TIGHT)}", SET)])
     assert isinstance(of, t.MapType)
     at = scope.formula(key)
-    if fits(key, of.key, scope.fitting):
+    # A partial map may lack any key of its type, a total one only what is no value of it.
+    if of.partial:
+        return apply(scope.parts.use("Checked"), [at, Formula(f"DOMAIN {whole.within(TIGHT)}", SET)])
+    if fits(key, of.key, scope.fitting) and keeps_within(key, of.key):
         return at
-    # The keys of a total map are those of its type, whose set TLC need not compute from the map.
-    keys = Formula(f"DOMAIN {whole.within(TIGHT)}", SET) if of.partial else wide_set(of.key, scope.parts)
-    return apply(scope.parts.use("Checked"), [at, keys or type_set(of.key, scope.parts)])
+    return apply(scope.parts.use("Checked"), [at, type_set(of.key, scope.parts)])
 
 
 def collecting(node: Collecting, scope: TlaScope) -> Formula:

@@ -132,8 +132,9 @@ def wide_set(of: t.Type, parts: ModuleNeeds) -> Formula | None:
             items = wide_set(item, parts)
             return None if items is None else Formula(f"{parts.use('Seq')}({items.text})")
         case t.MapType(key, value, _, False):
-            keys, values = wide_set(key, parts), wide_set(value, parts)
-            return None if keys is None or values is None else Formula(f"[{keys.text} -> {values.text}]")
+            values = wide_set(value, parts)
+            # A total map has exactly the keys of its type: their capacities count, unlike those of values.
+            return None if values is None else Formula(f"[{type_set(key, parts).text} -> {values.text}]")
         case t.MapType() | t.BagType():
             return None
         case other:

@@ -373,3 +373,17 @@ def test_a_set_of_numbers_is_stored_only_where_each_of_them_has_a_place(narrow: 
     report = native(text, cache=tmp_path)
     assert outcome(report, "defined") is Outcome.VIOLATED
     assert outcome(reference(kernel(text)), "defined") is Outcome.VIOLATED
+
+
+def test_a_map_whose_keys_are_collections_is_no_trouble_where_nothing_reads_it(tmp_path: Path) -> None:
+    text = """
+        param Node: set = {a, b}
+        type One = set[Node, max 1]
+        state:
+            kept: map[One, 0 .. 1] = [o -> 0]
+            x: 0 .. 3 = 0
+        action up(n: Node):
+            x := (x + 1) % 4
+    """
+    report = native(text, cache=tmp_path)
+    assert report.statistics.distinct == reference(kernel(text)).statistics.distinct == 4
