@@ -81,6 +81,7 @@ def export(kernel: k.Kernel, name: str | None = None, *, foretell: bool = False)
     text = "\n".join(
         [*_head(kernel, called, page), *page.actions, *page.system, "", *page.properties, "=" * LENGTH, ""]
     )
+    # Of the whole text: a large number may stand in a formula as well as in a type.
     page.warnings += _too_wide(kernel, text)
     constants = tuple(_constants(kernel, page.parts))
     files = {f"{called}.tla": text, f"{called}.cfg": _configuration(page, constants)}
@@ -189,6 +190,7 @@ def _property_lines(node: k.Property, page: TlaModule) -> list[str]:
 def _temporal_lines(node: k.Property, known: str, page: TlaModule) -> list[str]:
     """The definition of a temporal property; none if it becomes a module of its own
     (docs/design/tla-temporal-monitors.md)."""
+    # As it is written where TLC checks that: auxiliary variables multiply the states.
     own = watched(node, known, page.scope) if page.foretell or not _is_plain(node, page) else None
     # A formula without auxiliary variables is one of the state alone, which needs no module.
     if own is not None and own.variables:
@@ -212,6 +214,7 @@ def _is_plain(node: k.Property, page: TlaModule) -> bool:
 def _refinement_lines(node: k.Property, page: TlaModule) -> list[str]:
     """None: a refinement becomes a module of its own, beside that of the abstract side."""
     refined = next(each for each in page.kernel.refinements if each.name == node.name)
+    # A name of its own: the abstract module may be exported to the same folder by itself.
     side = export(refined.abstract, f"{page.called}_{refined.abstract.name}_abstract")
     page.refining[node.name] = side, refining(refined, side, page.kernel.next, page.scope)
     return []

@@ -129,6 +129,7 @@ class _Testers:
     def _in_time(self, node: InTime, at: _Place) -> Formula:
         match node:
             case k.Temporal(_, "leads_to", (premise, conclusion)):
+                # `p leads_to q` is `always (p implies eventually q)`.
                 later = self._temporal("eventually", [self.formula(conclusion, at)], at)
                 return self._temporal("always", [implication(self.formula(premise, at), later)], at)
             case k.Temporal(_, op, operands):
@@ -139,6 +140,7 @@ class _Testers:
                 step = call(action, arguments, at.scope)
                 # Stuttering steps are invisible in TLA+; the clock makes the moments of such a run visible.
                 self.ticks = True
+                # An action that leaves the state as it is does not count as occurring, as in assay.
                 return self._foretold("occurs", conjunction([step, Formula("vars' # vars", PREFIX)]), at)
             case _:
                 assert_never(node)
@@ -172,6 +174,7 @@ class _Testers:
         """A new variable, and the bound names that it depends on: those that occur in the texts."""
         # A variable that depends on fewer names is a smaller function, and TLC has fewer states.
         bound = [each for each in at.bound if any(re.search(rf"\b{each[0]}\b", text) for text in texts)]
+        # A name that formulas of other variables mention must be that of no other variable.
         name = self.parts.names.local(f"{wish}_{len(self.variables) + 1}", {*self.variables, *at.scope.around})
         domain = " \\X ".join(each.within(TIGHT) for _, each in bound)
         self.variables[name] = f"[{domain} -> BOOLEAN]" if bound else "BOOLEAN"
@@ -203,6 +206,7 @@ def watched(node: k.Property, known: str, scope: TlaScope) -> TlaMonitor:
     if testers.ticks:
         testers.variables[CLOCK] = "{TRUE}"
         watch.append(Formula(f"{CLOCK}' = ~{CLOCK}", PREFIX))
+        # The clock must go on, or a run that stands still would have no next moment.
         fulfilled.append(Formula("[]<><<Watch>>_watched", PREFIX))
         steps = "(Next \\/ UNCHANGED vars)"
     lines = [

@@ -17,6 +17,7 @@ from assay.grammar.lazy_dataclass import dataclass
 WIDTH = 100
 """Lines are broken to stay below this many columns where the formula has a place to break."""
 
+# From the weakest to the strongest; where TLA+ itself has no order, parentheses follow from `infix`.
 LOOSE, IMPLIES, JUNCTION, PREFIX, COMPARE, MERGE, PAIR, SET, RANGE, SUM, PRODUCT, TIGHT = range(12)
 
 
@@ -132,6 +133,7 @@ def junction(op: str, items: Sequence[Formula]) -> Formula:
     r"""``/\`` or ``\/`` of the items. One item is itself; no items give the neutral value, which is dropped among
     others."""
     neutral = "TRUE" if op == "/\\" else "FALSE"
+    # An item with a comment stays: it is a guard of the spec, which a reader looks for.
     kept = [item for item in items if item.text != neutral or item.note is not None]
     if len(kept) < 2:
         return kept[0] if kept else Formula(neutral)
@@ -224,6 +226,7 @@ def lines(formula: Formula, width: int = WIDTH) -> list[str]:
 
 def _enclosed_lines(shape: Enclosed, width: int) -> list[str]:
     """The body beside what precedes it where that is short, else below it."""
+    # Beside a long head, a body of several lines would leave no room at the right.
     if len(shape.before) <= 12 or len(lines(shape.body, width - len(shape.before))) == 1:
         made = _led(shape.before, lines(shape.body, width - len(shape.before)))
     else:

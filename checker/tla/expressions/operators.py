@@ -129,6 +129,7 @@ def closure(used: Iterable[str]) -> tuple[list[Operator], list[str]]:
     todo = list(used)
     while todo:
         name = todo.pop()
+        # An operator may be needed on several ways.
         if name not in wanted:
             wanted.add(name)
             todo.extend(BY_NAME[name].needs if name in BY_NAME else ())

@@ -45,12 +45,14 @@ class ModuleNeeds:
 
     def atom(self, atom: Atom) -> Formula:
         """The constant for an element of a set parameter."""
+        # Only elements that formulas mention become constants; the others are in the set of the configuration.
         self.atoms.add((atom.sort, atom.name))
         return Formula(self.names.of("element", atom.name))
 
     def rank(self, sort: t.Sort) -> str:
         """The name of the function from elements to their positions."""
         self.ranked.add(sort)
+        # The function of positions mentions all elements.
         for index, name in enumerate(sort.elements):
             self.atom(Atom(sort.name, index, name))
         return self.names.of("rank", sort.name)
@@ -93,6 +95,7 @@ class TlaScope:
 
     def fresh(self, wish: str) -> tuple[str, TlaScope]:
         """A new bound name, and the scope in which it is taken."""
+        # `around` holds the names that are bound here: TLA+ refuses an equal one inside.
         name = self.parts.names.local(wish, self.around)
         return name, replace(self, around=self.around | {name})
 
@@ -136,6 +139,7 @@ def register(kernel: k.Kernel) -> ModuleNeeds:
 
 def _name_types(kernel: k.Kernel, names: TlaNames) -> None:
     for of in named_types(kernel):
+        # All tuples of one kind share a name, others get a number.
         name = of.name or "Tuple"
         names.give("type", type_key(of), name, f"{name}_type")
         for variant in of.variants if isinstance(of, t.EnumType) else ():

@@ -49,6 +49,7 @@ def payload_field(of: t.EnumType, variant: str, index: int) -> str:
 
 def _field(name: str) -> str:
     text = clean(name)
+    # Fields have a name space of their own: only reserved words have to be avoided.
     return f"{text}_" if text in WORDS else text
 
 
@@ -86,9 +87,11 @@ def type_set(of: t.Type, parts: ModuleNeeds) -> Formula:
             chosen = _subsets(keys, binding(key, capacity), parts)
             return apply(parts.use("MapsOver"), [chosen, values])
         case t.SeqType(item, capacity):
+            # `Seq(S)` is infinite, and TLC could not enumerate it.
             return apply(parts.use("SeqsUpTo"), [type_set(item, parts), Formula(str(capacity or 0))])
         case t.BagType(item, capacity):
             most = capacity or 0
+            # A bag of at most n elements has at most n different ones.
             chosen = Formula(f"{parts.use('UpTo')}({type_set(item, parts).text}, {most})")
             every = apply(parts.use("MapsOver"), [chosen, interval(1, most)])
             return apply(parts.use("BagsWithin"), [every, Formula(str(most))])
@@ -109,6 +112,7 @@ def _subsets(items: Formula, capacity: int | None, parts: ModuleNeeds) -> Formul
 
 
 def _optional(items: Formula, item: t.Type, parts: ModuleNeeds) -> Formula:
+    # Otherwise `none` and `some(none)` would be one value.
     inner = Formula(f"[some : {items.text}]") if isinstance(item, t.OptionType) else items
     return infix(inner, "\\cup", Formula(f"{{{parts.none.text}}}"), SET)
 
@@ -196,6 +200,7 @@ def _enum_set(of: t.EnumType, parts: ModuleNeeds) -> Formula:
 
 def _record_set(of: t.RecordType, parts: ModuleNeeds) -> Formula:
     if of.is_tuple:
+        # In parentheses: `\X` of three sets is a set of triples, of a product and a set one of pairs.
         return Formula(" \\X ".join(f"({type_set(field.type, parts).text})" for field in of.fields), SET)
     fields = (f"{record_field(of, i)} : {type_set(field.type, parts).text}" for i, field in enumerate(of.fields))
     return Formula(f"[{', '.join(fields)}]")
@@ -208,6 +213,7 @@ def variant_value(of: t.EnumType, variant: str, payload: list[Formula], parts: M
     name = parts.names.of("variant", f"{type_key(of)}.{variant}")
     if name not in parts.definitions:
         fields = [payload_field(of, variant, index) for index in range(len(payload))]
+        # A field may be called as a variable of the module; a parameter of the operator may not.
         parameters = [parts.names.local(f"{field}", fields[:index]) for index, field in enumerate(fields)]
         pairs = [f'{tag(of)} |-> "{variant}"', *(f"{f} |-> {p}" for f, p in zip(fields, parameters, strict=True))]
         head = f"{name}({', '.join(parameters)})" if parameters else name
