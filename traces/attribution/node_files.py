@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from assay.traces.store.matched_record import MatchedRecord
-    from assay.traces.store.message_templates import RecordLayout
+    from assay.traces.store.record_layouts import RecordLayout
     from assay.traces.store.packed_records import PackedRecords
 
 SORTED_TIES = 5
