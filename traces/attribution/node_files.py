@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from assay.traces.store.matched_record import MatchedRecord
-    from assay.traces.store.record_layouts import RecordLayout
     from assay.traces.store.packed_records import PackedRecords
+    from assay.traces.store.record_layouts import RecordLayout
 
 SORTED_TIES = 5
 """From so many times on at which lines of several files stand in the order of the files, a log was merged from them."""
