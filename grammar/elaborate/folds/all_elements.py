@@ -6,7 +6,6 @@ is written out, one step for each element that may be there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from assay.grammar import kernel, syntax
@@ -29,7 +28,7 @@ from assay.grammar.elaborate.scopes.type_relations import (
 )
 from assay.grammar.elaborate.types.coercion import convert
 from assay.grammar.elaborate.types.constant_folding import NotConstantError, constant, values_of
-from assay.grammar.elaborate.types.domains import sequence_domain, set_domain
+from assay.grammar.elaborate.types.domains import keeps_capacity, longest, sequence_domain, set_domain
 from assay.grammar.kernel.types import BOOL, INT, AtomType, BagType, MapType, RangeType, SeqType, SetType, Type
 from assay.grammar.values import Value
 
@@ -227,7 +226,19 @@ def folded(expr: syntax.Fold, cx: Context, hint: Type | None) -> kernel.Expr:
     if failed(body) or steps is None or not same(body.type, so_far):
         return erroneous(expr.span)
     result = _written_out(start, steps, (total, element, body), so_far, cx)
+    if isinstance(over.type, SeqType) and not keeps_capacity(over):
+        result = _of_at_most(len(steps), whole, result, cx)
     return kernel.LetIn(so_far, whole, over, result, span=expr.span)
+
+
+def _of_at_most(most: int, whole: kernel.Local, result: kernel.Expr, cx: Context) -> kernel.Expr:
+    """The result, undefined for a sequence of more elements: for these no step is written out."""
+    within = RangeType(0, most)
+    length = kernel.Checked(within, kernel.Count(INT, whole, span=whole.span), span=whole.span)
+    # Bound and not read: engines evaluate it all the same.
+    return kernel.LetIn(
+        result.type, kernel.Local(within, cx.fresh("length"), span=whole.span), length, result, span=result.span
+    )
 
 
 def bag_of_all(expr: syntax.Image, cx: Context, hint: Type | None) -> kernel.Expr:
@@ -342,28 +353,3 @@ def _element_at(whole: kernel.Local, at: int) -> Step:
     there = kernel.Compare(BOOL, "<", index, kernel.Count(INT, whole, span=whole.span), span=whole.span)
     item = whole.type.item if isinstance(whole.type, SeqType) else ERROR
     return there, kernel.Lookup(item, whole, index, span=whole.span)
-
-
-def longest(expr: kernel.Expr) -> int | None:
-    """The most elements that a sequence can have, if its form tells."""
-    if isinstance(expr.type, SeqType) and expr.type.capacity is not None:
-        return expr.type.capacity
-    match expr:
-        case kernel.MakeSeq(_, items):
-            return len(items)
-        case kernel.Combine(_, _, left, right):
-            return _total(map(longest, (left, right)), sum)
-        case kernel.IfThenElse(_, _, left, right):
-            return _total(map(longest, (left, right)), max)
-        case kernel.Filter(_, _, inner, _) | kernel.Slice(_, _, inner) | kernel.LetIn(_, _, _, inner):
-            return longest(inner)
-        case kernel.Image(_, _, (only,)):
-            return longest(only.domain)
-        case _:
-            return None
-
-
-def _total(sizes: Iterator[int | None], combine: Callable[[list[int]], int]) -> int | None:
-    found = [*sizes]
-    known = [size for size in found if size is not None]
-    return combine(known) if len(known) == len(found) else None

@@ -3,6 +3,8 @@ parameters."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from assay.grammar import kernel, syntax
 from assay.grammar.diagnostics.diagnostic import Diagnostics
 from assay.grammar.elaborate.scopes.context import Context
@@ -135,3 +137,46 @@ def interval_type(low: kernel.Expr, high: kernel.Expr, *, sized: bool) -> SetTyp
     if isinstance(least, int) and isinstance(most, int) and least <= most:
         return SetType(RangeType(least, most, sized))
     return SetType(INT)
+
+
+def longest(expr: kernel.Expr) -> int | None:
+    """The most elements that a sequence can have, if its form or its type tells."""
+    if isinstance(expr.type, SeqType) and expr.type.capacity is not None:
+        return expr.type.capacity
+    match expr:
+        case kernel.MakeSeq(_, items):
+            return len(items)
+        case kernel.Combine(_, _, left, right):
+            return _total(map(longest, (left, right)), sum)
+        case kernel.IfThenElse(_, _, left, right):
+            return _total(map(longest, (left, right)), max)
+        case kernel.Filter(_, _, inner, _) | kernel.Slice(_, _, inner) | kernel.LetIn(_, _, _, inner):
+            return longest(inner)
+        case kernel.Image(_, _, (only,)):
+            return longest(only.domain)
+        case _:
+            return None
+
+
+def _total(sizes: Iterator[int | None], combine: Callable[[list[int]], int]) -> int | None:
+    found = [*sizes]
+    known = [size for size in found if size is not None]
+    return combine(known) if len(known) == len(found) else None
+
+
+def keeps_capacity(expr: kernel.Expr) -> bool:
+    """Whether a sequence is certainly no longer than ``longest`` says: it is as written, or a part of the state.
+
+    Capacities are enforced where a value is stored. So one that was just put into a record or an option may be longer.
+    """
+    match expr:
+        case kernel.StateVar() | kernel.MakeSeq():
+            return True
+        case kernel.Old(_, inner) | kernel.Unwrap(_, inner) | kernel.Lookup(_, inner) | kernel.ReadField(_, inner):
+            return keeps_capacity(inner)
+        case kernel.Payload(_, inner) | kernel.Slice(_, _, inner) | kernel.Filter(_, _, inner):
+            return keeps_capacity(inner)
+        case kernel.Combine(_, _, left, right) | kernel.IfThenElse(_, _, left, right):
+            return keeps_capacity(left) and keeps_capacity(right)
+        case _:
+            return False

@@ -6,7 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from assay.checker.reference.bfs import Search
+from assay.grammar.kernel import Kernel
+
 ErrorsOf = Callable[..., list[str]]
+KernelOf = Callable[..., Kernel]
+SearchOf = Callable[[Kernel], Search]
 
 SPEC = """module top
 param Node: set = {a, b}
@@ -85,3 +90,27 @@ def test_what_ends_is_fine(errors_of: ErrorsOf, line: str) -> None:
 )
 def test_a_parameter_that_steps_on_bounds_a_recursion_whatever_the_others_do(errors_of: ErrorsOf, line: str) -> None:
     assert errors_of(SPEC + "action step:\n    x := x\n" + line + "\n") == []
+
+
+LOG = """record Box: items: seq[0 .. 3, max 2]
+state:
+    log: seq[0 .. 3, max 2] = [1, 2]
+    n: 0 .. 99 = 0
+def total(s: seq[0 .. 3, max 2]): int = fold t = 0 for x in s: t + x
+"""
+
+
+def test_a_fold_over_an_argument_that_outgrew_the_capacity_takes_all_elements(
+    kernel_of: KernelOf, search: SearchOf
+) -> None:
+    found = search(kernel_of(LOG + "action go:\n    n := total(log + log)\ninvariant i: n in {0, 6}\n"))
+    assert len(found.store) == 2
+    assert set(found.watch.found) == set()
+
+
+def test_a_fold_over_a_part_of_a_value_that_outgrew_the_capacity_is_undefined(
+    kernel_of: KernelOf, search: SearchOf
+) -> None:
+    text = LOG + "action go:\n    let b = Box({})\n    n := fold t = 0 for x in b.items: t + x\n"
+    assert set(search(kernel_of(text.format("log + log"))).watch.found) == {"defined"}
+    assert set(search(kernel_of(text.format("log"))).watch.found) == set()
