@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import product
+from itertools import islice, product
 from math import prod
 
 from assay.checker.interpreter.actions.action_memo import OutcomeMemo
@@ -26,6 +26,7 @@ from assay.checker.interpreter.expressions.traverse import locals_of, variables_
 from assay.checker.interpreter.values.type_check import CapacityExceeded
 from assay.checker.interpreter.values.undefined import ENUMERATION_LIMIT, Undefined, too_large
 from assay.grammar import kernel as k
+from assay.grammar.diagnostics.diagnostic import SpecError
 from assay.grammar.identity_memo import IdentityTupleMemo
 from assay.grammar.values import Value
 
@@ -144,6 +145,25 @@ class ActionMeaning:
         concerns the first parameter alone is also kept for other states in which everything read for it is the very
         same (docs/design/action-memo.md).
         """
+        given = 0
+        try:
+            for found in self._by_parameters(state, choices):
+                given += 1
+                yield found
+        # In the order of the text a guard may protect what follows it from listing a set that is too large.
+        except SpecError:
+            yield from islice(self._in_the_order_of_the_text(state, choices), given, None)
+
+    def _in_the_order_of_the_text(
+        self, state: tuple[Value, ...], choices: Sequence[Sequence[Value]]
+    ) -> Iterator[tuple[Arguments, Successor | Cut]]:
+        for arguments in product(*choices):
+            found = self.outcomes(state, arguments)
+            yield from ((arguments, each) for each in found if isinstance(each, Successor | Cut))
+
+    def _by_parameters(
+        self, state: tuple[Value, ...], choices: Sequence[Sequence[Value]]
+    ) -> Iterator[tuple[Arguments, Successor | Cut]]:
         recalled = self._recalled or self._prepare()
         # With one value the memo is asked about the argument itself, which is cheaper than listing those that pass.
         if not choices or len(choices[0]) < WORTH_KEEPING:
