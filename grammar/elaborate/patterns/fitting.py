@@ -94,17 +94,17 @@ def is_about_presence(pattern: syntax.SubPattern) -> bool:
 
 def forbid_binders(pattern: syntax.CasePattern, cx: Context, reason: str) -> None:
     """Report the variables of a pattern at a place where none can be bound."""
-    for name, is_variant in _names(pattern):
-        if not is_variant and not _names_some_variant(name, cx):
+    for name in _names(pattern):
+        if not _names_some_variant(name, cx):
             cx.error("E112", name.span, f"`{name.text}` would be in scope nowhere: {reason}", "write `_` for it")
 
 
-def _names(pattern: syntax.SubPattern) -> Iterator[tuple[syntax.Name, bool]]:
+def _names(pattern: syntax.SubPattern) -> Iterator[syntax.Name]:
     """The plain names among the parts of a pattern, at any depth."""
     if isinstance(pattern, syntax.Pattern | syntax.TuplePattern):
         for part in pattern.parts or ():
             if isinstance(part, syntax.Name):
-                yield part, False
+                yield part
             else:
                 yield from _names(part)
 
@@ -116,7 +116,7 @@ def _names_some_variant(name: syntax.Name, cx: Context) -> bool:
 def _declared(pattern: syntax.CasePattern, cx: Context) -> Scope:
     """After an error the pattern's variables are declared all the same, so that their uses are not reported too."""
     scope = cx.scope
-    for name, _ in _names(pattern):
+    for name in _names(pattern):
         if not _names_some_variant(name, cx) and name.text not in scope.locals:
             scope = define(name, kernel.Const(ERROR, None, span=name.span), cx.within(scope))
     return scope
@@ -200,6 +200,9 @@ class _Test:
         outside = self.cx.scope
         # `some` and `none` ask of the optional value itself, also where a test before has made its plain value of it.
         keyword = pattern.variant.parts[0].text if is_about_presence(pattern) else ""
+        # An enum may have variants of these names, written in backticks if need be. Its values are not optional.
+        if isinstance(subject.type, EnumType) and any(variant.name == keyword for variant in subject.type.variants):
+            keyword = ""
         if keyword:
             subject = widened(subject)
         match subject.type:

@@ -217,6 +217,13 @@ def test_a_value_known_to_be_present_is_matched_as_optional_or_as_present_in_all
     assert codes_of(text + "    match r:\n        some(Active(n)): x := n\n        Idle: x := 1\n") == ["E206"]
 
 
+def test_variants_may_be_called_as_the_patterns_of_optional_values(codes_of: CodesOf) -> None:
+    text = "enum E: `none`, some(n: 0 .. 3)\nstate:\n    e: E = some(2)\n    x: 0 .. 3 = 0\naction a:\n"
+    assert codes_of(text + "    when e is some(n)\n    x := n\n    e := `none`\n") == []
+    assert codes_of(text + "    match e:\n        some(n): x := n\n        `none`: x := 1\n") == []
+    assert codes_of(text + "    match e:\n        some(n): x := n\n") == ["E215"]
+
+
 def test_what_an_if_matches_is_in_scope_in_its_branch_alone(codes_of: CodesOf) -> None:
     assert body(codes_of, "if role[b] is Active(e):", "    x := e", "else:", "    x := 0") == []
     assert body(codes_of, "if role[b] is Active(e):", "    x := 0", "else:", "    x := e") == ["E101"]
