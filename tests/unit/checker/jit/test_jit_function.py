@@ -141,7 +141,6 @@ def test_memory_is_asked_for_without_effect() -> None:
     assert sum_ahead(table) == sum_ahead.python(table) == 66
 
 
-
 @settings(deadline=None)  # the first call builds
 @given(st.integers(0, 5), st.integers(5, 9))
 def test_tuples_and_stretches_are_passed_as_one(low: int, high: int) -> None:
@@ -191,6 +190,12 @@ def test_code_lives_while_it_may_be_called() -> None:
 def test_an_array_with_gaps_is_refused() -> None:
     with pytest.raises(ValueError, match="without gaps"):
         row_sum(np.zeros(10, np.uint64)[::2])
+
+
+@pytest.mark.parametrize("values", [np.array([1.5, 2.5]), np.array([1, 2], ">i8")])
+def test_an_array_without_integers_of_this_machine_is_refused(values: Any) -> None:
+    with pytest.raises(ValueError, match="no integers as this machine keeps them"):
+        row_sum(values)
 
 
 @pytest.mark.parametrize("function", [square, whole_row])
