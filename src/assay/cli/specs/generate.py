@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from keyword import iskeyword
 from pathlib import Path
 from time import monotonic
 
@@ -113,7 +114,8 @@ def _limit(asked: Callable[[], bool], timeout: float) -> Callable[[], str | None
 
 def _module_and_class(driver: str) -> tuple[str, str]:
     named = DRIVER.fullmatch(driver)
-    if named is None:
+    # A keyword of Python has the form of a name, and would make a file that cannot be imported.
+    if named is None or any(map(iskeyword, (*named[1].split("."), named[2]))):
         raise click.UsageError(f"--driver: `{driver}` does not have the form `module:Class`")
     return named[1], named[2]
 
