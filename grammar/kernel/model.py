@@ -146,6 +146,7 @@ class Scenario(Node):
     name: str
     steps: tuple[Do | Refuse | Expect, ...]
     doc: str | None
+    # Kept and not dropped: an answer says of each scenario what became of it.
     inapplicable: str | None = None
 
 

@@ -191,6 +191,7 @@ class Def(Declaration):
     parameters: tuple[Field, ...]
     result: TypeExpr | None
     body: Expr
+    # As in `Match`, for the formatter alone.
     block: bool = False
 
 

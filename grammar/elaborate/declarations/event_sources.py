@@ -158,6 +158,7 @@ class SourceReader:
             self._wrong(item, f"`{form}` is no format of a time: {wrong}")
         if form is None or "%" in form:
             return form
+        # `ISO-8601`, `RFC 3339` and `rfc_3339` are one form each, however they are written.
         known = _FORMS.get(form.lower().replace(" ", "").replace("-", "").replace("_", ""))
         if known is None:
             guess = did_you_mean(form, _FORMS)

@@ -146,4 +146,5 @@ def built_in(name: str, expr: syntax.Call, cx: Context) -> kernel.Expr:
         return cx.error(
             "E205", expr.span, f"{name}({', '.join(parameters)}) takes {len(parameters)}, {len(expr.arguments)} given"
         )
+    # Arguments are values of one moment, wherever in a formula the call stands.
     return elaborate(expr, tuple(argument.value for argument in expr.arguments), cx.timeless())

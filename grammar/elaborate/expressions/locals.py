@@ -49,6 +49,7 @@ def stays_visible(name: str, scope: Scope) -> bool:
 
 def declare(name: syntax.Name, type_: Type, cx: Context, advice: str = ADVICE) -> tuple[kernel.Local, Scope]:
     """A new local with a unique name, and the scope in which it is visible."""
+    # After a report the name is bound all the same. Below it means the new value, as its author will have thought.
     check_new(name, cx, advice)
     local = kernel.Local(type_, cx.fresh(name.text), span=name.span)
     return local, cx.scope.bind(name.text, ValueEntity(local, name.span))

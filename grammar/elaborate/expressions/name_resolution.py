@@ -85,6 +85,7 @@ def is_namespace(expr: syntax.Expr, scope: Scope) -> bool:
     match expr:
         case syntax.Ref(name):
             found = scope.find(name.text)
+            # All of them: if one is a value, `x.f` reads a field.
             return bool(found) and all(isinstance(entity, ModuleEntity | ArrayEntity) for entity in found)
         case syntax.Attr(base, name):
             inner = _quiet_namespace(base, scope)
@@ -125,6 +126,7 @@ def resolve(expr: syntax.Expr, cx: Context) -> Entity | None:
             scope = namespace(base, cx)
             if scope is None:
                 return None
+            # Its own names alone: what a module uses is no part of what it offers.
             entity = scope.own.get(name.text)
             if entity is None:
                 unknown(name, scope.own, cx)

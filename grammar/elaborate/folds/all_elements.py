@@ -80,6 +80,7 @@ def folding(expr: syntax.Folding, cx: Context) -> kernel.Expr:
 def _quantified(name: str, expr: syntax.Folding, cx: Context) -> kernel.Expr:
     body, kind = expr.element, "exists" if name == "any" else "forall"
     if expr.condition is not None and kind == "forall":
+        # Conditions stand on the left, where they protect the element: it need not have a value where they fail.
         body = syntax.Binary("implies", expr.condition, body, span=expr.span)
     elif expr.condition is not None:
         body = syntax.Junction("and", (expr.condition, body), span=expr.span)
@@ -116,6 +117,7 @@ def _sum(expr: syntax.Folding, cx: Context) -> kernel.Expr:
 def _count(expr: syntax.Folding, cx: Context) -> kernel.Expr:
     """The number of ways to choose the elements; what is counted need not be said: ``count(x for x in S if P)``."""
     bound, test, inner = _bound(expr, cx)
+    # Only for its mistakes: what is counted is never evaluated.
     if failed(inner.infer(expr.element)):
         return erroneous(expr.span)
     if len(bound) == 1:
@@ -183,6 +185,7 @@ def _argument(op: str, expr: syntax.Folding, cx: Context) -> kernel.Expr:
 
 
 def _first(found: kernel.Expr, of: Type, cx: Context) -> kernel.Expr:
+    # Of integers the first is the least, and no order needs to be written out.
     if is_integer(of):
         return kernel.Aggregate(of, "min", found, span=found.span)
     if not isinstance(of, AtomType) or of.sort.symmetric:
@@ -281,6 +284,7 @@ def _type_so_far(expr: syntax.Fold, start: kernel.Expr, item: Type, cx: Context)
     """The type of what is folded: that of the start, or if the start is open, as `[]` is, that of the body."""
     if not mentions(start.type, UnknownType):
         return erased(start.type)
+    # The body is elaborated twice, here to see what type it has. Mistakes are reported the second time.
     quiet = replace(cx, diagnostics=Diagnostics(), fresh=Fresh())
     _, scope = bind(expr.name, start.type, quiet)
     _, scope = bind(expr.item, item, quiet.within(scope))

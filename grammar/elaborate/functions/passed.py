@@ -82,6 +82,7 @@ def parameters_of(entity: Passed, cx: Context) -> list[tuple[str, Type]]:
     """The parameters that are still open, with their types."""
     if isinstance(entity, FunctionParameter):
         return [*entity.parameters]
+    # Types are read where the function is declared: here their names may mean something else.
     home = cx.within(entity.home)
     return [
         (p.name.text, type_in(p.type, home))

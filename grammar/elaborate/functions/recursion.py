@@ -65,6 +65,7 @@ def calls_of_itself(function: syntax.Def) -> Iterator[syntax.Call]:
 
 def without_end(of: Type, call: syntax.Call) -> kernel.Expr:
     """The value of a call that is deeper than any recursion that ends: undefined."""
+    # The only element of no set: every engine knows this as undefined.
     nothing = kernel.MakeSet(SetType(of), (), span=call.span)
     return kernel.Endpoint(of, "only", nothing, span=call.span)
 

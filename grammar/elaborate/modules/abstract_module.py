@@ -46,6 +46,7 @@ def abstraction(
 ) -> Abstraction | None:
     """The abstract module with its parameters bound; ``given`` are the refinement's bindings, by the names that it
     uses."""
+    # The abstract module is the top of a tree of its own, with its own instances of what it uses.
     tree = ModuleTree(module, {}, {})
     slots = find_slots(tree)
     supplied = dict(_supplied(slots, given, units))

@@ -47,6 +47,7 @@ def declare_parameters(
         if param.type is not None or param.size:
             unit.own.declare(param.name, "parameter", partial(binder.value, param))
     elements = [binder.declare_sort(param) for param in sets]
+    # After the parameters, so that of an element and a parameter of one name the parameter keeps it.
     yield from _declare_elements(unit, elements)
 
 

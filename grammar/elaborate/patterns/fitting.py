@@ -179,6 +179,7 @@ class _Test:
         if isinstance(enum, EnumType) and any(variant.name == name.text for variant in enum.variants):
             self.parts.append(kernel.IsVariant(BOOL, subject, name.text, span=self.span))
         else:
+            # The name stands for the expression and binds nothing: where it is read, a copy of the expression is put.
             self.cx = self.cx.within(define(name, subject, self.cx))
 
     def _literal(self, pattern: syntax.LiteralPattern, subject: kernel.Expr) -> None:

@@ -30,6 +30,7 @@ def difference(have: Type, want: Type) -> list[str]:
                 *(v.fields for v in differ)
             )
         case _:
+            # Collections are written with their parts, so the difference is in one of these.
             inside = [difference(a, b) for a, b in zip(parts(have), parts(want), strict=False)]
             return next((each for each in inside if each), [])
     return [found]

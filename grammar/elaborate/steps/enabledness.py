@@ -56,6 +56,7 @@ class Enabledness:
         """A declaration in which every ``enabled`` is written out, with names of its own."""
         if not any(isinstance(node, kernel.ActionAtom) for node in nodes(root)):
             return root
+        # The declaration is complete, so its names are all known and the new ones differ from each.
         fresh = Fresh.beside(_local_names(root))
 
         def change(node: kernel.Node) -> kernel.Node:

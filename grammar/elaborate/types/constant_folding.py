@@ -226,6 +226,7 @@ def _arithmetic(op: str, left: int, right: int) -> int:
             return left - right
         case "*":
             return left * right
+        # Undefined, and no exception of Python: another part of the expression may decide without it.
         case _ if right == 0:
             raise NotConstantError
         case "//":
@@ -266,6 +267,7 @@ def _count(operand: kernel.Expr, env: Env) -> int:
 
 
 def _aggregate(op: str, items: frozenset[Value]) -> int:
+    # All are integers; the check tells the type checker so.
     numbers = [item for item in items if isinstance(item, int)]
     match op:
         case "sum":
@@ -279,6 +281,7 @@ def _aggregate(op: str, items: frozenset[Value]) -> int:
 
 
 def _interval(low: int, high: int) -> frozenset[Value]:
+    # Before the set is made: the ends may be any numbers of a spec.
     if high - low >= LIMIT:
         raise NotConstantError
     return frozenset(range(low, high + 1))

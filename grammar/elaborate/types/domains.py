@@ -99,6 +99,7 @@ def check_enumerable(domain: kernel.Expr, diagnostics: Diagnostics, *, searched:
             # A filter is made as a whole, however little of it is looked at. So its domain is not merely searched.
             return check_enumerable(inner, diagnostics)
         case kernel.Combine(_, _, left, right):
+            # Of a difference or an intersection the right side is made as well.
             return check_enumerable(left, diagnostics) and check_enumerable(right, diagnostics)
         case _:
             return True
@@ -133,6 +134,7 @@ def _small_enough(count: int, place: kernel.Node, diagnostics: Diagnostics) -> b
 def interval_type(low: kernel.Expr, high: kernel.Expr, *, sized: bool) -> SetType:
     """The type of ``low .. high``, as narrow as is statically known; ``sized`` says whether a size parameter
     was read."""
+    # Ends that read the state have no constant. The set is then one of any integers, and only the state tells which.
     least, most = constant(low), constant(high)
     if isinstance(least, int) and isinstance(most, int) and least <= most:
         return SetType(RangeType(least, most, sized))

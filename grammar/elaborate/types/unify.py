@@ -110,6 +110,7 @@ def _converted(
     """Convert to the wanted type if all can be of it, to their common type otherwise."""
     if hint is not None and all(convertible(value, hint) for value in values):
         values = [convert(value, hint, cx.diagnostics) for value in values]
+        # Not the hint itself: an integer that is not in its range keeps its wider type.
         types = [value.type for value in values if not failed(value)]
         return values, reduce(lambda a, b: join(a, b) or a, types) if types else hint
     if mentions(common, UnknownType):
