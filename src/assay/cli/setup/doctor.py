@@ -106,6 +106,7 @@ def _cache(folder: Path | None) -> DoctorCheck:
         return DoctorCheck("cache", False, text, needed=False)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Tried, since rights alone do not tell: the disk may be full, or mounted to be read only.
         with tempfile.TemporaryFile(dir=folder):
             return DoctorCheck("cache", True, str(folder), needed=False)
     except OSError as error:

@@ -31,6 +31,7 @@ from assay.report.specs.graph_files import MOST_DRAWN, Format, picture_file
 
 WRONG_QUESTION, TOO_LARGE = "E861", "E860"
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+# What speaks of one state. Other properties speak of steps or of whole runs.
 STATE_KINDS = ("reachable", "invariant", "lemma")
 
 

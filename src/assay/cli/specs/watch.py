@@ -23,6 +23,7 @@ from assay.report.specs.text import TONES, property_lines
 
 POLL = 0.2
 """Seconds between looks at the files."""
+# Any search of the same model finds these again. What is unknown may be found by the next one.
 DECIDED = (Outcome.HOLDS, Outcome.UP_TO_BOUND, Outcome.VIOLATED)
 
 Contents = Mapping[str, str | None]

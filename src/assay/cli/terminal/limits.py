@@ -20,6 +20,7 @@ from assay.cli.terminal.supervisor import limit_time
 from assay.grammar.current_work import answering
 from assay.traces.stop import request, stop_requests, stopped
 
+# In seconds.
 TICK = 0.1
 INTERRUPTED = "interrupted"
 

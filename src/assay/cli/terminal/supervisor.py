@@ -31,8 +31,10 @@ ENDING = 10.0
 """Seconds from then on for its answer, which may need explanations; without a limit after Ctrl-C."""
 POLL = 0.1
 WATCHED = (signal.SIGINT, signal.SIGTERM, signal.SIGTSTP, signal.SIGCHLD)
+# Two times in seconds, the second one by `time.monotonic`; two flags; the length of the text in bytes.
 _HEAD = struct.Struct("dd??H")
 _PAGE = 4096
+# PR_SET_PDEATHSIG of prctl(2).
 _KILL_WITH_PARENT = 1
 
 

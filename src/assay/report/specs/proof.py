@@ -56,6 +56,7 @@ def step_lines(kernel: Kernel, name: str, step: InductionStep) -> Iterator[Line]
     yield Line("  a state in which everything holds (it need not be reachable):")
     yield from (Line(f"      {text}") for text in initial_lines(kernel, states[0]))
     for at, (before, after) in enumerate(pairwise(states)):
+        # Of k-induction there are several steps, and the property is false behind the last one.
         yield Line("  a step from it changes:" if at == 0 else "  the next step changes:")
         yield from (Line(f"      {text}") for text in change_lines(kernel, before, after))
 

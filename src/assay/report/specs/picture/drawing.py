@@ -70,6 +70,7 @@ def state_drawing(kernel: Kernel, before: State | None, state: State) -> list[li
     now = state_cells(kernel, state)
     drawn: list[list[Any]] = []
     for path, value in now.items():
+        # Absent where nothing changed, so that null can say that the cell is new.
         changed = [] if old is None or old.get(path) == value else [_clean(old.get(path))]
         drawn.append([_path(path), clean(value), *changed])
     if old is not None:
