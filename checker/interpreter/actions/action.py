@@ -375,9 +375,9 @@ class ActionMeaning:
         ):
             self.decisive.add(step.node.label)
 
-    def false_guards(self, state: tuple[Value, ...], arguments: Arguments) -> list[tuple[FalseGuard, ...]]:
-        """For every combination of picks, all guards that are obstacles of their own, evaluated without stopping at the
-        first."""
+    def false_guards(self, state: tuple[Value, ...], arguments: Arguments) -> Iterator[tuple[FalseGuard, ...]]:
+        """For every combination of picks, one after the other, all guards that are obstacles of their own, evaluated
+        without stopping at the first."""
         return false_guards(self._prefix, self._frame(state, arguments))
 
 
