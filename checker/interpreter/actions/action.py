@@ -114,12 +114,14 @@ class ActionMeaning:
     def instances(self) -> tuple[Arguments, ...]:
         """All tuples of arguments in canonical order. Raises ``SpecError`` if they are too many to list."""
         if self._instances is None:
-            domains = self.domains()
-            size = prod(map(len, domains))
-            if size > ENUMERATION_LIMIT:
-                raise too_large(f"the parameters of `{self.node.name}`", size, self.node.span)
-            self._instances = tuple(product(*domains))
+            self._instances = tuple(self._combined(self.domains()))
         return self._instances
+
+    def _combined(self, choices: Sequence[Sequence[Value]]) -> Iterator[Arguments]:
+        size = prod(map(len, choices))
+        if size > ENUMERATION_LIMIT:
+            raise too_large(f"the parameters of `{self.node.name}`", size, self.node.span)
+        return product(*choices)
 
     def domains(self) -> list[Sequence[Value]]:
         """The values of each parameter in canonical order."""
@@ -128,11 +130,12 @@ class ActionMeaning:
         return [parameter(nothing) for parameter in self._parameters]
 
     def matching(self, wanted: Sequence[Value | None], given: Sequence[bool]) -> list[Arguments]:
-        """The instances with the ``wanted`` arguments at the positions where ``given`` is true."""
+        """The instances with the ``wanted`` arguments at the positions where ``given`` is true. Raises ``SpecError`` if
+        they are too many to list."""
         domains = self.domains()
         chosen = [[x for x in domain if x == want] if is_given else domain
                   for domain, want, is_given in zip(domains, wanted, given, strict=True)]  # fmt: skip
-        return list(product(*chosen))
+        return list(self._combined(chosen))
 
     def results(
         self, state: tuple[Value, ...], choices: Sequence[Sequence[Value]]
