@@ -27,9 +27,14 @@ class Undefined(Exception):  # noqa: N818 - an answer of the semantics, not a mi
         return self if self.span != NOWHERE else Undefined(self.message, span)
 
 
+def is_printed(value: int) -> bool:
+    """Whether an integer has few enough digits to be printed."""
+    return value.bit_length() < LONGEST_BITS
+
+
 def integer_text(value: int) -> str:
     """An integer as text; one of very many digits by its size."""
-    if value.bit_length() < LONGEST_BITS:
+    if is_printed(value):
         return str(value)
     return f"about {'-' if value < 0 else ''}2^{value.bit_length() - 1}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from assay.checker.interpreter.values.show import show_value
 from assay.checker.interpreter.values.undefined import LONGEST_BITS
 from assay.checker.report import Outcome
+from assay.checker.saved_traces.json_values import to_json
 from assay.grammar.kernel.types import INT
 
 Run = Callable[..., Any]
@@ -45,3 +47,5 @@ def test_what_python_prints_is_printed_whole(sign: int) -> None:
     largest = sign * ((1 << LONGEST_BITS - 1) - 1)
     assert show_value(largest, INT) == str(largest)
     assert show_value(sign << 20_000, INT) == f"about {'-' if sign < 0 else ''}2^20000"
+    written = json.dumps([to_json(largest, INT), to_json(sign << 20_000, INT)])
+    assert json.loads(written) == [largest, show_value(sign << 20_000, INT)]
